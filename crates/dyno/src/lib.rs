@@ -1,0 +1,1 @@
+//! A dynamometer for database engines.

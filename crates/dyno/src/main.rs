@@ -1,0 +1,2 @@
+//! The command `dyno`.
+fn main() {}

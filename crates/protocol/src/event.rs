@@ -1,0 +1,181 @@
+//! What a runner answers: events, one JSON object a line.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One line of a runner's standard output.
+///
+/// The order is `hello`, then per test `progress`, `sample`, any number of `answer`, then `bye`. A
+/// `failed` may stand wherever the next event would; only `bye` may follow it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The database is open and the settings are applied.
+    Hello(Hello),
+    /// A test is about to start. Written before the clock starts, never while it runs.
+    Progress {
+        /// The test's id.
+        test: String,
+    },
+    /// A test has ended and this is what it took.
+    Sample(Sample),
+    /// Rows of the test's answer; large answers come as several events, in order.
+    Answer {
+        /// The test's id.
+        test: String,
+        /// Rows of values.
+        rows: Vec<Vec<Value>>,
+    },
+    /// Something went wrong; the trial ends here and the samples before it stand.
+    Failed(Failed),
+    /// The database is closed; nothing follows.
+    Bye {},
+}
+
+/// Who answers, and what is in force.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hello {
+    /// The version of the contract that the runner speaks.
+    pub protocol: u32,
+    /// The runner's name and version, as `sqlite 0.1.0`.
+    pub runner: String,
+    /// The engine's version as the engine itself gives it, as `3.40.1`.
+    pub engine_version: String,
+    /// The driver's version.
+    pub driver_version: String,
+    /// What else identifies the build: source id, library file, compile options, each as the engine
+    /// says it.
+    #[serde(default)]
+    pub build: BTreeMap<String, Vec<String>>,
+    /// Every setting that was asked for and those that bear on speed or safety, as read back.
+    pub settings: Vec<InForce>,
+}
+
+/// A setting as the engine says it is in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InForce {
+    /// The engine's own name of the setting.
+    pub name: String,
+    /// The value read back, as the engine spells it.
+    pub value: String,
+}
+
+/// One measured duration of one test, with what it cost.
+///
+/// The figures other than `nanoseconds` are differences of counters read just outside the clock.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Sample {
+    /// The test's id.
+    pub test: String,
+    /// Wall-clock time of the timed section, monotonic clock.
+    pub nanoseconds: u64,
+    /// Operations done: statements executed, pairs put, rows inserted.
+    pub operations: u64,
+    /// Rows returned and rows changed, as the engine counts them.
+    pub rows: u64,
+    /// Bytes of input the work consumed.
+    pub bytes: u64,
+    /// CPU time in user mode, of the whole process, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in system mode, of the whole process, in nanoseconds.
+    pub system_ns: u64,
+    /// Time the process was runnable and waited for a processor, in nanoseconds, from
+    /// `/proc/self/schedstat`.
+    pub wait_ns: u64,
+    /// Bytes that the process caused to be read from the device (`/proc/self/io`, `read_bytes`).
+    pub device_read_bytes: u64,
+    /// Bytes that the process caused to be written to the device (`/proc/self/io`, `write_bytes`).
+    pub device_written_bytes: u64,
+    /// Largest resident memory of the process during the test.
+    pub peak_memory_bytes: u64,
+    /// Size of all files of the database after the test.
+    pub database_bytes: u64,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// The test in which it happened; absent before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What happened, where, and what to do next, for people. Never a secret.
+    pub message: String,
+}
+
+/// One value of an answer.
+///
+/// Numbers of every SQL type are JSON numbers (a decimal is written with its digits), so that an
+/// average compares across engines that type it differently. Text that is not UTF-8 is a blob.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Value {
+    /// SQL NULL.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// Any other number. Infinities and NaN are text: JSON has none.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// Bytes, as an object with one key.
+    Blob {
+        /// The bytes in hexadecimal, two lower-case digits a byte.
+        blob: String,
+    },
+}
+
+impl Value {
+    /// A blob value from its bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Value {
+        use std::fmt::Write;
+        let mut blob = String::with_capacity(bytes.len() * 2);
+        for byte in bytes {
+            // Writing to a String cannot fail.
+            let _ = write!(blob, "{byte:02x}");
+        }
+        Value::Blob { blob }
+    }
+
+    /// A text value where the bytes are UTF-8, else a blob.
+    pub fn from_text(bytes: &[u8]) -> Value {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Value::Text(text.to_owned()),
+            Err(_) => Value::from_bytes(bytes),
+        }
+    }
+
+    /// A number, or its name as text where JSON has no spelling for it.
+    pub fn from_real(number: f64) -> Value {
+        if number.is_finite() { Value::Real(number) } else { Value::Text(number.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_kind_through_json() {
+        let row = vec![
+            Value::Null,
+            Value::Integer(-7),
+            Value::Real(0.5),
+            Value::from_text(b"one"),
+            Value::from_text(&[0xff]),
+        ];
+        let json = serde_json::to_string(&row).unwrap();
+        assert_eq!(json, r#"[null,-7,0.5,"one",{"blob":"ff"}]"#);
+        assert_eq!(serde_json::from_str::<Vec<Value>>(&json).unwrap(), row);
+    }
+
+    #[test]
+    fn an_event_names_itself() {
+        let event = Event::Progress { test: "3".into() };
+        assert_eq!(serde_json::to_string(&event).unwrap(), r#"{"event":"progress","test":"3"}"#);
+        let bye: Event = serde_json::from_str(r#"{"event":"bye"}"#).unwrap();
+        assert_eq!(bye, Event::Bye {});
+    }
+}

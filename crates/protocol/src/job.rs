@@ -1,0 +1,88 @@
+//! What dyno asks of a runner: one trial of one contender.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One trial: everything a runner needs, in one JSON object on its standard input, ended by the
+/// end of the input.
+///
+/// A job without tests is a *probe*: the runner opens the database, says `hello` and `bye`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    /// The version of the contract, [`crate::PROTOCOL`]. A runner refuses another.
+    pub protocol: u32,
+    /// The engine to measure, as `sqlite`.
+    pub engine: String,
+    /// The driver by which to reach it, as `c`.
+    pub driver: String,
+    /// Which library or server program of the engine.
+    pub build: Build,
+    /// The settings asked for, in the order in which they were named. The runner applies them before
+    /// the first test and reports in `hello` what the engine then says is in force.
+    pub settings: Vec<Setting>,
+    /// A fresh, empty folder, on the file system to be measured: the database goes here and nowhere
+    /// else. dyno removes it after the trial.
+    pub directory: PathBuf,
+    /// The tests, in order. Each builds on the state that those before it left.
+    pub tests: Vec<Test>,
+}
+
+/// Which library or server program of an engine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Build {
+    /// The one that comes with the runner.
+    Bundled,
+    /// The one that the system's loader finds.
+    System,
+    /// A file or installation folder of the user's own.
+    Path(PathBuf),
+}
+
+/// One setting asked for, as the engine spells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// The engine's own name, as `journal_mode`.
+    pub name: String,
+    /// The value asked for, as `wal`.
+    pub value: String,
+}
+
+/// One test of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Test {
+    /// The test's id in the suite; events name it.
+    pub id: String,
+    /// The work to do between the two readings of the clock.
+    #[serde(flatten)]
+    pub work: Work,
+    /// A query whose rows are the answer. It runs after the clock has stopped. Without one, the
+    /// answer is the rows that the timed statements returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// A model with its input: the closed list of kinds of work that runners implement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case")]
+pub enum Work {
+    /// Execute each statement of a file, in order, one at a time, fetching every value of every row.
+    Statements {
+        /// UTF-8 text, each statement ended by one NUL byte, so that a mapped file holds C strings.
+        /// Transactions are statements like any other: the runner adds none.
+        file: PathBuf,
+        /// How many statements the file holds.
+        count: u64,
+    },
+}
+
+impl Work {
+    /// The model's name, as suites and `runner.toml` spell it.
+    pub fn model(&self) -> &'static str {
+        match self {
+            Work::Statements { .. } => "statements",
+        }
+    }
+}

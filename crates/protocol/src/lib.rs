@@ -1,0 +1,17 @@
+//! The contract between dyno and a runner: one [`Job`] as JSON on the runner's standard input, then
+//! [`Event`]s as JSON Lines on its standard output.
+//!
+//! This crate holds types only. It never reads a file, starts a process or measures anything, so
+//! that a runner in Rust shares exactly what `docs/protocol.md` promises to runners in every language.
+//!
+//! Units: durations are nanoseconds, sizes are bytes.
+
+mod event;
+mod job;
+
+pub use event::{Event, Failed, Hello, InForce, Sample, Value};
+pub use job::{Build, Job, Setting, Test, Work};
+
+/// The version of the contract. It rises when a runner written for the previous one would misread
+/// a job or be misread; new optional fields do not raise it.
+pub const PROTOCOL: u32 = 1;
