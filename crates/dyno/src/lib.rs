@@ -1,1 +1,8 @@
 //! A dynamometer for database engines.
+//!
+//! The modules follow the way of the data: a [`suite`] and its contenders ([`engine`]) become a
+//! [`plan`], the plan becomes [`trial`]s within a [`run`], a run is kept as a [`record`], the
+//! [`verdict`] judges the record, and [`output`] shows the verdict. No stage reaches back.
+//! `docs/architecture.md` is the map.
+
+pub mod suite;

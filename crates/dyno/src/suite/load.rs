@@ -1,0 +1,192 @@
+//! Reads a suite's file and checks what its types cannot, naming file and line in every complaint.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use toml::Spanned;
+
+use super::{Suite, TemplateError, statements};
+
+impl Suite {
+    /// Reads a suite.
+    ///
+    /// `dialects` are those that the engines speak; a line tagged with another is an error.
+    pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("cannot read the suite {}", path.display()))?;
+        Suite::parse(text, path, dialects)
+    }
+
+    /// Reads a suite from its text; `path` stands in messages.
+    pub fn parse(text: String, path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
+        let mut suite: Suite = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_at(&text, span.start));
+            anyhow!("{}:{line}: {}", path.display(), error.message().trim())
+        })?;
+        suite.path = path.to_owned();
+        suite.text = text;
+        suite.check_tests()?;
+        suite.check_dialects(dialects)?;
+        suite.check_published()?;
+        Ok(suite)
+    }
+
+    fn check_tests(&self) -> Result<()> {
+        if self.tests.is_empty() {
+            bail!("{}: a suite needs at least one [[test]]", self.path.display());
+        }
+        if self.contenders.is_empty() {
+            bail!("{}: `contenders` is empty; name at least one", self.path.display());
+        }
+        if !(0.0..1.0).contains(&self.tolerance) {
+            bail!("{}: the tolerance {} is not between 0 and 1", self.path.display(), self.tolerance);
+        }
+        let mut seen = BTreeSet::new();
+        for test in &self.tests {
+            let line = self.line_of(test.title.span().start);
+            if test.id.is_empty() || !test.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+                bail!(
+                    "{}:{line}: the test id '{}' may hold letters, digits, '-' and '_' only",
+                    self.path.display(),
+                    test.id
+                );
+            }
+            for need in &test.needs {
+                if !seen.contains(need.as_str()) {
+                    bail!(
+                        "{}:{line}: test {} needs test {need}, which is not among the tests before it",
+                        self.path.display(),
+                        test.id
+                    );
+                }
+            }
+            if !seen.insert(test.id.as_str()) {
+                bail!("{}:{line}: there are two tests with the id {}", self.path.display(), test.id);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_dialects(&self, known: &BTreeSet<String>) -> Result<()> {
+        for test in &self.tests {
+            for template in [Some(&test.statements), test.check.as_ref()].into_iter().flatten() {
+                for (line, dialect) in statements::dialects(template.get_ref()) {
+                    if !known.contains(dialect) {
+                        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+                        bail!(
+                            "{}:{}: no engine speaks the dialect '{dialect}'; there are {}",
+                            self.path.display(),
+                            self.template_line(template, line),
+                            names.join(", ")
+                        );
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_published(&self) -> Result<()> {
+        for published in &self.published {
+            for (system, seconds) in &published.seconds {
+                if seconds.len() != self.tests.len() {
+                    bail!(
+                        "{}: {} gives {} figures for {system}, but the suite has {} tests",
+                        self.path.display(),
+                        published.source,
+                        seconds.len(),
+                        self.tests.len()
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The line of the file, from 1, in which a byte stands.
+    pub(super) fn line_of(&self, byte: usize) -> usize {
+        line_at(&self.text, byte)
+    }
+
+    /// The line of the file in which a line of a template stands.
+    fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
+        let start = template.span().start;
+        // A multi-line string that begins with a line break has its first line on the next one.
+        let opening = self.text.get(start..).unwrap_or_default();
+        let breaks = ["\"\"\"\n", "\"\"\"\r\n", "'''\n", "'''\r\n"];
+        let offset = usize::from(breaks.iter().any(|quote| opening.starts_with(quote)));
+        self.line_of(start) + offset + line.saturating_sub(1)
+    }
+
+    /// A template's error with its place in the file.
+    pub(super) fn at_template(&self, template: &Spanned<String>, error: &TemplateError) -> anyhow::Error {
+        let line = self.template_line(template, error.line.unwrap_or(1));
+        anyhow!("{}:{line}: {error}", self.path.display())
+    }
+}
+
+fn line_at(text: &str, byte: usize) -> usize {
+    let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
+    before.iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parameters;
+    use super::*;
+
+    const HEAD: &str = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n";
+
+    fn parse(tests: &str) -> Result<Suite> {
+        let dialects = BTreeSet::from(["sqlite".to_owned(), "mysql".to_owned()]);
+        Suite::parse(format!("{HEAD}{tests}"), Path::new("x.toml"), &dialects)
+    }
+
+    fn test(body: &str) -> String {
+        format!("[[test]]\nid = \"1\"\ntitle = \"T\"\nshows = \"\"\nmodel = \"statements\"\n{body}")
+    }
+
+    fn complaint(tests: &str) -> String {
+        parse(tests).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelled_key_names_its_line() {
+        let message = complaint(&test("statments = \"SELECT 1\"\n"));
+        assert!(message.starts_with("x.toml:10: unknown field `statments`"), "{message}");
+    }
+
+    #[test]
+    fn a_template_error_names_the_line_within_the_file() {
+        let suite = parse(&test("statements = \"\"\"\nSELECT 1;\nSELECT {{ wrods(1) }};\n\"\"\"\n")).unwrap();
+        let message = suite.render(&Parameters::default(), "sqlite").unwrap_err().to_string();
+        assert!(message.starts_with("x.toml:12: "), "{message}");
+    }
+
+    #[test]
+    fn a_dialect_that_nobody_speaks_is_an_error() {
+        let message = complaint(&test("statements = \"\"\"\nSELECT 1;\n@sqlit SELECT 2;\n\"\"\"\n"));
+        assert!(message.starts_with("x.toml:12: no engine speaks the dialect 'sqlit'"), "{message}");
+    }
+
+    #[test]
+    fn tests_must_build_on_earlier_ones() {
+        let message = complaint(&test("needs = [\"2\"]\nstatements = \"SELECT 1\"\n"));
+        assert!(message.contains("x.toml:7: test 1 needs test 2"), "{message}");
+        let twice = format!("{0}{0}", test("statements = \"SELECT 1\"\n"));
+        assert!(complaint(&twice).contains("two tests with the id 1"));
+    }
+
+    #[test]
+    fn a_transaction_and_a_check_are_rendered() {
+        let body = "transaction = \"one\"\nstatements = \"SELECT 1;\"\ncheck = \"@sqlite SELECT 2\\n@mysql SELECT 3\"\n";
+        // Two tagged queries without semicolons are one statement: the check for mysql has none.
+        assert!(parse(&test(body)).unwrap().render(&Parameters::default(), "mysql").is_err());
+        let body = body.replace("\\n@", ";\\n@");
+        let rendered = parse(&test(&body)).unwrap().render(&Parameters::default(), "mysql").unwrap();
+        assert_eq!(rendered[0].statements, ["BEGIN", "SELECT 1", "COMMIT"]);
+        assert_eq!(rendered[0].check.as_deref(), Some("SELECT 3"));
+    }
+}
