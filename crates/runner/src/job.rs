@@ -1,0 +1,97 @@
+//! Reads the job from standard input.
+
+use std::io::Read;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{Job, PROTOCOL};
+use serde::Deserialize;
+use serde_json::error::Category;
+
+/// The one thing that every version of the contract has in common.
+#[derive(Deserialize)]
+struct Version {
+    protocol: u32,
+}
+
+/// Reads one job, to the end of the input.
+pub fn read(mut input: impl Read) -> Result<Job> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).context("cannot read the job from standard input")?;
+    ensure!(
+        !bytes.trim_ascii().is_empty(),
+        "standard input is empty where a job is expected: a runner is started by dyno, not by hand"
+    );
+    let version: Version = parse(&bytes)?;
+    ensure!(
+        version.protocol == PROTOCOL,
+        "the job is in version {} of the contract and this runner speaks {PROTOCOL}: build both from the same source",
+        version.protocol
+    );
+    parse(&bytes)
+}
+
+/// A job may carry a password, and serde quotes the value that it does not like: only the place and
+/// what is missing may be said.
+fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let text = error.to_string();
+        let what = match error.classify() {
+            Category::Data if text.starts_with("missing field") => text,
+            Category::Data => {
+                format!("a value of another kind at line {} column {}", error.line(), error.column())
+            }
+            Category::Eof => "it ends too early".to_owned(),
+            _ => format!("not JSON at line {} column {}", error.line(), error.column()),
+        };
+        anyhow::anyhow!("the job on standard input cannot be read: {what}")
+    })
+}
+
+/// Refuses a job that is for another engine or driver than those that the runner has.
+pub fn expect(job: &Job, engine: &str, drivers: &[&str]) -> Result<()> {
+    if job.engine != engine || !drivers.contains(&job.driver.as_str()) {
+        bail!(
+            "this runner serves {engine}/{} and the job asks for {}/{}",
+            drivers.join(&format!(", {engine}/")),
+            job.engine,
+            job.driver
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JOB: &str = r#"{"protocol":1,"engine":"null","driver":"rust","build":"bundled","settings":[],
+        "directory":"/tmp","tests":[{"id":"1","model":"statements","file":"1.sql","count":3}]}"#;
+
+    fn complaint(text: &str) -> String {
+        read(text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_job_is_read() {
+        let job = read(JOB.as_bytes()).unwrap();
+        assert_eq!((job.engine.as_str(), job.tests.len()), ("null", 1));
+        assert!(expect(&job, "null", &["rust"]).is_ok());
+        let error = expect(&job, "sqlite", &["c", "other"]).unwrap_err().to_string();
+        assert_eq!(error, "this runner serves sqlite/c, sqlite/other and the job asks for null/rust");
+    }
+
+    #[test]
+    fn another_version_is_refused_whatever_else_it_says() {
+        assert!(complaint(r#"{"protocol":2,"novelty":[]}"#).contains("version 2 of the contract"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_value() {
+        assert!(complaint("").contains("standard input is empty"));
+        assert!(complaint("{\"protocol\":1").contains("ends too early"));
+        assert!(complaint("nonsense").contains("not JSON at line 1"));
+        assert!(complaint(r#"{"protocol":1}"#).contains("missing field `engine`"));
+        let secret = complaint(&JOB.replace("[],", r#"["hunter2"],"#));
+        assert!(secret.contains("another kind at line 1") && !secret.contains("hunter2"), "{secret}");
+    }
+}

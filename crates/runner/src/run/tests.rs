@@ -1,0 +1,163 @@
+//! Whole trials with an engine made of nothing, from the job's text to the events' text.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow, bail};
+use dyno_protocol::{Event, Failed, Hello, Job, PROTOCOL, Value};
+
+use super::run_with;
+use crate::{Answer, Driver, Failure, Statements};
+
+/// An engine that returns a number per statement and obeys a few words.
+struct Toy {
+    changes: u64,
+}
+
+impl Driver for Toy {
+    fn open(job: &Job) -> Result<(Self, Hello)> {
+        if job.driver == "broken" {
+            bail!("cannot open");
+        }
+        let hello = Hello {
+            protocol: PROTOCOL,
+            runner: "toy 1".into(),
+            engine_version: "1".into(),
+            driver_version: "1".into(),
+            build: BTreeMap::new(),
+            settings: Vec::new(),
+        };
+        Ok((Toy { changes: 0 }, hello))
+    }
+
+    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
+        for (index, sql) in (0..).zip(statements.iter()) {
+            match sql.to_bytes() {
+                b"panic" => panic!("the toy broke"),
+                b"change" => self.changes += 2,
+                sql if sql.starts_with(b"fail") => {
+                    return Err(Failure { index, error: anyhow!("no such toy (code 7)") });
+                }
+                _ => {
+                    answer.integer(index as i64);
+                    answer.end_row();
+                }
+            }
+        }
+        Ok(statements.len())
+    }
+
+    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
+        answer.text(sql.to_bytes());
+        answer.end_row();
+        Ok(())
+    }
+
+    fn changes(&mut self) -> u64 {
+        self.changes
+    }
+
+    fn close(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a job whose tests are (statements, check) and returns the events.
+fn events(driver: &str, tests: &[(&[&str], Option<&str>)]) -> (Vec<Event>, ExitCode) {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("db");
+    std::fs::create_dir(&directory).unwrap();
+    let mut list = Vec::new();
+    for (index, (statements, check)) in tests.iter().enumerate() {
+        let file = folder.path().join(format!("{index}.sql"));
+        let text: String = statements.iter().map(|text| format!("{text}\0")).collect();
+        std::fs::write(&file, text).unwrap();
+        list.push(serde_json::json!({
+            "id": (index + 1).to_string(), "model": "statements", "file": file,
+            "count": statements.len(), "check": check,
+        }));
+    }
+    let job = serde_json::json!({
+        "protocol": PROTOCOL, "engine": "toy", "driver": driver, "build": "bundled",
+        "settings": [], "directory": directory, "tests": list,
+    });
+    let mut out = Vec::new();
+    let code = run_with::<Toy>(job.to_string().as_bytes(), &mut out);
+    let text = String::from_utf8(out).unwrap();
+    (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), code)
+}
+
+fn failure(events: &[Event]) -> &Failed {
+    match events.last() {
+        Some(Event::Failed(failed)) => failed,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_trial_tells_its_events_in_order() {
+    let (events, code) = events("c", &[(&["a", "change"], None), (&["b", "c"], Some("check"))]);
+    assert_eq!(code, ExitCode::SUCCESS);
+    assert!(matches!(&events[0], Event::Hello(hello) if hello.runner == "toy 1"));
+    assert_eq!(events[1], Event::Progress { test: "1".into() });
+    let Event::Sample(sample) = &events[2] else { panic!("{:?}", events[2]) };
+    assert_eq!((sample.operations, sample.rows, sample.bytes), (2, 3, 7));
+    assert!(sample.nanoseconds > 0 && sample.peak_memory_bytes > 0);
+    assert_eq!(events[3], Event::Answer { test: "1".into(), rows: vec![vec![Value::Integer(0)]] });
+    let Event::Sample(sample) = &events[5] else { panic!("{:?}", events[5]) };
+    assert_eq!((sample.test.as_str(), sample.rows), ("2", 2));
+    let checked = vec![vec![Value::Text("check".into())]];
+    assert_eq!(events[6], Event::Answer { test: "2".into(), rows: checked });
+    assert_eq!(events[7], Event::Bye {});
+    assert_eq!(events.len(), 8);
+}
+
+#[test]
+fn a_job_without_tests_is_a_probe() {
+    let (events, code) = events("c", &[]);
+    assert_eq!(code, ExitCode::SUCCESS);
+    assert!(matches!(events[..], [Event::Hello(_), Event::Bye {}]));
+}
+
+#[test]
+fn a_failed_statement_is_named_and_ends_the_trial() {
+    let long = format!("fail {}", "ä".repeat(300));
+    let (events, code) = events("c", &[(&["a"], None), (&["a", &long], None), (&["a"], None)]);
+    assert_eq!(code, ExitCode::FAILURE);
+    let failed = failure(&events);
+    assert_eq!(failed.test.as_deref(), Some("2"));
+    let start = failed.message.strip_prefix("statement 2 of 2 (fail ä").expect(&failed.message);
+    assert!(start.ends_with("ä…): no such toy (code 7)"), "{start}");
+    assert_eq!(start.matches('ä').count(), 194);
+}
+
+#[test]
+fn what_fails_before_the_first_test_names_none() {
+    let (events, _) = events("broken", &[(&["a"], None)]);
+    assert_eq!(failure(&events), &Failed { test: None, message: "cannot open".into() });
+}
+
+#[test]
+fn a_panic_is_a_failure() {
+    let (events, code) = events("c", &[(&["panic"], None)]);
+    assert_eq!(code, ExitCode::FAILURE);
+    let failed = failure(&events);
+    assert_eq!(failed.test.as_deref(), Some("1"));
+    assert!(failed.message.ends_with("the toy broke"));
+}
+
+#[test]
+fn nobody_listening_is_no_panic() {
+    struct Closed;
+    impl io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    assert_eq!(run_with::<Toy>("nonsense".as_bytes(), Closed), ExitCode::FAILURE);
+}
