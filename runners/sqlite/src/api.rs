@@ -1,0 +1,101 @@
+//! The functions of SQLite's C API that the runner calls, resolved once into a table.
+//!
+//! See <https://sqlite.org/c3ref/funclist.html>; the names lack `sqlite3_` and the types are its own.
+
+use std::ffi::{c_char, c_double, c_int, c_uchar, c_void};
+
+use anyhow::{Context, Result};
+use libloading::os::unix::Library;
+
+/// A connection, opaque.
+#[repr(C)]
+pub struct Sqlite3 {
+    _opaque: [u8; 0],
+}
+
+/// A prepared statement, opaque.
+#[repr(C)]
+pub struct Stmt {
+    _opaque: [u8; 0],
+}
+
+/// Result code: success.
+pub const OK: c_int = 0;
+/// Result code of a step: a row is there.
+pub const ROW: c_int = 100;
+/// Result code of a step: the statement has ended.
+pub const DONE: c_int = 101;
+
+/// Type of a column's value.
+pub const INTEGER: c_int = 1;
+/// Type of a column's value.
+pub const FLOAT: c_int = 2;
+/// Type of a column's value.
+pub const TEXT: c_int = 3;
+/// Type of a column's value.
+pub const BLOB: c_int = 4;
+
+/// Flags of `open_v2`: for reading and writing, and created if missing.
+pub const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;
+
+/// Declares the table and how to fill it. The list is the whole of what a library must offer.
+macro_rules! table {
+    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
+        /// The table. Calling an entry is as unsafe as calling the C function.
+        pub struct Api {
+            $(pub $name: unsafe extern "C" fn($($argument),*) -> $result,)*
+            /// Since 3.37; counts beyond 2³¹ where it is there.
+            pub total_changes64: Option<unsafe extern "C" fn(*mut Sqlite3) -> i64>,
+            /// Keeps the functions in memory.
+            _library: Library,
+        }
+
+        impl Api {
+            /// Looks every function up; the error names the one that is missing.
+            pub fn resolve(library: Library) -> Result<Api> {
+                // SAFETY: these are the signatures of SQLite's header. A library that has functions
+                // of these names with others is not SQLite.
+                unsafe {
+                    Ok(Api {
+                        $($name: symbol(&library, concat!("sqlite3_", stringify!($name)))?,)*
+                        total_changes64: symbol(&library, "sqlite3_total_changes64").ok(),
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+
+table! {
+    initialize: fn() -> c_int;
+    libversion: fn() -> *const c_char;
+    sourceid: fn() -> *const c_char;
+    open_v2: fn(*const c_char, *mut *mut Sqlite3, c_int, *const c_char) -> c_int;
+    close: fn(*mut Sqlite3) -> c_int;
+    extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
+    errmsg: fn(*mut Sqlite3) -> *const c_char;
+    total_changes: fn(*mut Sqlite3) -> c_int;
+    prepare_v2: fn(*mut Sqlite3, *const c_char, c_int, *mut *mut Stmt, *mut *const c_char) -> c_int;
+    step: fn(*mut Stmt) -> c_int;
+    finalize: fn(*mut Stmt) -> c_int;
+    column_count: fn(*mut Stmt) -> c_int;
+    column_type: fn(*mut Stmt, c_int) -> c_int;
+    column_int64: fn(*mut Stmt, c_int) -> i64;
+    column_double: fn(*mut Stmt, c_int) -> c_double;
+    column_text: fn(*mut Stmt, c_int) -> *const c_uchar;
+    column_blob: fn(*mut Stmt, c_int) -> *const c_void;
+    column_bytes: fn(*mut Stmt, c_int) -> c_int;
+}
+
+/// One function of a library.
+///
+/// # Safety
+/// `T` is the function's type.
+unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T> {
+    // SAFETY: as the caller promises.
+    let found = unsafe { library.get::<T>(name) };
+    found.map(|symbol| *symbol).with_context(|| {
+        format!("it has no function {name}: it is not SQLite, or one too old (3.6.18 of 2009 will do)")
+    })
+}

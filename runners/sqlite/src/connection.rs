@@ -1,0 +1,273 @@
+//! An open database, and the loop that is measured.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::{ptr, slice};
+
+use anyhow::{Error, Result, anyhow, ensure};
+use dyno_protocol::Value;
+use dyno_runner::Answer;
+
+use crate::api::{Api, BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT};
+use crate::library;
+
+/// A connection to one database. It must be closed with [`Connection::close`]; a trial that failed
+/// ends its process instead.
+pub struct Connection {
+    api: Api,
+    /// Open, and used by one thread.
+    db: *mut Sqlite3,
+}
+
+impl Connection {
+    /// Opens a database with SQLite's defaults, creating it where it is missing.
+    pub fn open(api: Api, location: &CStr) -> Result<Connection> {
+        let mut db = ptr::null_mut();
+        // SAFETY: the strings end in NUL and `db` outlives the call.
+        let code = unsafe {
+            // Builds without automatic initialisation need the first call; for the others it is idle.
+            let code = (api.initialize)();
+            ensure!(code == OK, "SQLite did not initialise (error {code})");
+            (api.open_v2)(location.as_ptr(), &mut db, OPEN_READWRITE_CREATE, ptr::null())
+        };
+        ensure!(!db.is_null(), "SQLite has no memory for a connection (error {code})");
+        let connection = Connection { api, db };
+        if code != OK {
+            return Err(connection
+                .error(code)
+                .context(format!("cannot open {}", location.to_string_lossy())));
+        }
+        // SAFETY: the connection is open.
+        unsafe { (connection.api.extended_result_codes)(db, 1) };
+        Ok(connection)
+    }
+
+    /// Executes one statement to its end and fetches every value of every row by the type it has.
+    ///
+    /// This is the timed section. It allocates nothing, and beyond SQLite's calls it does what puts a
+    /// value into the answer.
+    #[inline]
+    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<()> {
+        let Ok(length) = c_int::try_from(sql.count_bytes() + 1) else {
+            return Err(anyhow!("it is longer than SQLite can take"));
+        };
+        let mut statement = ptr::null_mut();
+        let mut tail = ptr::null();
+        // SAFETY: the connection is open; text and length, with its NUL byte, belong together; the
+        // statement is finalized once and not used after that; `tail` points into the text.
+        unsafe {
+            let code = (self.api.prepare_v2)(self.db, sql.as_ptr(), length, &mut statement, &mut tail);
+            if code != OK || statement.is_null() {
+                return Err(self.unprepared(code));
+            }
+            if *tail != 0 && follows(tail) {
+                (self.api.finalize)(statement);
+                return Err(more_than_one(tail));
+            }
+            let mut code = (self.api.step)(statement);
+            if code == ROW {
+                let columns = (self.api.column_count)(statement);
+                while code == ROW {
+                    self.fetch(statement, columns, answer);
+                    code = (self.api.step)(statement);
+                }
+            }
+            let finalized = (self.api.finalize)(statement);
+            if code != DONE || finalized != OK { Err(self.error(finalized)) } else { Ok(()) }
+        }
+    }
+
+    /// Puts the current row into the answer.
+    ///
+    /// # Safety
+    /// The statement has just returned a row of this many columns.
+    #[inline]
+    unsafe fn fetch(&self, statement: *mut Stmt, columns: c_int, answer: &mut Answer) {
+        let api = &self.api;
+        for column in 0..columns {
+            // SAFETY: as the caller promises. The bytes are read before the next call that could
+            // change them, in the order that SQLite's manual recommends.
+            unsafe {
+                match (api.column_type)(statement, column) {
+                    INTEGER => answer.integer((api.column_int64)(statement, column)),
+                    FLOAT => answer.real((api.column_double)(statement, column)),
+                    TEXT => {
+                        let text = (api.column_text)(statement, column);
+                        answer.text(bytes(text, (api.column_bytes)(statement, column)));
+                    }
+                    BLOB => {
+                        let blob = (api.column_blob)(statement, column).cast();
+                        answer.blob(bytes(blob, (api.column_bytes)(statement, column)));
+                    }
+                    _ => answer.null(),
+                }
+            }
+        }
+        answer.end_row();
+    }
+
+    /// Executes a statement outside the clock and returns its rows.
+    pub fn rows(&self, sql: &CStr) -> Result<Vec<Vec<Value>>> {
+        let mut answer = Answer::default();
+        self.execute(sql, &mut answer)?;
+        Ok(answer.kept().collect())
+    }
+
+    /// Rows inserted, updated and deleted since the connection was opened.
+    pub fn total_changes(&self) -> u64 {
+        // SAFETY: the connection is open.
+        let total = unsafe {
+            match self.api.total_changes64 {
+                Some(total_changes64) => total_changes64(self.db),
+                None => (self.api.total_changes)(self.db).into(),
+            }
+        };
+        u64::try_from(total).unwrap_or(0)
+    }
+
+    /// Closes the database.
+    pub fn close(self) -> Result<()> {
+        // SAFETY: the connection is open and not used after this.
+        let code = unsafe { (self.api.close)(self.db) };
+        if code == OK { Ok(()) } else { Err(self.error(code)) }
+    }
+
+    /// The library's version, as `3.40.1`.
+    pub fn version(&self) -> String {
+        // SAFETY: it takes nothing and returns a constant string.
+        unsafe { text((self.api.libversion)()) }
+    }
+
+    /// The check-in that the library was made from.
+    pub fn source_id(&self) -> String {
+        // SAFETY: it takes nothing and returns a constant string.
+        unsafe { text((self.api.sourceid)()) }
+    }
+
+    /// The library's file.
+    pub fn library(&self) -> String {
+        library::file_of(self.api.libversion as *const c_void).unwrap_or_else(|| "unknown".to_owned())
+    }
+
+    /// The last call's error in SQLite's words, with its extended code.
+    #[cold]
+    fn error(&self, code: c_int) -> Error {
+        // SAFETY: the connection is open, and the string is copied before the next call.
+        let message = unsafe { text((self.api.errmsg)(self.db)) };
+        anyhow!("{message} (SQLite error {code})")
+    }
+
+    #[cold]
+    fn unprepared(&self, code: c_int) -> Error {
+        if code == OK { anyhow!("there is no statement in it, only a comment") } else { self.error(code) }
+    }
+}
+
+/// The bytes of a value. SQLite has no pointer for an empty blob.
+///
+/// # Safety
+/// `start` is null or has `length` bytes, which stay as they are while the result is in use.
+#[inline]
+unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
+    if start.is_null() || length <= 0 {
+        return &[];
+    }
+    // SAFETY: as the caller promises.
+    unsafe { slice::from_raw_parts(start, length as usize) }
+}
+
+/// A C string as text.
+///
+/// # Safety
+/// It ends in NUL.
+unsafe fn text(string: *const c_char) -> String {
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
+}
+
+/// Whether anything but white space follows a statement.
+///
+/// # Safety
+/// `tail` ends in NUL.
+#[cold]
+unsafe fn follows(tail: *const c_char) -> bool {
+    // SAFETY: as the caller promises.
+    !unsafe { CStr::from_ptr(tail) }.to_bytes().trim_ascii().is_empty()
+}
+
+/// # Safety
+/// `tail` ends in NUL.
+#[cold]
+unsafe fn more_than_one(tail: *const c_char) -> Error {
+    // SAFETY: as the caller promises.
+    let tail: String = unsafe { text(tail) }.trim().chars().take(60).collect();
+    anyhow!("it holds more than one statement, of which SQLite would ignore what begins with: {tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::Build;
+
+    use super::*;
+
+    fn connection() -> Connection {
+        Connection::open(library::load(&Build::Bundled).unwrap(), c":memory:").unwrap()
+    }
+
+    fn complaint(connection: &Connection, sql: &CStr) -> String {
+        format!("{:#}", connection.rows(sql).unwrap_err())
+    }
+
+    #[test]
+    fn values_of_every_type_are_fetched() {
+        let connection = connection();
+        let rows = connection.rows(c"SELECT 1, -0.5, 'a b', x'00ff', NULL, '', x'', 9e999 ; \n").unwrap();
+        let blob = |text: &str| Value::Blob { blob: text.to_owned() };
+        let row = [
+            Value::Integer(1),
+            Value::Real(-0.5),
+            Value::Text("a b".into()),
+            blob("00ff"),
+            Value::Null,
+            Value::Text(String::new()),
+            blob(""),
+            Value::Text("inf".into()),
+        ];
+        assert_eq!(rows, [row]);
+        connection.close().unwrap();
+    }
+
+    #[test]
+    fn changes_are_counted() {
+        let connection = connection();
+        connection.rows(c"CREATE TABLE t(a)").unwrap();
+        connection.rows(c"INSERT INTO t VALUES (1), (2)").unwrap();
+        connection.rows(c"DELETE FROM t").unwrap();
+        assert_eq!(connection.total_changes(), 4);
+    }
+
+    #[test]
+    fn errors_have_the_engines_words_and_extended_code() {
+        let connection = connection();
+        connection.rows(c"CREATE TABLE t(a PRIMARY KEY)").unwrap();
+        connection.rows(c"INSERT INTO t VALUES (1)").unwrap();
+        let said = complaint(&connection, c"INSERT INTO t VALUES (1)");
+        assert_eq!(said, "UNIQUE constraint failed: t.a (SQLite error 1555)");
+        assert_eq!(complaint(&connection, c"SELEC"), "near \"SELEC\": syntax error (SQLite error 1)");
+    }
+
+    #[test]
+    fn a_statement_is_one_statement() {
+        let connection = connection();
+        assert!(complaint(&connection, c"-- nothing").contains("no statement in it"));
+        let said = complaint(&connection, c"SELECT 1; SELECT 2");
+        assert!(said.ends_with("what begins with: SELECT 2"), "{said}");
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_opened_is_named() {
+        let api = library::load(&Build::Bundled).unwrap();
+        let error = Connection::open(api, c"/nowhere/dyno.db").err().unwrap();
+        let said = format!("{error:#}");
+        assert!(said.starts_with("cannot open /nowhere/dyno.db: unable to open database file"), "{said}");
+    }
+}

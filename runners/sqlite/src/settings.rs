@@ -1,0 +1,192 @@
+//! Settings: any PRAGMA that SQLite can read back, and `database`, which says where the data lives.
+//!
+//! All are applied first and read back after that, because one may undo another. What is asked and
+//! what is in force are compared by dyno.
+
+use std::ffi::CString;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{InForce, Setting, Value};
+
+use crate::connection::Connection;
+
+/// Settings whose values SQLite reads back as numbers, and the names that its manual gives them.
+const NAMED: [(&str, &[&str]); 4] = [
+    ("synchronous", &["OFF", "NORMAL", "FULL", "EXTRA"]),
+    ("temp_store", &["DEFAULT", "FILE", "MEMORY"]),
+    ("auto_vacuum", &["NONE", "FULL", "INCREMENTAL"]),
+    ("secure_delete", &["OFF", "ON", "FAST"]),
+];
+
+/// What bears on speed or safety and is told whether it was asked for or not.
+const ALWAYS: [&str; 12] = [
+    "journal_mode",
+    "synchronous",
+    "page_size",
+    "cache_size",
+    "mmap_size",
+    "temp_store",
+    "locking_mode",
+    "auto_vacuum",
+    "wal_autocheckpoint",
+    "encoding",
+    "fullfsync",
+    "threads",
+];
+
+/// Where the data lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// In a file in the job's folder.
+    File,
+    /// In memory.
+    Memory,
+    /// In a file without a name, which goes away with the connection.
+    Temporary,
+}
+
+impl Database {
+    const ALL: [Database; 3] = [Database::File, Database::Memory, Database::Temporary];
+
+    fn name(self) -> &'static str {
+        match self {
+            Database::File => "file",
+            Database::Memory => ":memory:",
+            Database::Temporary => "temporary",
+        }
+    }
+}
+
+/// The settings of a job.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where the data is to live.
+    pub database: Database,
+    /// Names and values, in the order in which they are to be applied.
+    pragmas: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Takes the settings asked for apart and refuses what cannot be a setting of SQLite.
+    pub fn parse(asked: &[Setting]) -> Result<Settings> {
+        let mut settings = Settings { database: Database::File, pragmas: Vec::new() };
+        for Setting { name, value } in asked {
+            if name == "database" {
+                settings.database = database(value)?;
+                continue;
+            }
+            ensure!(
+                is_name(name),
+                "'{name}' cannot be a setting of SQLite: it is not the name of a PRAGMA in small letters"
+            );
+            ensure!(!value.contains('\0'), "the value of the setting '{name}' holds a NUL byte");
+            if let Some((_, names)) = NAMED.iter().find(|(named, _)| named == name)
+                && !names.iter().any(|known| known.eq_ignore_ascii_case(value))
+            {
+                bail!("SQLite's setting '{name}' is one of {}, not '{value}'", names.join(", "));
+            }
+            settings.pragmas.push((name.clone(), value.clone()));
+        }
+        settings.pragmas.sort_by_key(|(name, _)| turn(name));
+        Ok(settings)
+    }
+
+    /// Applies all of them.
+    pub fn apply(&self, connection: &Connection) -> Result<()> {
+        for (name, value) in &self.pragmas {
+            // As a string, so that the value can be nothing but a value. PRAGMAs take numbers so too.
+            let sql = format!("PRAGMA {name}='{}'", value.replace('\'', "''"));
+            let applied = connection.rows(&CString::new(sql)?);
+            applied.with_context(|| format!("SQLite refuses the setting '{name}'"))?;
+        }
+        Ok(())
+    }
+
+    /// Reads back what was asked for and what matters in any case.
+    pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
+        let mut settings = vec![self.database_in_force(connection)?];
+        let asked = self.pragmas.iter().map(|(name, _)| name.as_str());
+        for name in ALWAYS.into_iter().chain(asked) {
+            if settings.iter().any(|known| known.name == name) {
+                continue;
+            }
+            match read_back(connection, name)? {
+                Some(value) => settings.push(InForce { name: name.to_owned(), value }),
+                None if self.pragmas.iter().any(|(asked, _)| asked == name) => bail!(
+                    "SQLite has no setting '{name}' that can be read back from this database: \
+                     see https://sqlite.org/pragma.html, or leave it out"
+                ),
+                None => {}
+            }
+        }
+        Ok(settings)
+    }
+
+    /// SQLite tells whether there is a file with a name; of the other two it is the one asked for.
+    fn database_in_force(&self, connection: &Connection) -> Result<InForce> {
+        let list = connection.rows(c"PRAGMA database_list")?;
+        let main = list.into_iter().find(|row| row.get(1) == Some(&Value::Text("main".to_owned())));
+        let file = main.and_then(|row| row.into_iter().nth(2)).map(text).unwrap_or_default();
+        let found = match (file.is_empty(), self.database) {
+            (false, _) => Database::File,
+            (true, Database::File) => bail!("SQLite opened no file where a file was asked for"),
+            (true, other) => other,
+        };
+        Ok(InForce { name: "database".to_owned(), value: found.name().to_owned() })
+    }
+}
+
+fn database(value: &str) -> Result<Database> {
+    let found = Database::ALL.into_iter().find(|database| database.name() == value);
+    found.with_context(|| {
+        format!(
+            "the setting 'database' is one of {}, not '{value}'",
+            Database::ALL.map(Database::name).join(", ")
+        )
+    })
+}
+
+/// What shapes the file must be set before it has a page; how it is locked decides how the journal
+/// is kept; the journal must be there before what depends on it.
+fn turn(name: &str) -> u8 {
+    match name {
+        "page_size" | "auto_vacuum" | "encoding" => 0,
+        "locking_mode" => 1,
+        "journal_mode" => 2,
+        _ => 3,
+    }
+}
+
+/// Whether it is a name that can stand in a statement as it is.
+fn is_name(name: &str) -> bool {
+    let mut letters = name.bytes();
+    let first = letters.next().is_some_and(|letter| letter.is_ascii_lowercase() || letter == b'_');
+    first && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_')
+}
+
+fn read_back(connection: &Connection, name: &str) -> Result<Option<String>> {
+    let rows = connection.rows(&CString::new(format!("PRAGMA {name}"))?);
+    let rows = rows.with_context(|| format!("SQLite does not tell its setting '{name}'"))?;
+    let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).map(text);
+    Ok(value.map(|value| spelled(name, value)))
+}
+
+/// A numbered value by its name.
+fn spelled(name: &str, value: String) -> String {
+    let names = NAMED.iter().find(|(named, _)| *named == name).map(|(_, names)| names);
+    let number = value.parse::<usize>().ok();
+    names.zip(number).and_then(|(names, number)| names.get(number)).map_or(value, |name| (*name).to_owned())
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob { blob } => blob,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Settings against the bundled SQLite.
+
+use dyno_protocol::Build;
+
+use super::*;
+use crate::{library, location};
+
+fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
+    let asked: Vec<Setting> =
+        asked.iter().map(|(name, value)| Setting { name: (*name).into(), value: (*value).into() }).collect();
+    Settings::parse(&asked)
+}
+
+/// What is in force after these have been asked for on a fresh database.
+fn in_force(asked: &[(&str, &str)]) -> Result<Vec<InForce>> {
+    let folder = tempfile::tempdir()?;
+    let settings = settings(asked)?;
+    let place = location(settings.database, folder.path())?;
+    let connection = Connection::open(library::load(&Build::Bundled)?, &place)?;
+    settings.apply(&connection)?;
+    let found = settings.in_force(&connection)?;
+    connection.close()?;
+    Ok(found)
+}
+
+fn value<'a>(settings: &'a [InForce], name: &str) -> &'a str {
+    let mut found = settings.iter().filter(|setting| setting.name == name);
+    let value = &found.next().unwrap_or_else(|| panic!("no {name} in {settings:?}")).value;
+    assert!(found.next().is_none(), "{name} twice");
+    value
+}
+
+fn complaint(asked: &[(&str, &str)]) -> String {
+    format!("{:#}", in_force(asked).unwrap_err())
+}
+
+#[test]
+fn defaults_are_told() {
+    let found = in_force(&[]).unwrap();
+    let expected = [("journal_mode", "delete"), ("synchronous", "FULL"), ("page_size", "4096")];
+    for (name, expected) in expected.into_iter().chain([("temp_store", "DEFAULT"), ("database", "file")]) {
+        assert_eq!(value(&found, name), expected, "{name}");
+    }
+    assert!(ALWAYS.iter().all(|name| !value(&found, name).is_empty()));
+}
+
+#[test]
+fn what_was_asked_for_is_in_force_in_whatever_order() {
+    let asked = [
+        ("cache_size", "-65536"),
+        ("journal_mode", "wal"),
+        ("synchronous", "normal"),
+        ("page_size", "8192"),
+        ("locking_mode", "exclusive"),
+        ("auto_vacuum", "full"),
+        ("mmap_size", "1048576"),
+        ("foreign_keys", "on"),
+    ];
+    let found = in_force(&asked).unwrap();
+    for (name, expected) in [
+        ("cache_size", "-65536"),
+        ("journal_mode", "wal"),
+        ("synchronous", "NORMAL"),
+        ("page_size", "8192"),
+        ("locking_mode", "exclusive"),
+        ("auto_vacuum", "FULL"),
+        ("mmap_size", "1048576"),
+        ("foreign_keys", "1"),
+    ] {
+        assert_eq!(value(&found, name), expected, "{name}");
+    }
+}
+
+#[test]
+fn where_the_data_lives_is_a_setting() {
+    for place in [":memory:", "temporary", "file"] {
+        assert_eq!(value(&in_force(&[("database", place)]).unwrap(), "database"), place);
+    }
+    assert!(complaint(&[("database", "ram")]).contains("one of file, :memory:, temporary, not 'ram'"));
+}
+
+#[test]
+fn what_sqlite_does_not_know_is_refused() {
+    assert!(
+        complaint(&[("no_such", "1")]).starts_with("SQLite has no setting 'no_such' that can be read back")
+    );
+    assert!(complaint(&[("synchronous", "2")]).contains("one of OFF, NORMAL, FULL, EXTRA, not '2'"));
+}
+
+#[test]
+fn a_setting_cannot_carry_a_statement() {
+    for name in ["a=1; DROP TABLE t", "", "main.x", "Journal_mode", "1a"] {
+        assert!(complaint(&[(name, "1")]).contains("cannot be a setting of SQLite"), "{name}");
+    }
+    let found = in_force(&[("user_version", "7'; PRAGMA page_size='512")]).unwrap();
+    assert_eq!(value(&found, "page_size"), "4096");
+    assert!(complaint(&[("user_version", "1\0")]).contains("NUL byte"));
+}
+
+#[test]
+fn a_setting_that_does_not_take_is_told_as_it_is() {
+    let found = in_force(&[("database", ":memory:"), ("journal_mode", "wal")]).unwrap();
+    assert_eq!(value(&found, "journal_mode"), "memory");
+}
