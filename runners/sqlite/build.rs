@@ -1,5 +1,5 @@
 //! Compiles the bundled SQLite: the amalgamation that the package libsqlite3-sys carries, into a
-//! shared library with the flags of `flags.txt`.
+//! shared library with the flags of `flags.txt`. Its header is put beside it, for programs that link it.
 //!
 //! Cargo's own optimisation settings do not reach it, so that a debug build of the runner measures
 //! the same library as a release build.
@@ -9,12 +9,14 @@ use std::process::Command;
 use std::{env, fs};
 
 const LIBRARY: &str = "libdyno_sqlite3.so";
+const HEADER: &str = "sqlite3.h";
 const FLAGS: &str = include_str!("flags.txt");
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=flags.txt");
-    let source = PathBuf::from(variable("DEP_SQLITE3_INCLUDE")).join("sqlite3.c");
+    let carried = PathBuf::from(variable("DEP_SQLITE3_INCLUDE"));
+    let source = carried.join("sqlite3.c");
     println!("cargo::rerun-if-changed={}", source.display());
     let out = PathBuf::from(variable("OUT_DIR"));
     let flags: Vec<&str> = FLAGS.lines().map(|line| line.split('#').next().unwrap_or("").trim()).collect();
@@ -22,7 +24,8 @@ fn main() {
 
     let library = out.join(LIBRARY);
     compile(&source, &flags, &library);
-    place_beside_program(&library, &out);
+    place_beside_program(&library, LIBRARY, &out);
+    place_beside_program(&carried.join(HEADER), HEADER, &out);
     println!("cargo::rustc-env=DYNO_SQLITE_FLAGS={}", flags.join(" "));
 }
 
@@ -46,11 +49,11 @@ fn compile(source: &Path, flags: &[&str], library: &Path) {
 
 /// Puts a copy where the runner's executable will stand: OUT_DIR is `PROFILE/build/PACKAGE-HASH/out`.
 /// Where Cargo lays its folders out differently, the runner finds the library in OUT_DIR.
-fn place_beside_program(library: &Path, out: &Path) {
+fn place_beside_program(file: &Path, name: &str, out: &Path) {
     let Some(folder) = out.ancestors().nth(3) else { return };
     // A runner at work may have the old file mapped: it is replaced and never overwritten.
-    let fresh = folder.join(format!(".{LIBRARY}.new"));
-    if let Err(error) = fs::copy(library, &fresh).and_then(|_| fs::rename(&fresh, folder.join(LIBRARY))) {
-        println!("cargo::warning=no copy of {LIBRARY} in {}: {error}", folder.display());
+    let fresh = folder.join(format!(".{name}.new"));
+    if let Err(error) = fs::copy(file, &fresh).and_then(|_| fs::rename(&fresh, folder.join(name))) {
+        println!("cargo::warning=no copy of {name} in {}: {error}", folder.display());
     }
 }
