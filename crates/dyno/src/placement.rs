@@ -7,6 +7,10 @@
 //! machine, a runner that shares its CPU with even a small periodic task lost 4 to 5 % of its time
 //! to waiting; on a CPU of its own, 0.2 %.
 //!
+//! A priority above the usual one is offered and not chosen: on a quiet machine it changed neither the
+//! median nor the spread, and on a busy one it helps against processes of the same session only,
+//! since the kernel first divides the CPU between sessions (autogroup) and control groups.
+//!
 //! It never leaves the CPUs that the system allows, and never raises a priority that was not asked
 //! for.
 //!
@@ -94,6 +98,10 @@ impl Placement {
         let asked = cpus.map(|text| asked_cpus(text, &allowed)).transpose()?;
         let mut placement = split(asked, &allowed, &topology);
         placement.nice = nice;
+        if nice != own_nice() {
+            let scope = "only processes of the same session or control group give way to it or go before it";
+            placement.note.push_str(&format!("; runner at nice {nice}: {scope}"));
+        }
         Ok(placement)
     }
 

@@ -58,6 +58,12 @@ fn a_refusal_names_what_is_allowed() {
     assert!(Placement::choose(None, Some(20)).unwrap_err().to_string().contains("-20"));
 }
 
+#[test]
+fn the_note_says_how_far_a_priority_reaches() {
+    assert!(Placement::choose(None, Some(19)).unwrap().note.contains("nice 19: only processes of the same"));
+    assert!(!Placement::choose(None, None).unwrap().note.contains("nice"));
+}
+
 fn spawned(placement: &Placement, program: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments);
