@@ -5,4 +5,21 @@
 //! [`verdict`] judges the record, and [`output`] shows the verdict. No stage reaches back.
 //! `docs/architecture.md` is the map.
 
+pub mod answers;
+pub mod cli;
+pub mod commands;
+pub mod conformance;
+pub mod doctor;
+pub mod engine;
+pub mod home;
+pub mod machine;
+pub mod output;
+pub mod placement;
+pub mod plan;
+pub mod record;
+pub mod run;
+pub mod scratch;
+pub mod statistics;
 pub mod suite;
+pub mod trial;
+pub mod verdict;

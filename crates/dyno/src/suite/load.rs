@@ -14,8 +14,8 @@ impl Suite {
     ///
     /// `dialects` are those that the engines speak; a line tagged with another is an error.
     pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
-        let text = fs::read_to_string(path)
-            .with_context(|| format!("cannot read the suite {}", path.display()))?;
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
         Suite::parse(text, path, dialects)
     }
 
@@ -46,7 +46,9 @@ impl Suite {
         let mut seen = BTreeSet::new();
         for test in &self.tests {
             let line = self.line_of(test.title.span().start);
-            if test.id.is_empty() || !test.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            if test.id.is_empty()
+                || !test.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            {
                 bail!(
                     "{}:{line}: the test id '{}' may hold letters, digits, '-' and '_' only",
                     self.path.display(),

@@ -78,9 +78,10 @@ impl Parameters {
             declared.iter().map(|(name, parameter)| (name.clone(), parameter.default.clone())).collect();
         for (name, text) in changes {
             let parameter = declared.get(name).with_context(|| unknown(name, declared))?;
-            let value = parameter.default.parse_alike(text).with_context(|| {
-                format!("parameter {name} takes a number, and '{text}' is none")
-            })?;
+            let value = parameter
+                .default
+                .parse_alike(text)
+                .with_context(|| format!("parameter {name} takes a number, and '{text}' is none"))?;
             check_bounds(name, parameter, &value)?;
             values.insert(name.clone(), value);
         }

@@ -1,0 +1,282 @@
+//! The command line: what can be typed, with its help. Nothing is done here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A dynamometer for database engines.
+///
+/// Which database, which driver and which settings are fastest for this work, on this machine, at the
+/// same safety?
+#[derive(Debug, Parser)]
+#[command(name = "dyno", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    compare: something is slower than allowed
+  2    the command line, a suite, a contender or a file is wrong; nothing was run
+  3    something failed or gave a wrong answer; the rest was run and is shown
+  4    the work could not be done: no space, no permission, no runner
+  130  interrupted (143 when terminated); finished trials are kept and shown";
+
+/// What dyno can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the suites, engines, drivers and profiles, and what is missing here
+    List(ListArgs),
+    /// Run a suite and show who is how fast
+    Run(RunArgs),
+    /// Show the results of a run again
+    Show(ShowArgs),
+    /// Compare two runs, test by test
+    Compare(CompareArgs),
+    /// Run the same again: suite, parameters, contenders, order
+    Rerun(RerunArgs),
+    /// Tell what on this machine disturbs measurement
+    Doctor(DoctorArgs),
+    /// Check that runners keep the protocol
+    ///
+    /// Starts each contender's runner many times, with good jobs and bad ones, and checks every answer.
+    /// docs/runners.md explains the checks.
+    Conformance(ConformanceArgs),
+    /// Print a JSON Schema: of run files, of a runner's job, of its events
+    Schema {
+        /// Of what.
+        #[arg(value_enum)]
+        what: SchemaOf,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `dyno list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// How to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    pub format: TextFormat,
+}
+
+/// Arguments of `dyno run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A suite's name (see `dyno list`) or the path of its file
+    pub suite: String,
+    /// Contenders, comma-separated: engine[@build][/driver][:profile][,setting=value…]
+    #[arg(long = "with", value_name = "CONTENDERS")]
+    pub with: Vec<String>,
+    /// Only these tests, by id: 1,4-6. What they need runs too, but is not shown
+    #[arg(long, value_name = "TESTS")]
+    pub only: Option<String>,
+    /// Exactly this many measured trials of each contender, after one for warm-up
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    /// How long to measure at most: 90s, 10m, 2h [default: 60s; none with --trials]
+    #[arg(long, value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// Stop when every interval is within this share of its median: 5%
+    #[arg(long, default_value = "5%", value_parser = share)]
+    pub target: f64,
+    /// Multiply the suite's row counts and ranges; short for --set scale=K
+    #[arg(long, value_name = "K")]
+    pub scale: Option<String>,
+    /// Set a parameter of the suite: name=value
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The seed of the order of trials and of the statistics [default: the time]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The contender to compare with [default: the first]
+    #[arg(long, value_name = "CONTENDER")]
+    pub baseline: Option<String>,
+    /// Where and how trials run
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// How the results are printed
+    #[command(flatten)]
+    pub show: ShowOptions,
+}
+
+/// Where and how trials run; none of it changes the work.
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
+    /// The run file [default: results/TIME-SUITE.json]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The CPUs of the measured processes: 1 or 2-3 [default: the last one; dyno takes the others]
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// The priority of the measured processes, -20 (first) to 19 [default: 0]
+    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
+    pub nice: Option<i32>,
+    /// How long one test may take before its trial is given up
+    #[arg(long, default_value = "5m", value_parser = duration)]
+    pub timeout: Duration,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub struct ShowOptions {
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Show published figures beside today's: other hardware, other versions
+    #[arg(long)]
+    pub published: bool,
+}
+
+/// Arguments of `dyno show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The run file [default: the newest in results/]
+    pub run: Option<PathBuf>,
+    /// How the results are printed
+    #[command(flatten)]
+    pub show: ShowOptions,
+}
+
+/// Arguments of `dyno compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run file to compare with
+    pub old: PathBuf,
+    /// The run file to judge
+    pub new: PathBuf,
+    /// Exit with 1 if a test is slower by more than this and the slowdown is real: 5%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub fail_slower: Option<f64>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Arguments of `dyno rerun`.
+#[derive(Debug, Args)]
+pub struct RerunArgs {
+    /// The run file
+    pub run: PathBuf,
+    /// Where and how trials run
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// How the results are printed
+    #[command(flatten)]
+    pub show: ShowOptions,
+}
+
+/// Arguments of `dyno doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The folder whose file system to look at [default: $TMPDIR, else /var/tmp]
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    pub format: TextFormat,
+}
+
+/// Arguments of `dyno conformance`.
+#[derive(Debug, Args)]
+pub struct ConformanceArgs {
+    /// Contenders whose runners to check
+    #[arg(required = true)]
+    pub contenders: Vec<String>,
+    /// The folder for databases [default: $TMPDIR, else /var/tmp]
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
+}
+
+/// How figures are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For the terminal, 100 columns
+    Table,
+    /// The verdict, for programs
+    Json,
+    /// A line for each test and contender
+    Csv,
+    /// For a README or a pull request
+    Markdown,
+}
+
+/// How texts are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    /// For the terminal
+    Table,
+    /// For programs
+    Json,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// A run file
+    Run,
+    /// The job that a runner reads
+    Job,
+    /// An event that a runner writes
+    Event,
+}
+
+/// Reads `90s`, `10m`, `1h 30m`; a bare number is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let spelled = if text.parse::<f64>().is_ok() { format!("{text}s") } else { text.to_owned() };
+    let parsed: jiff::SignedDuration =
+        spelled.parse().map_err(|_| "write a duration like 90s, 10m or 2h".to_owned())?;
+    Duration::try_from(parsed)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "a duration must be longer than nothing".to_owned())
+}
+
+/// Reads `5%` or `0.05`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number / divisor),
+        _ => Err("write a share like 5% or 0.05".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_and_shares_are_read() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert!(duration("soon").is_err());
+        assert!(duration("0s").is_err());
+        assert!(duration("-5s").is_err());
+        assert_eq!(share("5%"), Ok(0.05));
+        assert_eq!(share("0.05"), Ok(0.05));
+        assert!(share("-1%").is_err());
+        assert!(share("five").is_err());
+    }
+}

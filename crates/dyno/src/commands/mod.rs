@@ -1,0 +1,93 @@
+//! The commands: each reads its arguments, calls the stages in order and prints what they made.
+
+mod compare;
+mod conformance;
+mod doctor;
+mod list;
+mod run;
+mod schema;
+mod show;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Command};
+
+/// Exit codes, as `dyno --help` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// `compare`: something is slower than allowed.
+    Slower,
+    /// Something failed or gave a wrong answer; the rest is shown.
+    Incomplete,
+    /// Ended by a signal, finished trials are kept.
+    Signal(i32),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        match exit {
+            Exit::Done => ExitCode::SUCCESS,
+            Exit::Slower => ExitCode::from(1),
+            Exit::Incomplete => ExitCode::from(3),
+            Exit::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
+        }
+    }
+}
+
+/// An error in what was typed or in a file that it names: nothing was run.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+pub struct BadInput(anyhow::Error);
+
+/// The exit code of an error: 2 for bad input, else 4.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<BadInput>() { 2 } else { 4 })
+}
+
+/// Marks errors as those of the input.
+trait Input<T> {
+    /// The same with its error marked.
+    fn input(self) -> Result<T>;
+}
+
+impl<T> Input<T> for Result<T> {
+    fn input(self) -> Result<T> {
+        self.map_err(|error| BadInput(error).into())
+    }
+}
+
+/// Does what the command line says.
+pub fn execute(cli: Cli) -> Result<Exit> {
+    match cli.command {
+        Command::List(arguments) => list::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Show(arguments) => show::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Rerun(arguments) => run::rerun(&arguments),
+        Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Conformance(arguments) => conformance::execute(&arguments),
+        Command::Schema { what } => print(&schema::render(what)?),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "dyno", &mut script);
+            print(&String::from_utf8_lossy(&script))
+        }
+    }
+}
+
+/// Prints a result. A reader that has gone away, as `head` does, is no error.
+fn print(text: &str) -> Result<Exit> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::from(error).context("cannot write the result"))
+        }
+        _ => Ok(Exit::Done),
+    }
+}

@@ -1,0 +1,238 @@
+//! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Exit, Input, show};
+use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
+use crate::engine::{Contender, Registry, split_list};
+use crate::home::Home;
+use crate::machine::{Machine, Storage};
+use crate::output::Progress;
+use crate::placement::Placement;
+use crate::plan::{Plan, select};
+use crate::record::{self, ContenderRecord, Ended, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
+use crate::run::{Runner, fresh_seed};
+use crate::scratch::{self, Scratch};
+use crate::suite::{Parameters, Suite};
+use crate::trial::{Conduct, Interrupts};
+
+/// How long a run measures when nobody says.
+const BUDGET: Duration = Duration::from_secs(60);
+/// The contender that measures dyno itself and is part of every run.
+const HARNESS: &str = "null";
+
+/// What to run, whether it was typed or comes from a run file.
+struct Request {
+    suite: Suite,
+    parameters: Parameters,
+    contenders: Vec<String>,
+    baseline: Option<String>,
+    only: Option<String>,
+    schedule: Schedule,
+}
+
+/// Runs what was typed.
+pub fn execute(arguments: &RunArgs) -> Result<Exit> {
+    let home = Home::find()?;
+    let registry = Registry::load(&home)?;
+    let request = typed(arguments, &home, &registry).input()?;
+    perform(request, &registry, &arguments.place, &arguments.show)
+}
+
+/// Runs what a run file says, with the suite as it was then.
+pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
+    let registry = Registry::load(&Home::find()?)?;
+    let old = record::load(&arguments.run).input()?;
+    let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
+    let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
+    let named = old.contenders.iter().filter(|contender| contender.named);
+    let request = Request {
+        suite,
+        parameters: old.suite.parameters,
+        contenders: named.map(|contender| contender.label.clone()).collect(),
+        baseline: Some(old.baseline),
+        only: old.suite.only,
+        schedule: old.schedule,
+    };
+    perform(request, &registry, &arguments.place, &arguments.show)
+}
+
+fn typed(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Request> {
+    let suite = Suite::load(&find_suite(&arguments.suite, home)?, &registry.dialects())?;
+    let mut changes = Vec::new();
+    for set in &arguments.set {
+        let (name, value) =
+            set.split_once('=').with_context(|| format!("--set takes name=value, and '{set}' is not"))?;
+        changes.push((name.to_owned(), value.to_owned()));
+    }
+    changes.extend(arguments.scale.iter().map(|scale| ("scale".to_owned(), scale.clone())));
+    let parameters = Parameters::resolve(&suite.parameters, &changes)?;
+    let named: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
+    let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
+    Ok(Request {
+        parameters,
+        contenders: if named.is_empty() { suite.contenders.clone() } else { named },
+        baseline: arguments.baseline.clone(),
+        only: arguments.only.clone(),
+        schedule: Schedule {
+            trials: arguments.trials,
+            budget_ns: budget.map(|budget| budget.as_nanos() as u64),
+            target: arguments.target,
+            seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
+            timeout_ns: arguments.place.timeout.as_nanos() as u64,
+        },
+        suite,
+    })
+}
+
+/// A path if it looks like one, else a suite of dyno's own.
+fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
+    if name.contains('/') || name.ends_with(".toml") {
+        return Ok(PathBuf::from(name));
+    }
+    let path = home.suites().join(format!("{name}.toml"));
+    if !path.is_file() {
+        bail!("there is no suite '{name}'; `dyno list` names them, or give the path of a file");
+    }
+    Ok(path)
+}
+
+fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &ShowOptions) -> Result<Exit> {
+    let (contenders, baseline) = contenders(&request, registry).input()?;
+    let selection = select(&request.suite, request.only.as_deref()).input()?;
+    let placement =
+        Placement::choose(place.cpus.as_deref(), place.nice).map_err(anyhow::Error::from).input()?;
+    placement.apply_to_self()?;
+    let interrupts = Interrupts::listen()?;
+    let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
+    let scratch = Scratch::create(&parent)?;
+    let storage = Storage::read(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+    let plan =
+        Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
+    let timeout = Duration::from_nanos(request.schedule.timeout_ns);
+    let conduct = Conduct { placement, timeout, interrupts };
+    let mut run = begin(request, &plan, &baseline, storage, &conduct.placement);
+    let path = place.out.clone().unwrap_or_else(|| default_path(&run));
+    // Before any measuring: a place that cannot be written to is found out now.
+    record::save(&run, &path)?;
+    let mut progress = Progress::new(place.quiet);
+    let mut runner =
+        Runner { plan: &plan, scratch: &scratch, conduct: &conduct, path: &path, observer: &mut progress };
+    let result = runner.execute(&mut run);
+    progress.finish();
+    drop(scratch);
+    conclude(&run, result, &path, place, options, &conduct.interrupts)
+}
+
+/// Shows what there is, even where saving failed, and says where it is kept.
+fn conclude(
+    run: &Run,
+    result: Result<()>,
+    path: &Path,
+    place: &PlaceArgs,
+    options: &ShowOptions,
+    interrupts: &Interrupts,
+) -> Result<Exit> {
+    let shown = show::results(run, options)?;
+    result?;
+    if !place.quiet {
+        eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
+    }
+    Ok(match interrupts.signal() {
+        Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
+        _ => shown,
+    })
+}
+
+/// The contenders of a run, the harness last unless it was named, and the label of the baseline.
+fn contenders(request: &Request, registry: &Registry) -> Result<(Vec<Contender>, String)> {
+    let mut contenders: Vec<Contender> = Vec::new();
+    for name in &request.contenders {
+        let contender = Contender::parse(name, registry)?;
+        if contenders.iter().any(|known| known.label == contender.label) {
+            bail!("the contender {} is named twice", contender.label);
+        }
+        contenders.push(contender);
+    }
+    let baseline = match &request.baseline {
+        None => contenders.first().context("no contender is named")?.label.clone(),
+        Some(name) => {
+            let label = Contender::parse(name, registry)?.label;
+            if !contenders.iter().any(|contender| contender.label == label) {
+                bail!("the baseline {label} is none of the contenders");
+            }
+            label
+        }
+    };
+    if !contenders.iter().any(|contender| contender.engine.harness) {
+        contenders.push(Contender::parse(HARNESS, registry)?);
+    }
+    Ok((contenders, baseline))
+}
+
+fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, placement: &Placement) -> Run {
+    let named = request.contenders.len();
+    let contenders = plan.contenders.iter().enumerate();
+    let tests = tests(&request, plan);
+    Run {
+        schema: SCHEMA.into(),
+        dyno: env!("CARGO_PKG_VERSION").into(),
+        command: env::args().collect(),
+        started: jiff::Timestamp::now().to_string(),
+        elapsed_ns: 0,
+        ended: Ended::Running,
+        suite: SuiteRecord {
+            name: request.suite.name.clone(),
+            title: request.suite.title.clone(),
+            text: request.suite.text.clone(),
+            parameters: request.parameters,
+            tolerance: request.suite.tolerance,
+            only: request.only,
+        },
+        schedule: request.schedule,
+        machine: Machine::read(),
+        storage,
+        placement: placement.clone(),
+        contenders: contenders
+            .map(|(index, contender)| ContenderRecord::new(contender, index < named))
+            .collect(),
+        baseline: baseline.into(),
+        tests,
+        trials: Vec::new(),
+        answers: Vec::new(),
+    }
+}
+
+/// The tests with what the suite knows of them: published figures, and the right answers where the
+/// parameters are the defaults.
+fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
+    let defaults = Parameters::resolve(&request.suite.parameters, &[]).ok();
+    let is_default = defaults.as_ref() == Some(&request.parameters);
+    let written = request.suite.tests.iter().enumerate();
+    let written: BTreeMap<&str, usize> = written.map(|(index, test)| (test.id.as_str(), index)).collect();
+    plan.tests
+        .iter()
+        .map(|test| {
+            let mut record = TestRecord::new(test);
+            let index = written[test.id.as_str()];
+            record.expect = request.suite.tests[index].expect.clone().filter(|_| is_default);
+            for published in &request.suite.published {
+                for (system, seconds) in &published.seconds {
+                    record.published.insert(system.clone(), seconds[index]);
+                }
+            }
+            record
+        })
+        .collect()
+}
+
+/// `results/TIME-SUITE.json`; names sort by time.
+fn default_path(run: &Run) -> PathBuf {
+    let time: String = run.started.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect();
+    record::results_folder().join(format!("{time}-{}.json", run.suite.name))
+}

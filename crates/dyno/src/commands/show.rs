@@ -1,0 +1,44 @@
+//! `dyno show`: the results of a run again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{Exit, Input, print};
+use crate::cli::{ShowArgs, ShowOptions};
+use crate::output;
+use crate::record::{self, Run};
+use crate::verdict::{self, CellStanding, Verdict};
+
+/// Prints the run named, or the newest one.
+pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
+    let path = match &arguments.run {
+        Some(path) => path.clone(),
+        None => newest(&record::results_folder()).input()?,
+    };
+    let run = record::load(&path).input()?;
+    results(&run, &arguments.show)
+}
+
+/// Judges and prints a run.
+pub fn results(run: &Run, options: &ShowOptions) -> Result<Exit> {
+    let verdict = verdict::judge(run);
+    print(&output::render(run, &verdict, options)?)?;
+    Ok(if is_complete(run, &verdict) { Exit::Done } else { Exit::Incomplete })
+}
+
+fn is_complete(run: &Run, verdict: &Verdict) -> bool {
+    let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
+    cells.all(|cell| cell.standing == CellStanding::Counts)
+        && run.trials.iter().all(|trial| trial.failure.is_none())
+}
+
+fn newest(folder: &Path) -> Result<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .with_context(|| format!("there is no folder {} here; name a run file", folder.display()))?;
+    let files = entries.flatten().map(|entry| entry.path());
+    let runs = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    // Names begin with the time.
+    runs.max().with_context(|| format!("there is no run file in {}", folder.display()))
+}

@@ -1,0 +1,209 @@
+//! Contenders: `engine[@build][/driver][:profile][,setting=value…]` as people name them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::{Build, Setting};
+
+use super::level::Safety;
+use super::registry::{Driver, Engine, Profile, Registry, Runner};
+use super::settings::{looks_like_setting, parse_setting};
+
+/// One column of a table, with everything needed to run it.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The name, with what is the engine's default left out.
+    pub label: String,
+    /// The engine.
+    pub engine: Engine,
+    /// The driver.
+    pub driver: Driver,
+    /// The program that serves the driver.
+    pub runner: Runner,
+    /// Which build of the engine.
+    pub build: Build,
+    /// The profile.
+    pub profile: Profile,
+    /// The profile's settings and then those named with the contender.
+    pub settings: Vec<Setting>,
+    /// The safety that these promise; none if the engine's rules do not tell.
+    pub claimed: Option<Safety>,
+}
+
+/// A contender's name taken apart.
+#[derive(Debug, PartialEq)]
+struct Name<'a> {
+    engine: &'a str,
+    build: Option<&'a str>,
+    driver: Option<&'a str>,
+    profile: Option<&'a str>,
+    settings: Vec<&'a str>,
+}
+
+/// Cuts a list of contenders at its commas. A part such as `cache_size=-65536` belongs to the
+/// contender before it.
+pub fn split_list(list: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        match names.last_mut() {
+            Some(last) if looks_like_setting(part) => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => names.push(part.to_owned()),
+        }
+    }
+    names
+}
+
+impl Contender {
+    /// Resolves a contender's name.
+    pub fn parse(text: &str, registry: &Registry) -> Result<Contender> {
+        resolve(text, registry).with_context(|| format!("the contender '{text}' cannot be run"))
+    }
+}
+
+fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
+    let is_driver =
+        |engine: &str, name: &str| registry.drivers(engine).any(|(_, driver)| driver.name == name);
+    let name = take_apart(text, is_driver)?;
+    let engine = registry.engine(name.engine)?;
+    let (runner, driver) = find_driver(registry, engine, name.driver)?;
+    let build = find_build(engine, name.build)?;
+    let profile = engine.profile(name.profile)?;
+    let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
+    let mut label = engine.name.clone();
+    if let Some(build) = name.build.filter(|_| build != Build::Bundled) {
+        label = format!("{label}@{build}");
+    }
+    if !driver.default {
+        label = format!("{label}/{}", driver.name);
+    }
+    if name.profile.is_some() && profile.name != engine.profiles[0].name {
+        label = format!("{label}:{}", profile.name);
+    }
+    for setting in &named {
+        label = format!("{label},{}={}", setting.name, setting.value);
+    }
+    let settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
+    Ok(Contender {
+        label,
+        claimed: engine.claimed_safety(&settings),
+        engine: engine.clone(),
+        driver: driver.clone(),
+        runner: runner.clone(),
+        build,
+        profile: profile.clone(),
+        settings,
+    })
+}
+
+/// Takes a name apart. A build may be a path with slashes: its last part is a driver only where the
+/// engine has a driver of that name.
+fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> Result<Name<'a>> {
+    let mut parts = text.split(',').map(str::trim);
+    let head = parts.next().unwrap_or_default();
+    let settings: Vec<&str> = parts.collect();
+    let (head, profile) = match head.split_once(':') {
+        Some((head, profile)) => (head, Some(profile)),
+        None => (head, None),
+    };
+    let (engine, build, driver) = match head.split_once('@') {
+        None => match head.split_once('/') {
+            Some((engine, driver)) => (engine, None, Some(driver)),
+            None => (head, None, None),
+        },
+        Some((engine, build)) => match build.rsplit_once('/') {
+            Some((build, driver)) if !build.is_empty() && is_driver(engine, driver) => {
+                (engine, Some(build), Some(driver))
+            }
+            _ => (engine, Some(build), None),
+        },
+    };
+    if engine.is_empty() || [build, driver, profile].contains(&Some("")) {
+        bail!("a contender is written engine[@build][/driver][:profile][,setting=value…]");
+    }
+    Ok(Name { engine, build, driver, profile, settings })
+}
+
+fn find_driver<'a>(
+    registry: &'a Registry,
+    engine: &'a Engine,
+    name: Option<&str>,
+) -> Result<(&'a Runner, &'a Driver)> {
+    let wanted = |driver: &Driver| name.map_or(driver.default, |name| driver.name == name);
+    registry.drivers(&engine.name).find(|(_, driver)| wanted(driver)).with_context(|| {
+        let names: Vec<&str> =
+            registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str()).collect();
+        match name {
+            Some(name) => format!("{} has no driver '{name}'; it has {}", engine.name, names.join(", ")),
+            None => format!("no runner serves {}", engine.name),
+        }
+    })
+}
+
+fn find_build(engine: &Engine, name: Option<&str>) -> Result<Build> {
+    let build = match name {
+        None | Some("bundled") => Build::Bundled,
+        Some("system") => Build::System,
+        Some(path) => Build::Path(existing(Path::new(path), engine)?),
+    };
+    let kind = match build {
+        Build::Bundled => "bundled",
+        Build::System => "system",
+        Build::Path(_) => "path",
+    };
+    if !engine.builds.iter().any(|known| known == kind) {
+        bail!("{} has no build '{kind}'; it has {}", engine.name, engine.builds.join(", "));
+    }
+    Ok(build)
+}
+
+fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {
+    std::path::absolute(path).ok().filter(|path| path.exists()).with_context(|| {
+        format!(
+            "{} is neither one of {}'s builds ({}) nor an existing file or folder",
+            path.display(),
+            engine.name,
+            engine.builds.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Name<'_> {
+        take_apart(text, |engine, name| engine == "sqlite" && name == "c").unwrap()
+    }
+
+    #[test]
+    fn a_name_has_five_parts() {
+        let name = parts("sqlite@system/c:wal,cache_size=-65536,mmap_size=0");
+        assert_eq!((name.engine, name.build, name.driver), ("sqlite", Some("system"), Some("c")));
+        assert_eq!((name.profile, name.settings), (Some("wal"), vec!["cache_size=-65536", "mmap_size=0"]));
+        assert_eq!(parts("postgres/pgx").driver, Some("pgx"));
+    }
+
+    #[test]
+    fn a_path_is_a_build() {
+        let name = parts("sqlite@/opt/new/libsqlite3.so:wal");
+        assert_eq!((name.build, name.driver), (Some("/opt/new/libsqlite3.so"), None));
+        let name = parts("sqlite@/opt/new/libsqlite3.so/c");
+        assert_eq!((name.build, name.driver), (Some("/opt/new/libsqlite3.so"), Some("c")));
+    }
+
+    #[test]
+    fn a_list_keeps_settings_with_their_contender() {
+        let names = split_list("sqlite, sqlite:wal,cache_size=-65536,mmap_size=0,sqlite@system");
+        assert_eq!(names, ["sqlite", "sqlite:wal,cache_size=-65536,mmap_size=0", "sqlite@system"]);
+    }
+
+    #[test]
+    fn empty_parts_are_refused() {
+        for bad in ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system"] {
+            assert!(take_apart(bad, |_, _| false).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Engines and the runners that reach them: what `engines/*.toml` and `runners/*/runner.toml` say, and
+//! the contenders that people name.
+//!
+//! Reads files; starts nothing.
+
+mod contender;
+mod level;
+mod registry;
+mod settings;
+
+pub use contender::{Contender, split_list};
+pub use level::{Level, Safety, Standing};
+pub use registry::{Driver, Engine, Profile, Registry, Runner};
+pub use settings::{Difference, parse_setting};

@@ -1,0 +1,239 @@
+//! The engines and runners that dyno knows, read from their TOML files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use dyno_protocol::{InForce, Setting};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::level::{Rule, Safety, Standing, safety};
+use super::settings::{Difference, Values, differences, parse_setting};
+use crate::home::Home;
+
+/// An engine, as `engines/NAME.toml` describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// The dialect of its statements; suites tag lines with it.
+    pub dialect: String,
+    /// The kinds of builds it can be measured in: `bundled`, `system`, `path`.
+    pub builds: Vec<String>,
+    /// Whether it is no engine but measures dyno itself: it is never ranked.
+    #[serde(default)]
+    pub harness: bool,
+    /// Names that the engine gives to numbers, by setting.
+    #[serde(default)]
+    values: Values,
+    /// Named sets of settings; the first is the default.
+    #[serde(rename = "profile")]
+    pub profiles: Vec<Profile>,
+    #[serde(rename = "level")]
+    rules: Vec<Rule>,
+}
+
+/// A named set of settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The settings, each `name=value`, in the order in which they are applied.
+    settings: Vec<String>,
+    /// Why these.
+    pub reason: String,
+    /// Where the engine's manual speaks of them.
+    pub link: Option<String>,
+}
+
+impl Profile {
+    /// The settings asked for.
+    pub fn settings(&self) -> Result<Vec<Setting>> {
+        self.settings.iter().map(|text| parse_setting(text)).collect()
+    }
+}
+
+/// A runner program, as `runners/NAME/runner.toml` describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runner {
+    /// The name of its folder.
+    pub name: String,
+    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of
+    /// this file.
+    start: Vec<String>,
+    /// The command that builds it, for people.
+    pub build: String,
+    /// What must be installed for it.
+    pub needs: String,
+    /// The models that it implements.
+    pub models: Vec<String>,
+    /// The drivers that it serves.
+    #[serde(rename = "driver")]
+    pub drivers: Vec<Driver>,
+    #[serde(skip)]
+    folder: PathBuf,
+    #[serde(skip)]
+    programs: PathBuf,
+}
+
+/// A driver of an engine.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driver {
+    /// The engine it reaches.
+    pub engine: String,
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The language in which programs use it.
+    pub language: String,
+    /// One sentence.
+    pub about: String,
+    /// Whether it is meant when a contender names no driver.
+    #[serde(default)]
+    pub default: bool,
+}
+
+impl Runner {
+    /// The program and its arguments.
+    pub fn command(&self) -> Vec<String> {
+        let folder = |path: &Path| path.display().to_string();
+        let fill = |part: &String| {
+            part.replace("{bin}", &folder(&self.programs)).replace("{runner}", &folder(&self.folder))
+        };
+        self.start.iter().map(fill).collect()
+    }
+}
+
+/// All engines and runners.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    /// The engines, by name.
+    pub engines: Vec<Engine>,
+    /// The runners, by name.
+    pub runners: Vec<Runner>,
+}
+
+impl Registry {
+    /// Reads `engines/*.toml` and `runners/*/runner.toml`.
+    pub fn load(home: &Home) -> Result<Registry> {
+        let mut engines = Vec::new();
+        for path in entries(&home.root.join("engines"))? {
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let engine: Engine = read(&path)?;
+                engine.check().with_context(|| path.display().to_string())?;
+                engines.push(engine);
+            }
+        }
+        let mut runners = Vec::new();
+        for folder in entries(&home.root.join("runners"))? {
+            let path = folder.join("runner.toml");
+            if path.is_file() {
+                let runner: Runner = read(&path)?;
+                runners.push(Runner { folder, programs: home.programs.clone(), ..runner });
+            }
+        }
+        Ok(Registry { engines, runners })
+    }
+
+    /// The engine of a name.
+    pub fn engine(&self, name: &str) -> Result<&Engine> {
+        self.engines.iter().find(|engine| engine.name == name).with_context(|| {
+            let names: Vec<&str> = self.engines.iter().map(|engine| engine.name.as_str()).collect();
+            format!("there is no engine '{name}'; there are {}", names.join(", "))
+        })
+    }
+
+    /// The drivers of an engine, each with its runner.
+    pub fn drivers<'a>(&'a self, engine: &'a str) -> impl Iterator<Item = (&'a Runner, &'a Driver)> {
+        self.runners.iter().flat_map(move |runner| {
+            runner
+                .drivers
+                .iter()
+                .filter(move |driver| driver.engine == engine)
+                .map(move |driver| (runner, driver))
+        })
+    }
+
+    /// The dialects of all engines.
+    pub fn dialects(&self) -> BTreeSet<String> {
+        self.engines.iter().map(|engine| engine.dialect.clone()).collect()
+    }
+}
+
+impl Engine {
+    /// The profile of a name, or the default one.
+    pub fn profile(&self, name: Option<&str>) -> Result<&Profile> {
+        let found = match name {
+            None => self.profiles.first(),
+            Some(name) => self.profiles.iter().find(|profile| profile.name == name),
+        };
+        found.with_context(|| {
+            let names: Vec<&str> = self.profiles.iter().map(|profile| profile.name.as_str()).collect();
+            format!(
+                "{} has no profile '{}'; it has {}",
+                self.name,
+                name.unwrap_or("default"),
+                names.join(", ")
+            )
+        })
+    }
+
+    /// The safety that the settings asked for promise, before any engine has confirmed them. Settings
+    /// that are not asked for are taken from the engine's default profile.
+    pub fn claimed_safety(&self, asked: &[Setting]) -> Option<Safety> {
+        let defaults = self.profiles.first().and_then(|profile| profile.settings().ok()).unwrap_or_default();
+        let mut assumed: Vec<InForce> = Vec::new();
+        for Setting { name, value } in asked.iter().rev().chain(&defaults) {
+            if !assumed.iter().any(|known| known.name == *name) {
+                assumed.push(InForce { name: name.clone(), value: value.clone() });
+            }
+        }
+        safety(&self.rules, &self.values, &assumed, Standing::Claimed)
+    }
+
+    /// The safety of the settings in force.
+    pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
+        safety(&self.rules, &self.values, in_force, Standing::ReadBack)
+    }
+
+    /// The settings that were asked for and are not in force.
+    pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+        differences(&self.values, asked, in_force)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.profiles.is_empty() {
+            bail!("an engine needs at least one [[profile]]");
+        }
+        for profile in &self.profiles {
+            profile.settings().with_context(|| format!("profile {}", profile.name))?;
+        }
+        for condition in self.rules.iter().flat_map(|rule| &rule.when) {
+            parse_setting(condition).context("[[level]] when")?;
+        }
+        Ok(())
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let listing = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        anyhow!("{}:{line}: {}", path.display(), error.message().trim())
+    })
+}

@@ -1,0 +1,111 @@
+//! Two runs beside each other.
+
+use anyhow::{Context, Result};
+
+use super::grid::Grid;
+use super::{json, notes, table, units};
+use crate::cli::Format;
+use crate::statistics::Difference;
+use crate::verdict::{CellComparison, Comparison};
+
+/// A comparison as text.
+pub fn render(comparison: &Comparison, format: Format) -> Result<String> {
+    match format {
+        Format::Table => Ok(text(comparison)),
+        Format::Markdown => Ok(super::markdown::comparison(&grids(comparison), &legend(comparison))),
+        Format::Csv => csv(comparison),
+        Format::Json => json::pretty(comparison),
+    }
+}
+
+fn text(comparison: &Comparison) -> String {
+    let mut parts: Vec<String> = grids(comparison).iter().map(table::plain).collect();
+    parts.push(legend(comparison));
+    parts.join("\n\n") + "\n"
+}
+
+/// A table for each contender.
+fn grids(comparison: &Comparison) -> Vec<Grid> {
+    let contenders = comparison.contenders.iter().enumerate();
+    contenders
+        .map(|(place, label)| Grid {
+            header: ["", label, "old", "new", "new / old"].map(String::from).to_vec(),
+            rows: comparison
+                .tests
+                .iter()
+                .map(|test| {
+                    let cell = &test.cells[place];
+                    let time = |median: Option<f64>| median.map_or("–".into(), units::duration);
+                    vec![
+                        test.id.clone(),
+                        test.title.clone(),
+                        time(cell.old_ns),
+                        time(cell.new_ns),
+                        change(cell),
+                    ]
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn change(cell: &CellComparison) -> String {
+    let Some(ratio) = cell.ratio else { return "–".into() };
+    let interval = ratio.interval.map_or(String::new(), |interval| {
+        format!(" ({}–{})", units::significant(interval.low), units::significant(interval.high))
+    });
+    let word = match cell.difference {
+        Some(Difference::Faster) => " faster",
+        Some(Difference::Slower) => " slower",
+        _ => " ≈",
+    };
+    format!("{}{interval}{word}", units::ratio(ratio.ratio))
+}
+
+fn legend(comparison: &Comparison) -> String {
+    let mut lines = vec![
+        "New median over old, with an interval that holds for all comparisons together with 95 % \
+         confidence; ≈ means that no difference may be claimed."
+            .to_owned(),
+    ];
+    for test in &comparison.tests {
+        for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
+            if let Some(why) = &cell.why_not {
+                lines.push(format!("Not compared: {label} in test {}: {why}", test.id));
+            }
+        }
+    }
+    lines.extend(comparison.changes.iter().map(|change| format!("Changed: {change}")));
+    lines.iter().map(|line| notes::wrap(line, "  ")).collect::<Vec<_>>().join("\n")
+}
+
+fn csv(comparison: &Comparison) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["test", "title", "contender", "old_ns", "new_ns", "ratio", "low", "high", "difference"];
+    writer.write_record(header).context("cannot write CSV")?;
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for test in &comparison.tests {
+        for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
+            let interval = cell.ratio.and_then(|ratio| ratio.interval);
+            let difference = match cell.difference {
+                Some(Difference::Faster) => "faster",
+                Some(Difference::Slower) => "slower",
+                Some(Difference::None(_)) => "none",
+                None => "",
+            };
+            let record = [
+                test.id.clone(),
+                test.title.clone(),
+                label.clone(),
+                number(cell.old_ns),
+                number(cell.new_ns),
+                number(cell.ratio.map(|ratio| ratio.ratio)),
+                number(interval.map(|interval| interval.low)),
+                number(interval.map(|interval| interval.high)),
+                difference.to_owned(),
+            ];
+            writer.write_record(record).context("cannot write CSV")?;
+        }
+    }
+    String::from_utf8(writer.into_inner().context("cannot write CSV")?).context("cannot write CSV")
+}

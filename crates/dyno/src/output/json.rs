@@ -1,0 +1,55 @@
+//! The verdict as JSON, for programs. The samples themselves are in the run file.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::engine::Safety;
+use crate::record::{Ended, Run};
+use crate::verdict::Verdict;
+
+/// The version of this output.
+const SCHEMA: &str = "dyno-verdict/1";
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    suite: &'a str,
+    started: &'a str,
+    ended: Ended,
+    baseline: &'a str,
+    contenders: Vec<Contender<'a>>,
+    verdict: &'a Verdict,
+}
+
+#[derive(Serialize)]
+struct Contender<'a> {
+    /// The position by which the verdict names it.
+    contender: usize,
+    label: &'a str,
+    safety: Option<&'a Safety>,
+}
+
+/// The verdict with what is needed to read it.
+pub fn render(run: &Run, verdict: &Verdict) -> Result<String> {
+    let contenders = run.shown_contenders().map(|(contender, record)| Contender {
+        contender,
+        label: &record.label,
+        safety: record.safety.as_ref(),
+    });
+    pretty(&Report {
+        schema: SCHEMA,
+        suite: &run.suite.name,
+        started: &run.started,
+        ended: run.ended,
+        baseline: &run.baseline,
+        contenders: contenders.collect(),
+        verdict,
+    })
+}
+
+/// Any value as indented JSON with a line break at its end.
+pub fn pretty(value: &impl Serialize) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
+    text.push('\n');
+    Ok(text)
+}

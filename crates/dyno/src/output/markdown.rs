@@ -1,0 +1,72 @@
+//! The results as Markdown, for a README or a pull request.
+
+use super::grid::{self, Detail, Grid};
+use super::notes;
+use crate::record::Run;
+use crate::verdict::Verdict;
+
+/// Heading, table and notes.
+pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
+    let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
+    let mut parts = vec![
+        escape_lines(&notes::heading(run)),
+        table(&grid::results(run, verdict, &places, Detail::Interval)),
+    ];
+    if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
+        parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
+        parts.push(table(&grid));
+        parts.push(escape_lines(&notes::published(run)));
+    }
+    parts.push(escape_lines(&notes::legend(run, verdict)));
+    parts.join("\n\n") + "\n"
+}
+
+/// Tables and the notes below them.
+pub fn comparison(grids: &[Grid], legend: &str) -> String {
+    let mut parts: Vec<String> = grids.iter().map(table).collect();
+    parts.push(escape_lines(legend));
+    parts.join("\n\n") + "\n"
+}
+
+fn table(grid: &Grid) -> String {
+    let line = |row: &[String]| {
+        let cells: Vec<String> = row.iter().map(|cell| escape(cell.trim_end())).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let alignment: Vec<&str> =
+        (0..grid.header.len()).map(|index| if index < 2 { "---" } else { "---:" }).collect();
+    let mut lines = vec![line(&grid.header), format!("| {} |", alignment.join(" | "))];
+    lines.extend(grid.rows.iter().map(|row| line(row)));
+    lines.join("\n")
+}
+
+/// Each line as a line of its own; what came from a suite or an engine cannot become markup.
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("  \n")
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => escaped.push_str("<br>"),
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => escaped.extend(['\\', letter]),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        assert_eq!(escape("a|b <script> *x* [y](z)"), "a\\|b &lt;script> \\*x\\* \\[y\\](z)");
+        let grid = Grid { header: vec!["a\nb".into(), "c".into()], rows: vec![vec!["1".into(), "2".into()]] };
+        assert_eq!(table(&grid), "| a<br>b | c |\n| --- | --- |\n| 1 | 2 |");
+    }
+}

@@ -1,0 +1,38 @@
+//! Outputs: the verdict as a table, Markdown, CSV or JSON, and progress while a run goes on.
+//!
+//! Everything here reads a record and its verdict and writes text. Nothing here decides anything.
+
+mod comparison;
+mod csv_lines;
+mod grid;
+mod json;
+mod markdown;
+mod notes;
+mod progress;
+mod table;
+mod units;
+
+use anyhow::Result;
+
+use crate::cli::{Format, ShowOptions};
+use crate::record::Run;
+use crate::verdict::Verdict;
+
+pub use comparison::render as render_comparison;
+pub use json::pretty;
+pub use progress::Progress;
+pub use table::plain;
+pub use units::{duration, percent, ratio};
+
+/// The widest line of a table, in columns.
+pub const WIDTH: usize = 100;
+
+/// The results of a run as text.
+pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> Result<String> {
+    match options.format {
+        Format::Table => Ok(table::render(run, verdict, options.published)),
+        Format::Markdown => Ok(markdown::render(run, verdict, options.published)),
+        Format::Csv => csv_lines::render(run, verdict),
+        Format::Json => json::render(run, verdict),
+    }
+}

@@ -1,0 +1,227 @@
+//! The words around a table: what was run, on what, what each level means, and what did not hold.
+
+use super::{WIDTH, units};
+use crate::engine::Safety;
+use crate::record::{ContenderRecord, Ended, Run};
+use crate::statistics::{Difference, NoDifference};
+use crate::suite::Published;
+use crate::verdict::{CellStanding, Verdict};
+
+/// What was run, where, how often and why it ended.
+pub fn heading(run: &Run) -> String {
+    let parameters: Vec<String> =
+        run.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut title = format!("{}: {}", run.suite.name, run.suite.title);
+    if !parameters.is_empty() {
+        title = format!("{title} ({})", parameters.join(", "));
+    }
+    let blocks = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    let plural = if blocks == 1 { "" } else { "s" };
+    let ended = match run.ended {
+        Ended::Running => "not ended: the run died, or still goes on",
+        Ended::Trials => "as many as asked for",
+        Ended::Converged => "every interval is narrow enough",
+        Ended::Budget => "the time budget is used up",
+        Ended::Interrupted => "interrupted",
+        Ended::Failed => "every contender failed",
+    };
+    let lines = [
+        title,
+        machine(run),
+        format!(
+            "{blocks} measured block{plural} after one for warm-up, in {}: {ended}. Order and statistics \
+             by seed {}.",
+            units::duration(run.elapsed_ns as f64),
+            run.schedule.seed
+        ),
+    ];
+    lines.map(|line| wrap(&line, "")).join("\n")
+}
+
+fn machine(run: &Run) -> String {
+    let machine = &run.machine;
+    let storage = &run.storage;
+    let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
+    format!(
+        "{} × {}, {}, Linux {}, {}{device}. {}",
+        machine.cpu.online,
+        machine.cpu.model.as_deref().unwrap_or("an unknown processor"),
+        machine.memory_bytes.map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64)),
+        machine.kernel.release,
+        storage.file_system,
+        run.placement.note,
+    )
+}
+
+/// What the columns and marks mean, and everything that was not equal or did not hold.
+pub fn legend(run: &Run, verdict: &Verdict) -> String {
+    let mut lines = vec![
+        "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
+         there is room."
+            .to_owned(),
+    ];
+    lines.extend(marks(run, verdict));
+    lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
+    lines.extend(disturbances(run, verdict));
+    lines.extend(troubles(run, verdict));
+    lines.extend(harness(run, verdict));
+    lines.iter().map(|line| wrap(line, "  ")).collect::<Vec<_>>().join("\n")
+}
+
+/// The marks that are used in this table.
+fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let mut lines = Vec::new();
+    if cells().any(|cell| cell.fastest) {
+        lines.push("* fastest of its safety level, or not to be told from it".to_owned());
+    }
+    let reason = |wanted| {
+        cells().any(|cell| matches!(cell.difference, Some(Difference::None(reason)) if reason == wanted))
+    };
+    let reasons: Vec<String> =
+        [NoDifference::WithinInterval, NoDifference::WithinHarnessCost, NoDifference::TooFewSamples]
+            .into_iter()
+            .filter(|&wanted| reason(wanted))
+            .map(|reason| reason.to_string())
+            .collect();
+    if !reasons.is_empty() {
+        lines.push(format!("≈ no difference may be claimed: {}", reasons.join(", or ")));
+    }
+    if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
+        lines.push("✗ a wrong answer: the test takes no part in ranking".to_owned());
+    }
+    if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
+        lines.push("‡ of another safety level than the baseline: the price of safety, not a rank".to_owned());
+    }
+    for (_, contender) in run.shown_contenders() {
+        if let Some(caveat) = contender.safety.as_ref().and_then(|safety| safety.caveat.as_ref()) {
+            let line = format!("† {}: {caveat}", contender.label);
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Version, settings and safety of a contender.
+fn about(contender: &ContenderRecord) -> String {
+    let version = match &contender.hello {
+        Some(hello) => format!("{} {}", contender.engine, hello.engine_version),
+        None => format!("{}, which never answered", contender.engine),
+    };
+    let asked: Vec<String> =
+        contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
+    let settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
+    format!("{}: {version}{settings}. {}", contender.label, safety(contender))
+}
+
+fn safety(contender: &ContenderRecord) -> String {
+    if contender.harness {
+        return "It does no work: this is what measuring costs.".into();
+    }
+    let Some(Safety { level, consistent, standing, why, .. }) = &contender.safety else {
+        return "What its commits survive is not known for these settings.".into();
+    };
+    let consistent = if *consistent { "stays consistent" } else { "may be corrupt" };
+    format!(
+        "Survives: {} ({}); after a power cut the data {consistent}: {why}.",
+        level.name(),
+        standing.name()
+    )
+}
+
+/// How many samples were disturbed, and where figures rest on them.
+fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (place, (_, contender)) in run.shown_contenders().enumerate() {
+        let cells: Vec<_> = verdict.tests.iter().map(|test| (&test.id, &test.cells[place].figures)).collect();
+        let samples: usize = cells.iter().map(|(_, figures)| figures.samples).sum();
+        let undisturbed: usize = cells.iter().map(|(_, figures)| figures.undisturbed).sum();
+        if undisturbed == samples {
+            continue;
+        }
+        let resting: Vec<&str> = cells
+            .iter()
+            .filter(|(_, figures)| figures.rests_on_disturbed)
+            .map(|(id, _)| id.as_str())
+            .collect();
+        let rest = if resting.is_empty() {
+            "left out of the figures".to_owned()
+        } else {
+            format!("left out, but for tests {}, which have too few others", resting.join(", "))
+        };
+        lines.push(format!(
+            "Disturbed: {} of {samples} samples of {} waited for a processor for more than 3 % of their \
+             time; {rest}.",
+            samples - undisturbed,
+            contender.label
+        ));
+    }
+    lines
+}
+
+/// Wrong answers and failures, each once.
+fn troubles(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    for test in &verdict.tests {
+        for cell in &test.cells {
+            let label = &run.contenders[cell.contender].label;
+            if let CellStanding::Wrong(why) = &cell.standing {
+                lines.push(format!("Wrong: {label} in test {}: {why}", test.id));
+            }
+        }
+    }
+    for (index, contender) in run.shown_contenders() {
+        let trials: Vec<_> = run.trials.iter().filter(|trial| trial.contender == index).collect();
+        let failures: Vec<_> = trials.iter().filter_map(|trial| trial.failure.as_ref()).collect();
+        if let Some(failure) = failures.first() {
+            let place = failure.test.as_ref().map(|test| format!(" in test {test}")).unwrap_or_default();
+            lines.push(format!(
+                "Failed: {} of {} trials of {}{place}: {}",
+                failures.len(),
+                trials.len(),
+                contender.label,
+                failure.message
+            ));
+        }
+    }
+    lines
+}
+
+/// What the harness itself costs.
+fn harness(run: &Run, verdict: &Verdict) -> Option<String> {
+    let costliest = verdict
+        .tests
+        .iter()
+        .filter_map(|test| {
+            let statements = run.tests.iter().find(|candidate| candidate.id == test.id)?.statements;
+            Some((test.floor_ns?, statements.max(1)))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (floor, statements) = costliest;
+    Some(format!(
+        "dyno's own cost, by the null runner: at most {} a test, {} a statement; no smaller difference is \
+         claimed.",
+        units::duration(floor),
+        units::duration(floor / statements as f64)
+    ))
+}
+
+/// Where published figures come from.
+pub fn published(run: &Run) -> String {
+    #[derive(serde::Deserialize)]
+    struct Sources {
+        #[serde(default)]
+        published: Vec<Published>,
+    }
+    let sources = toml::from_str::<Sources>(&run.suite.text).map(|suite| suite.published);
+    let lines = sources.unwrap_or_default().into_iter().map(|source| {
+        let link = source.link.map(|link| format!(", {link}")).unwrap_or_default();
+        wrap(&format!("Published: {}: {}{link}", source.source, source.hardware), "  ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Text in lines of at most 100 columns; those after the first begin with `indent`.
+pub fn wrap(text: &str, indent: &str) -> String {
+    textwrap::fill(text, textwrap::Options::new(WIDTH).subsequent_indent(indent))
+}

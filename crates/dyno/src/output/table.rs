@@ -1,0 +1,106 @@
+//! The table for the terminal, readable in 100 columns.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::grid::{self, Detail, Grid};
+use super::{WIDTH, notes};
+use crate::record::Run;
+use crate::verdict::Verdict;
+
+/// Where a test's title is cut.
+const TITLE: usize = 36;
+/// Where it may be cut if that saves a second table.
+const SHORT_TITLE: usize = 24;
+
+/// Heading, tables and notes.
+pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
+    let mut parts = vec![notes::heading(run)];
+    parts.extend(tables(run, verdict));
+    if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
+        parts.push(format!(
+            "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",
+            chunks(&grid).join("\n\n"),
+            notes::published(run)
+        ));
+    }
+    parts.push(notes::legend(run, verdict));
+    parts.join("\n\n") + "\n"
+}
+
+/// One table where everything fits; else without intervals; else as many as are needed.
+fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
+    for (detail, title) in
+        [(Detail::Interval, TITLE), (Detail::Interval, SHORT_TITLE), (Detail::Ratio, TITLE)]
+    {
+        let text = plain(&cut_titles(grid::results(run, verdict, &places, detail), title));
+        if width(&text) <= WIDTH {
+            return vec![text];
+        }
+    }
+    let mut tables = Vec::new();
+    let mut group: Vec<usize> = Vec::new();
+    let draw =
+        |group: &[usize]| plain(&cut_titles(grid::results(run, verdict, group, Detail::Ratio), SHORT_TITLE));
+    for place in places {
+        group.push(place);
+        if group.len() > 1 && width(&draw(&group)) > WIDTH {
+            group.pop();
+            tables.push(draw(&group));
+            group = vec![place];
+        }
+    }
+    tables.push(draw(&group));
+    tables
+}
+
+/// Tables of at most 100 columns that together hold all columns of a grid; each repeats the first two.
+fn chunks(grid: &Grid) -> Vec<String> {
+    let pick = |columns: &[usize]| {
+        let choose = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
+        let grid = Grid { header: choose(&grid.header), rows: grid.rows.iter().map(choose).collect() };
+        plain(&cut_titles(grid, SHORT_TITLE))
+    };
+    let mut texts = Vec::new();
+    let mut columns = vec![0, 1];
+    for column in 2..grid.header.len() {
+        columns.push(column);
+        if columns.len() > 3 && width(&pick(&columns)) > WIDTH {
+            columns.pop();
+            texts.push(pick(&columns));
+            columns = vec![0, 1, column];
+        }
+    }
+    texts.push(pick(&columns));
+    texts
+}
+
+/// A grid as aligned text: the first two columns to the left, figures to the right.
+pub fn plain(grid: &Grid) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(&grid.header);
+    table.add_rows(&grid.rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let left = if index == 0 { 0 } else { 1 };
+        column.set_padding((left, 1));
+        if index >= 2 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+fn cut_titles(mut grid: Grid, longest: usize) -> Grid {
+    for row in &mut grid.rows {
+        if row[1].chars().count() > longest {
+            row[1] = row[1].chars().take(longest - 1).chain(['…']).collect();
+        }
+    }
+    grid
+}
+
+fn width(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}

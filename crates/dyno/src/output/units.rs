@@ -1,0 +1,66 @@
+//! Quantities as people read them: three significant digits and a unit.
+
+/// A duration from nanoseconds: `1.23 ms`.
+pub fn duration(nanoseconds: f64) -> String {
+    scaled(nanoseconds, 1000.0, &["ns", "µs", "ms", "s"])
+}
+
+/// A size from bytes: `1.23 MiB`.
+pub fn bytes(bytes: f64) -> String {
+    scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// A ratio: `0.0691×`.
+pub fn ratio(ratio: f64) -> String {
+    format!("{}×", significant(ratio))
+}
+
+/// A share of one as a percentage: `3%`, `0.4%`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 {
+        "0%".into()
+    } else if percent.abs() < 0.95 {
+        format!("{percent:.1}%")
+    } else {
+        format!("{percent:.0}%")
+    }
+}
+
+/// Three significant digits, never in exponential form.
+pub fn significant(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let magnitude = number.abs().log10().floor();
+    let decimals = (2.0 - magnitude).clamp(0.0, 12.0) as usize;
+    format!("{number:.decimals$}")
+}
+
+fn scaled(mut number: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    // What would be rounded up to the next unit is shown in it.
+    while number >= step * 0.9995 && unit + 1 < units.len() {
+        number /= step;
+        unit += 1;
+    }
+    format!("{} {}", significant(number), units[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_three_digits_and_a_unit() {
+        assert_eq!(duration(312_345_678.0), "312 ms");
+        assert_eq!(duration(999.6), "1.00 µs");
+        assert_eq!(duration(61_234_000_000.0), "61.2 s");
+        assert_eq!(duration(0.0), "0 ns");
+        assert_eq!(bytes(1536.0), "1.50 KiB");
+        assert_eq!(ratio(0.069_12), "0.0691×");
+        assert_eq!(ratio(12.0), "12.0×");
+        assert_eq!(percent(0.034), "3%");
+        assert_eq!(percent(0.004), "0.4%");
+    }
+}

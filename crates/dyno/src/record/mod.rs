@@ -1,0 +1,281 @@
+//! The run file: everything needed to read a run, or to repeat it.
+//!
+//! JSON with a versioned schema: `docs/run-file.md` in words, `docs/run-file.schema.json` for programs.
+//! Types and files only; what the samples mean is the verdict's business. A record never holds a
+//! password or a key: none is ever part of a contender, a setting or an event.
+
+mod file;
+
+use std::collections::BTreeMap;
+
+use dyno_protocol::{Build, Hello, Sample, Setting, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answers::Answer;
+use crate::engine::{Contender, Safety};
+use crate::machine::{Machine, Storage};
+use crate::placement::Placement;
+use crate::plan::PlannedTest;
+use crate::suite::Parameters;
+
+pub use file::{load, results_folder, save};
+
+/// The version of the run file's schema. It rises when a reader of the previous one would misread a
+/// file; new optional fields do not raise it.
+pub const SCHEMA: &str = "dyno-run/1";
+
+/// All trials of one command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The version of this schema, `dyno-run/1`.
+    pub schema: String,
+    /// The version of dyno that wrote the file.
+    pub dyno: String,
+    /// The command line, as typed.
+    pub command: Vec<String>,
+    /// When the run began, UTC, RFC 3339.
+    pub started: String,
+    /// How long it took so far, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether and why it ended.
+    pub ended: Ended,
+    /// The suite, its text included.
+    pub suite: SuiteRecord,
+    /// What decides how many trials there are and in what order.
+    pub schedule: Schedule,
+    /// The machine.
+    pub machine: Machine,
+    /// Where the databases were.
+    pub storage: Storage,
+    /// Which processors were used, and at what priority.
+    pub placement: Placement,
+    /// The contenders, in the order in which they were named.
+    pub contenders: Vec<ContenderRecord>,
+    /// The label of the contender with which the others are compared.
+    pub baseline: String,
+    /// The tests, in order; samples name them by id.
+    pub tests: Vec<TestRecord>,
+    /// The trials, in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+    /// Each different answer once; samples name them by position.
+    pub answers: Vec<Answer>,
+}
+
+/// Whether and why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It has not: the file was saved between blocks, and the run may have died since.
+    Running,
+    /// The number of trials asked for is done.
+    Trials,
+    /// Every interval is narrower than the target.
+    Converged,
+    /// The time budget was used up.
+    Budget,
+    /// Somebody stopped it.
+    Interrupted,
+    /// Every contender failed.
+    Failed,
+}
+
+/// The suite of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteRecord {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The whole text of its file.
+    pub text: String,
+    /// The values of its parameters.
+    pub parameters: Parameters,
+    /// How far two numbers of an answer may differ, relative to the larger.
+    pub tolerance: f64,
+    /// The tests chosen with `--only`; absent when all ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+}
+
+/// What decides how many trials there are, and in what order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Schedule {
+    /// The number of measured trials asked for; absent when the intervals or the budget decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u32>,
+    /// The time budget, in nanoseconds; absent when only the number of trials decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ns: Option<u64>,
+    /// The relative half width of an interval that is narrow enough.
+    pub target: f64,
+    /// The seed of the order of trials and of every resampling.
+    pub seed: u64,
+    /// How long a runner may be silent, in nanoseconds.
+    pub timeout_ns: u64,
+}
+
+/// A contender and what is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContenderRecord {
+    /// Its name, as in tables.
+    pub label: String,
+    /// The engine.
+    pub engine: String,
+    /// The driver.
+    pub driver: String,
+    /// The build asked for.
+    pub build: Build,
+    /// The profile.
+    pub profile: String,
+    /// Why the profile's settings are what they are.
+    pub reason: String,
+    /// Where the engine's manual speaks of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The settings asked for.
+    pub asked: Vec<Setting>,
+    /// Versions, build and settings in force as its first trial told; absent if none got so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello: Option<Hello>,
+    /// What its commits survive; absent where the engine's rules do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safety: Option<Safety>,
+    /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
+    #[serde(default)]
+    pub harness: bool,
+    /// Whether it was named by the command or by the suite.
+    pub named: bool,
+}
+
+/// A test as it ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestRecord {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub shows: String,
+    /// The kind of work.
+    pub model: String,
+    /// Whether it ran only because another test needs it; it is then not shown.
+    #[serde(default)]
+    pub preparation: bool,
+    /// How many statements it has.
+    pub statements: u64,
+    /// Its first statements, in the dialect of the first contender.
+    pub first: Vec<String>,
+    /// Its last ones, where they are not among the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<String>,
+    /// The right answer, where the suite states one that holds for these parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Vec<Vec<Value>>>,
+    /// Published figures in seconds, by system; hardware and source stand under `published` of the
+    /// suite's text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub published: BTreeMap<String, f64>,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialRecord {
+    /// The block, from 0. Block 0 is warm-up and takes no part in any figure.
+    pub block: u32,
+    /// The contender, by its position.
+    pub contender: usize,
+    /// When it began, in nanoseconds since the run began.
+    pub began_ns: u64,
+    /// The samples, in the order of the tests.
+    pub samples: Vec<SampleRecord>,
+    /// Why it did not finish; absent if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// A sample with its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SampleRecord {
+    /// What was measured.
+    #[serde(flatten)]
+    pub sample: Sample,
+    /// The answer, by its position among the run's answers.
+    pub answer: usize,
+}
+
+/// Why a trial did not finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// The test in which it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What happened.
+    pub message: String,
+}
+
+impl Run {
+    /// The position of the baseline among the contenders.
+    pub fn baseline_index(&self) -> usize {
+        self.contenders.iter().position(|contender| contender.label == self.baseline).unwrap_or(0)
+    }
+
+    /// The tests that are shown.
+    pub fn shown_tests(&self) -> impl Iterator<Item = &TestRecord> {
+        self.tests.iter().filter(|test| !test.preparation)
+    }
+
+    /// The contenders that are shown, with their positions.
+    pub fn shown_contenders(&self) -> impl Iterator<Item = (usize, &ContenderRecord)> {
+        self.contenders.iter().enumerate().filter(|(_, contender)| contender.named)
+    }
+
+    /// The position of an answer, kept once however often it is given.
+    pub fn keep_answer(&mut self, answer: Answer) -> usize {
+        match self.answers.iter().position(|known| *known == answer) {
+            Some(index) => index,
+            None => {
+                self.answers.push(answer);
+                self.answers.len() - 1
+            }
+        }
+    }
+}
+
+impl ContenderRecord {
+    /// What is known of a contender before its first trial.
+    pub fn new(contender: &Contender, named: bool) -> ContenderRecord {
+        ContenderRecord {
+            label: contender.label.clone(),
+            engine: contender.engine.name.clone(),
+            driver: contender.driver.name.clone(),
+            build: contender.build.clone(),
+            profile: contender.profile.name.clone(),
+            reason: contender.profile.reason.clone(),
+            link: contender.profile.link.clone(),
+            asked: contender.settings.clone(),
+            hello: None,
+            safety: contender.claimed.clone(),
+            harness: contender.engine.harness,
+            named,
+        }
+    }
+}
+
+impl TestRecord {
+    /// A planned test as a record.
+    pub fn new(test: &PlannedTest) -> TestRecord {
+        TestRecord {
+            id: test.id.clone(),
+            title: test.title.clone(),
+            shows: test.shows.clone(),
+            model: test.model.to_owned(),
+            preparation: test.preparation,
+            statements: test.statements,
+            first: test.first.clone(),
+            last: test.last.clone(),
+            expect: None,
+            published: BTreeMap::new(),
+        }
+    }
+}

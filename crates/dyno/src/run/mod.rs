@@ -1,0 +1,215 @@
+//! A run: trials in interleaved blocks, until there are enough of them.
+//!
+//! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
+//! drift of the machine falls on all alike. Block 0 is warm-up. The record is saved after every block:
+//! a crash loses the block it falls in and nothing before.
+
+mod stop;
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom;
+
+use crate::engine::Contender;
+use crate::plan::Plan;
+use crate::record::{self, Ended, Failure, Run, SampleRecord, TrialRecord};
+use crate::scratch::Scratch;
+use crate::trial::{Conduct, Outcome, Trial};
+
+pub use stop::Stop;
+
+/// Failures in a row after which a contender is tried no more.
+const PATIENCE: u32 = 2;
+
+/// Who watches a run; every method may do nothing.
+pub trait Observer {
+    /// A block begins.
+    fn block_begins(&mut self, _block: u32, _run: &Run) {}
+    /// A trial of a contender (by position) begins.
+    fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// A test (by position) begins.
+    fn test_begins(&mut self, _test: usize, _run: &Run) {}
+    /// A trial has ended and is part of the record.
+    fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
+    /// A contender takes no further part.
+    fn dropped(&mut self, _contender: usize, _failure: &Failure, _run: &Run) {}
+    /// Something that people should know.
+    fn warn(&mut self, _message: &str) {}
+}
+
+/// What a run needs beside its record.
+pub struct Runner<'a> {
+    /// What to do.
+    pub plan: &'a Plan,
+    /// Where databases go.
+    pub scratch: &'a Scratch,
+    /// How trials are run.
+    pub conduct: &'a Conduct,
+    /// Where the record is saved.
+    pub path: &'a Path,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// What one trial came to.
+enum Step {
+    Done,
+    Stopped,
+}
+
+impl Runner<'_> {
+    /// Runs trials until `run.schedule` is fulfilled. The record is complete up to the last finished
+    /// trial even when an error is returned.
+    pub fn execute(&mut self, run: &mut Run) -> Result<()> {
+        let began = Instant::now();
+        let mut stop = Stop::new(run);
+        let mut failures = vec![0u32; run.contenders.len()];
+        for block in 0.. {
+            let block_began = Instant::now();
+            let mut order: Vec<usize> =
+                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
+            if !order.iter().any(|&index| run.contenders[index].named) {
+                run.ended = Ended::Failed;
+                break;
+            }
+            order.shuffle(&mut block_order(run.schedule.seed, block));
+            self.observer.block_begins(block, run);
+            let mut stopped = false;
+            for contender in order {
+                match self.trial(run, block, contender, began, &mut failures)? {
+                    Step::Done => {}
+                    Step::Stopped => {
+                        stopped = true;
+                        break;
+                    }
+                }
+            }
+            run.elapsed_ns = nanoseconds(began.elapsed());
+            if stopped {
+                run.ended = Ended::Interrupted;
+                break;
+            }
+            stop.block_took(block_began.elapsed());
+            if let Some(ended) = stop.decide(run, block, &failures) {
+                run.ended = ended;
+                break;
+            }
+            self.save(run);
+        }
+        record::save(run, self.path)
+    }
+
+    /// Runs one trial and adds it to the record.
+    fn trial(
+        &mut self,
+        run: &mut Run,
+        block: u32,
+        index: usize,
+        began: Instant,
+        failures: &mut [u32],
+    ) -> Result<Step> {
+        if self.conduct.interrupts.signal().is_some() {
+            return Ok(Step::Stopped);
+        }
+        self.observer.trial_begins(index, run);
+        let contender = &self.plan.contenders[index];
+        let began_ns = nanoseconds(began.elapsed());
+        let directory = self.scratch.trial()?;
+        let job = self.plan.job(contender, directory.path());
+        let observer = &mut *self.observer;
+        let result =
+            self.conduct.run(&contender.runner.command(), &job, |test| observer.test_begins(test, run));
+        settle(directory.path());
+        drop(directory);
+        let trial = result.unwrap_or_else(|error| Trial {
+            outcome: Outcome::Failed { test: None, message: format!("{error:#}") },
+            ..Trial::default()
+        });
+        if trial.outcome == Outcome::Interrupted {
+            return Ok(Step::Stopped);
+        }
+        let trial = confirm(trial, contender, index, run);
+        let failure = match trial.outcome {
+            Outcome::Failed { test, message } => Some(Failure { test, message }),
+            _ => None,
+        };
+        let samples = trial.samples.into_iter().zip(trial.answers);
+        let samples: Vec<SampleRecord> = samples
+            .map(|(sample, answer)| SampleRecord { sample, answer: run.keep_answer(answer) })
+            .collect();
+        let record = TrialRecord { block, contender: index, began_ns, samples, failure };
+        run.trials.push(record.clone());
+        self.observer.trial_ends(&record, run);
+        failures[index] = if record.failure.is_some() { failures[index] + 1 } else { 0 };
+        if let Some(failure) = record.failure.filter(|_| failures[index] == PATIENCE) {
+            self.observer.dropped(index, &failure, run);
+        }
+        Ok(Step::Done)
+    }
+
+    /// Saves the record between blocks. A failure is told and the run goes on: what was saved before is
+    /// still there, and space may be back by the next block.
+    fn save(&mut self, run: &Run) {
+        if let Err(error) = record::save(run, self.path) {
+            self.observer.warn(&format!("{error:#}; the file keeps the blocks saved before"));
+        }
+    }
+}
+
+/// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
+/// the trial a failure: its samples are of something else.
+fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run) -> Trial {
+    let Some(hello) = &trial.hello else { return trial };
+    let differences = contender.engine.differences(&contender.settings, &hello.settings);
+    if !differences.is_empty() {
+        let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        trial.outcome = Outcome::Failed { test: None, message: told.join("; ") };
+        trial.samples.clear();
+        trial.answers.clear();
+    }
+    let record = &mut run.contenders[index];
+    record.safety = contender.engine.safety(&hello.settings);
+    match &record.hello {
+        None => record.hello = Some(hello.clone()),
+        Some(first) if first != hello => {
+            let message = "the engine's versions or settings changed within the run".to_owned();
+            trial.outcome = Outcome::Failed { test: None, message };
+            trial.samples.clear();
+            trial.answers.clear();
+        }
+        Some(_) => {}
+    }
+    trial
+}
+
+/// Lets the file system come to rest, so that what one contender left to be written is not written
+/// during the next one's trial. The database is removed first: nobody needs it on the device.
+fn settle(directory: &Path) {
+    let parent = directory.parent().map(Path::to_owned);
+    let _ = std::fs::remove_dir_all(directory);
+    if let Some(folder) = parent.and_then(|parent| File::open(parent).ok()) {
+        let _ = nix::unistd::syncfs(&folder);
+    }
+}
+
+fn block_order(seed: u64, block: u32) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::from(block));
+    rng
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A seed for a run that names none: the time, which nobody chose.
+pub fn fresh_seed() -> Result<u64> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // Small enough to be exact in every JSON reader.
+    Ok(now.context("the system's clock is before 1970")?.as_nanos() as u64 % (1 << 53))
+}

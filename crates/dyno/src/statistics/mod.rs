@@ -1,0 +1,12 @@
+//! Statistics of durations: medians and their intervals, ratios and whether they are differences.
+//!
+//! Everything below is a pure function of its arguments: nothing here reads a clock, a file or the
+//! environment, and every resampling takes its seed. Durations are nanoseconds.
+
+mod bootstrap;
+mod ratio;
+mod summary;
+
+pub use bootstrap::{Interval, MIN_BLOCKS};
+pub use ratio::{Difference, NoDifference, Ratio, geometric_mean_ratio, independent_ratio, paired_ratio};
+pub use summary::{Summary, median, summarize};

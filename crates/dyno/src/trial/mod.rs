@@ -1,0 +1,209 @@
+//! One trial: one contender, once through the tests, in a fresh process on a fresh database.
+//!
+//! Reads the runner's events, checks that they come in the contract's order and collects them. It
+//! judges nothing: what a sample means is the verdict's business.
+
+mod interrupt;
+mod process;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
+
+pub use interrupt::Interrupts;
+use process::{Message, Process};
+
+use crate::answers::Answer;
+use crate::placement::Placement;
+
+/// What came out of a trial.
+#[derive(Debug, Default)]
+pub struct Trial {
+    /// Who answered; none if the runner failed before.
+    pub hello: Option<Hello>,
+    /// The samples, in the order of the tests.
+    pub samples: Vec<Sample>,
+    /// The answers of the same tests.
+    pub answers: Vec<Answer>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// All tests are done.
+    #[default]
+    Finished,
+    /// Something went wrong; the samples before it stand.
+    Failed {
+        /// The test in which it happened.
+        test: Option<String>,
+        /// What happened, for people.
+        message: String,
+    },
+    /// Somebody asked the run to stop; the trial does not count.
+    Interrupted,
+}
+
+/// How to run trials, the same for all of a run.
+#[derive(Debug, Clone)]
+pub struct Conduct {
+    /// Where runners and dyno run.
+    pub placement: Placement,
+    /// How long a runner may be silent: the longest time for one test.
+    pub timeout: Duration,
+    /// How the run is asked to stop.
+    pub interrupts: Interrupts,
+}
+
+impl Conduct {
+    /// Runs a trial. `on_test` hears the number of each test, from 0, as it begins.
+    ///
+    /// Errors are those of starting the process; everything after that is in the outcome.
+    pub fn run(&self, command: &[String], job: &Job, mut on_test: impl FnMut(usize)) -> Result<Trial> {
+        let process = Process::start(command, job, &self.placement, &self.interrupts)?;
+        let mut reader = Reader::new(job);
+        let stop = loop {
+            match process.next(Instant::now() + self.timeout) {
+                Some(Message::Line(line)) => match reader.read(&line, &mut on_test) {
+                    Ok(true) => break None,
+                    Ok(false) => {}
+                    Err(nonsense) => break Some(nonsense),
+                },
+                Some(Message::End) => break None,
+                Some(Message::Unreadable(what)) => {
+                    break Some(format!("the runner's output cannot be read: {what}"));
+                }
+                Some(Message::Interrupted) => {
+                    return Ok(Trial { outcome: Outcome::Interrupted, ..reader.trial });
+                }
+                None => {
+                    let seconds = self.timeout.as_secs_f64();
+                    break Some(format!(
+                        "the runner was silent for {seconds} s and was killed; --timeout allows more"
+                    ));
+                }
+            }
+        };
+        // A runner that misbehaved is killed when dropped; one that did not may end by itself.
+        let trouble = match stop {
+            Some(trouble) => Some(trouble),
+            None => {
+                let ending = process.finish();
+                reader.trouble_at_end(ending.is_success(), || ending.describe())
+            }
+        };
+        if let Some(message) = trouble {
+            reader.trial.outcome = Outcome::Failed { test: reader.current_test(), message };
+        }
+        Ok(reader.trial)
+    }
+}
+
+/// What the contract allows next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Hello,
+    /// Between tests: `progress`, `bye`, or more `answer` to the test before.
+    Between,
+    /// A test is running: `sample`.
+    Running,
+    /// The runner said that it failed; only `bye` may follow.
+    Failed,
+    /// `bye` was said.
+    Ended,
+}
+
+/// Reads events in the contract's order.
+struct Reader<'a> {
+    job: &'a Job,
+    state: State,
+    trial: Trial,
+}
+
+impl<'a> Reader<'a> {
+    fn new(job: &'a Job) -> Reader<'a> {
+        Reader { job, state: State::Hello, trial: Trial::default() }
+    }
+
+    /// Takes one line; whether it was the last. The error is nonsense that the runner wrote.
+    fn read(&mut self, line: &[u8], on_test: &mut impl FnMut(usize)) -> Result<bool, String> {
+        let event: Event = serde_json::from_slice(line).map_err(|error| {
+            format!("the runner wrote a line that is no event of the protocol: {} ({error})", excerpt(line))
+        })?;
+        let unexpected =
+            |state: State| format!("the runner wrote an event out of order ({state:?}): {}", excerpt(line));
+        match (event, self.state) {
+            (Event::Hello(hello), State::Hello) => self.greet(hello)?,
+            (Event::Progress { test }, State::Between) if Some(&test) == self.next_test() => {
+                on_test(self.trial.samples.len());
+                self.state = State::Running;
+            }
+            (Event::Sample(sample), State::Running) if Some(&sample.test) == self.next_test() => {
+                self.trial.samples.push(sample);
+                self.trial.answers.push(Answer::default());
+                self.state = State::Between;
+            }
+            (Event::Answer { test, rows }, State::Between) => {
+                let last = self.trial.samples.last().map(|sample| &sample.test);
+                let answer = self.trial.answers.last_mut().filter(|_| last == Some(&test));
+                let answer = answer.ok_or_else(|| unexpected(self.state))?;
+                for row in &rows {
+                    answer.push(row);
+                }
+            }
+            (Event::Failed(failed), State::Hello | State::Between | State::Running) => {
+                self.trial.outcome = Outcome::Failed { test: failed.test, message: failed.message };
+                self.state = State::Failed;
+            }
+            (Event::Bye {}, State::Failed) => self.state = State::Ended,
+            (Event::Bye {}, State::Between) if self.next_test().is_none() => self.state = State::Ended,
+            (_, state) => return Err(unexpected(state)),
+        }
+        Ok(self.state == State::Ended)
+    }
+
+    fn greet(&mut self, hello: Hello) -> Result<(), String> {
+        if hello.protocol != PROTOCOL {
+            return Err(format!(
+                "the runner speaks protocol {}, and this dyno speaks {PROTOCOL}; build both from one clone",
+                hello.protocol
+            ));
+        }
+        self.trial.hello = Some(hello);
+        self.state = State::Between;
+        Ok(())
+    }
+
+    fn next_test(&self) -> Option<&String> {
+        self.job.tests.get(self.trial.samples.len()).map(|test| &test.id)
+    }
+
+    /// The test that is running.
+    fn current_test(&self) -> Option<String> {
+        self.next_test().filter(|_| self.state == State::Running).cloned()
+    }
+
+    /// What is wrong when the output has ended, if anything is.
+    fn trouble_at_end(&self, success: bool, describe: impl Fn() -> String) -> Option<String> {
+        match self.state {
+            // It has told what is wrong itself.
+            State::Failed => None,
+            State::Ended if matches!(self.trial.outcome, Outcome::Failed { .. }) || success => None,
+            State::Ended => Some(format!("the runner said bye and then {}", describe())),
+            _ => Some(format!("the runner stopped in the middle of its work: it {}", describe())),
+        }
+    }
+}
+
+fn excerpt(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end();
+    let short: String = text.chars().take(200).collect();
+    if short.len() < text.len() { format!("{short:?}…") } else { format!("{short:?}") }
+}
+
+#[cfg(test)]
+mod tests;

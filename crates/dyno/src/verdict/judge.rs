@@ -1,0 +1,259 @@
+//! The verdict on a run: who is how fast in which test, whose answers are right, and who is the fastest
+//! of those that are equally safe.
+//!
+//! A pure function of the record: `show` says tomorrow what `run` said today.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::figures::{Figures, figures, used};
+use crate::answers::{self, Answer, AnswerVerdict, Reference};
+use crate::engine::Level;
+use crate::record::{Run, TestRecord};
+use crate::statistics::{Difference, Ratio, geometric_mean_ratio, paired_ratio};
+
+/// What may be said about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// One for each test shown, in order.
+    pub tests: Vec<TestVerdict>,
+    /// One for each contender shown, in order.
+    pub summaries: Vec<SummaryVerdict>,
+}
+
+/// What may be said about a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestVerdict {
+    /// The test's id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// How it was decided which answer is right; absent where there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
+    /// What dyno itself costs for the same work, the null runner's median, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor_ns: Option<f64>,
+    /// One for each contender shown, in order.
+    pub cells: Vec<Cell>,
+}
+
+/// What may be said about a contender in a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// Its figures.
+    pub figures: Figures,
+    /// Whether they count.
+    pub standing: CellStanding,
+    /// Its time over the baseline's, from samples of the same blocks; absent for the baseline itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// Whether that is a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// Whether nobody of the same safety level is faster, among two or more. Several are where no
+    /// difference can be told.
+    pub fastest: bool,
+}
+
+/// Whether a contender's figures in a test count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "standing", content = "why", rename_all = "kebab-case")]
+pub enum CellStanding {
+    /// They do.
+    Counts,
+    /// Its answer is not the right one; it takes no part in ranking.
+    Wrong(String),
+    /// It has no samples.
+    Missing(String),
+}
+
+/// What may be said about a contender over all tests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryVerdict {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// The geometric mean of its ratios to the baseline over the tests that all contenders passed;
+    /// absent for the baseline and where there is no such test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometric_mean: Option<Ratio>,
+    /// How many tests the mean is over.
+    pub tests: usize,
+    /// Whether it survives the same as the baseline, so that the mean ranks the two.
+    pub same_level: bool,
+}
+
+/// Judges a run.
+pub fn judge(run: &Run) -> Verdict {
+    let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
+    let tests: Vec<TestVerdict> = run.shown_tests().map(|test| judge_test(run, &shown, test)).collect();
+    let summaries = shown.iter().map(|&contender| summarize(run, &tests, contender)).collect();
+    Verdict { tests, summaries }
+}
+
+fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
+    let floor_ns = floor(run, &test.id);
+    let (reference, mismatches) = judge_answers(run, shown, test);
+    let mut cells: Vec<Cell> = shown
+        .iter()
+        .map(|&contender| {
+            let figures = figures(run, contender, &test.id);
+            let standing = match (&figures.summary, mismatches.get(&contender)) {
+                (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
+                (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
+                _ => CellStanding::Counts,
+            };
+            Cell { contender, figures, standing, ratio: None, difference: None, fastest: false }
+        })
+        .collect();
+    compare_with_baseline(run, &test.id, floor_ns, &mut cells);
+    mark_fastest(run, &test.id, floor_ns, &mut cells);
+    TestVerdict { id: test.id.clone(), title: test.title.clone(), reference, floor_ns, cells }
+}
+
+/// The null runner's median for the same work.
+fn floor(run: &Run, test: &str) -> Option<f64> {
+    let harness = run.contenders.iter().position(|contender| contender.harness)?;
+    figures(run, harness, test).summary.map(|summary| summary.median)
+}
+
+/// How the right answer was chosen, and by contender what is wrong with those that differ from it.
+fn judge_answers(
+    run: &Run,
+    shown: &[usize],
+    test: &TestRecord,
+) -> (Option<Reference>, BTreeMap<usize, String>) {
+    // The harness answers nothing, and is not asked.
+    let asked: Vec<usize> = shown.iter().copied().filter(|&index| !run.contenders[index].harness).collect();
+    let given: Vec<Vec<&Answer>> =
+        asked.iter().map(|&contender| answers_of(run, contender, &test.id)).collect();
+    let expected = test.expect.as_ref().map(Answer::from_rows);
+    let baseline = asked.iter().position(|&index| index == run.baseline_index()).unwrap_or(0);
+    let judgement = answers::judge(&given, expected.as_ref(), baseline, run.suite.tolerance);
+    let verdicts = asked.iter().zip(judgement.verdicts);
+    let wrong = verdicts.filter_map(|(&contender, verdict)| match verdict {
+        AnswerVerdict::Wrong { mismatch, .. } => Some((contender, mismatch.to_string())),
+        AnswerVerdict::Right | AnswerVerdict::Missing => None,
+    });
+    // People know contenders by their position in the run.
+    let reference = match judgement.reference {
+        Reference::Stated => Some(Reference::Stated),
+        Reference::Majority { contender } => Some(Reference::Majority { contender: asked[contender] }),
+        Reference::Baseline { contender } => Some(Reference::Baseline { contender: asked[contender] }),
+        Reference::First { contender } => Some(Reference::First { contender: asked[contender] }),
+        Reference::Absent => None,
+    };
+    (reference, wrong.collect())
+}
+
+/// The answers of all trials, warm-up included: a wrong answer is wrong there too.
+fn answers_of<'a>(run: &'a Run, contender: usize, test: &str) -> Vec<&'a Answer> {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender);
+    let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
+    samples.map(|sample| &run.answers[sample.answer]).collect()
+}
+
+fn why_missing(run: &Run, contender: usize, test: &str) -> String {
+    let trials = run.trials.iter().rev().filter(|trial| trial.contender == contender);
+    match trials.filter_map(|trial| trial.failure.as_ref()).next() {
+        Some(failure) => match &failure.test {
+            Some(at) if at != test => format!("test {at} failed: {}", failure.message),
+            _ => failure.message.clone(),
+        },
+        None => "no trial got so far".into(),
+    }
+}
+
+fn compare_with_baseline(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
+    let baseline = run.baseline_index();
+    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline) {
+        let Some(ratio) = paired_ratio(&pairs(run, cell.contender, baseline, test), run.schedule.seed) else {
+            continue;
+        };
+        cell.ratio = Some(ratio);
+        cell.difference = Some(difference(run, &ratio, cell.contender, baseline, test, floor));
+    }
+}
+
+fn difference(
+    run: &Run,
+    ratio: &Ratio,
+    contender: usize,
+    baseline: usize,
+    test: &str,
+    floor: Option<f64>,
+) -> Difference {
+    let median = |contender| figures(run, contender, test).summary.map(|summary| summary.median);
+    match (median(contender), median(baseline)) {
+        (Some(contender), Some(baseline)) => {
+            ratio.difference_above(contender, baseline, floor.unwrap_or(0.0))
+        }
+        _ => ratio.difference(),
+    }
+}
+
+/// Durations of two contenders in one test, from the blocks in which both have a sample that counts.
+fn pairs(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<(f64, f64)> {
+    by_block(run, contender, baseline, test).into_iter().flatten().collect()
+}
+
+/// The pairs by block, so that several tests can be resampled together.
+fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
+    let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+    let time = |contender| -> BTreeMap<u32, f64> {
+        let samples = used(run, contender, test).into_iter();
+        samples.map(|(block, sample)| (block, sample.sample.nanoseconds as f64)).collect()
+    };
+    let (contender, baseline) = (time(contender), time(baseline));
+    (1..blocks).map(|block| Some((*contender.get(&block)?, *baseline.get(&block)?))).collect()
+}
+
+/// Marks, within each safety level that has two contenders or more, the one with the smallest median
+/// and those from which it cannot be told apart.
+fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
+    let level = |contender: usize| run.contenders[contender].safety.as_ref().map(|safety| safety.level);
+    for wanted in [Level::None, Level::ProcessCrash, Level::PowerLoss] {
+        let rivals: Vec<(usize, usize, f64)> = cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.standing == CellStanding::Counts)
+            .filter(|(_, cell)| {
+                level(cell.contender) == Some(wanted) && !run.contenders[cell.contender].harness
+            })
+            .filter_map(|(place, cell)| Some((place, cell.contender, cell.figures.summary?.median)))
+            .collect();
+        let best = rivals.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+        let Some(&(_, best, _)) = best.filter(|_| rivals.len() > 1) else { continue };
+        for (place, contender, _) in rivals {
+            cells[place].fastest = contender == best || {
+                let ratio = paired_ratio(&pairs(run, contender, best, test), run.schedule.seed);
+                ratio.is_some_and(|ratio| {
+                    matches!(difference(run, &ratio, contender, best, test, floor), Difference::None(_))
+                })
+            };
+        }
+    }
+}
+
+fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdict {
+    let baseline = run.baseline_index();
+    let passed = |test: &&TestVerdict| {
+        let ranked = test.cells.iter().filter(|cell| !run.contenders[cell.contender].harness);
+        ranked.clone().count() > 0 && ranked.clone().all(|cell| cell.standing == CellStanding::Counts)
+    };
+    let tests: Vec<_> =
+        tests.iter().filter(passed).map(|test| by_block(run, contender, baseline, &test.id)).collect();
+    let level = |index: usize| run.contenders[index].safety.as_ref().map(|safety| safety.level);
+    SummaryVerdict {
+        contender,
+        geometric_mean: (contender != baseline)
+            .then(|| geometric_mean_ratio(&tests, run.schedule.seed))
+            .flatten(),
+        tests: tests.len(),
+        same_level: level(contender) == level(baseline),
+    }
+}

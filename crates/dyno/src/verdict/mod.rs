@@ -1,0 +1,12 @@
+//! The verdict on a run, and on two runs against each other.
+//!
+//! Pure functions of records: the same file is judged the same way tomorrow. The statistics and the
+//! check of answers that this rests on are in [`crate::statistics`] and [`crate::answers`].
+
+mod compare;
+mod figures;
+mod judge;
+
+pub use compare::{CellComparison, Comparison, TestComparison, compare};
+pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed};
+pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge};
