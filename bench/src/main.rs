@@ -56,7 +56,8 @@ enum Turn {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let bin = folder_of_programs()?;
-    let scratch = tempfile::tempdir_in(arguments.dir.as_deref().unwrap_or(&bin)).context("no scratch folder")?;
+    let scratch =
+        tempfile::tempdir_in(arguments.dir.as_deref().unwrap_or(&bin)).context("no scratch folder")?;
     let inputs = inputs::write(&arguments.suite, scratch.path())?;
     let place = Place::choose(arguments.cpu, scratch.path())?;
     let programs = Programs::prepare(&bin)?;

@@ -54,7 +54,8 @@ impl Profile {
 /// dyno beside C, test by test.
 pub fn compare(profile: &Profile, inputs: &[Input]) -> String {
     let mut text = format!("\n**{}**, {} rounds\n\n", profile.name, profile.dyno.0.len());
-    text += "| test | C ms | dyno ms | dyno/C | 95 % interval | fastest/fastest |\n|---|--:|--:|--:|:-:|--:|\n";
+    text +=
+        "| test | C ms | dyno ms | dyno/C | 95 % interval | fastest/fastest |\n|---|--:|--:|--:|:-:|--:|\n";
     let mut ratios = Vec::new();
     let mut above = Vec::new();
     for (test, input) in inputs.iter().enumerate() {
@@ -80,9 +81,10 @@ pub fn compare(profile: &Profile, inputs: &[Input]) -> String {
     let mean = geometric_mean(ratios);
     let rounds = profile.dyno.0.len();
     let by_round = median((0..rounds).map(|round| {
-        geometric_mean((0..inputs.len()).map(|test| {
-            profile.dyno.0[round][test] as f64 / profile.reference.0[round][test] as f64
-        }))
+        geometric_mean(
+            (0..inputs.len())
+                .map(|test| profile.dyno.0[round][test] as f64 / profile.reference.0[round][test] as f64),
+        )
     }));
     let _ = writeln!(
         text,
@@ -91,14 +93,17 @@ pub fn compare(profile: &Profile, inputs: &[Input]) -> String {
         interval(by_round),
         if mean <= MEAN_AIM { "reached" } else { "missed" },
     );
-    let missed = if above.is_empty() { "reached".to_owned() } else { format!("missed by {}", above.join(", ")) };
+    let missed =
+        if above.is_empty() { "reached".to_owned() } else { format!("missed by {}", above.join(", ")) };
     let _ = writeln!(text, "Tests of 5 ms and more, aim at most {TEST_AIM}: {missed}.");
     text
 }
 
 /// The null runner's cost for the same statements.
 pub fn null(durations: &Durations, inputs: &[Input]) -> String {
-    let mut text = "\n**The null runner**\n\n| test | statements | ns | ns per statement |\n|---|--:|--:|--:|\n".to_owned();
+    let mut text =
+        "\n**The null runner**\n\n| test | statements | ns | ns per statement |\n|---|--:|--:|--:|\n"
+            .to_owned();
     for (test, input) in inputs.iter().enumerate() {
         let time = median(durations.of(test)).value;
         let each = time / input.count as f64;

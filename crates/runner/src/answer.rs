@@ -25,25 +25,31 @@ enum Cell {
 }
 
 /// The rows of one test, in the order in which they were fetched.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Answer {
     cells: Vec<Cell>,
     bytes: Vec<u8>,
     /// For each row the number of cells up to its end.
     ends: Vec<usize>,
     rows: u64,
-    keep: bool,
+    drop: bool,
 }
 
 impl Answer {
-    /// An empty arena whose memory is resident.
-    pub(crate) fn new() -> Answer {
+    /// An empty arena that has no memory yet, for what is read outside the clock.
+    pub fn new() -> Answer {
+        Answer::default()
+    }
+
+    /// An empty arena whose memory is resident. A process makes one of them and keeps it: to give
+    /// back pieces of this size changes how glibc's malloc serves the engine from then on
+    /// (`M_MMAP_THRESHOLD` in mallopt(3)), and dyno is to leave no such mark.
+    pub(crate) fn resident() -> Answer {
         Answer {
             cells: resident(CELLS, Cell::Integer(-1)),
             bytes: resident(BYTES, 0xff),
             ends: resident(ROWS, usize::MAX),
-            rows: 0,
-            keep: true,
+            ..Answer::default()
         }
     }
 
@@ -53,7 +59,7 @@ impl Answer {
         self.forget();
         self.ends.clear();
         self.rows = 0;
-        self.keep = keep;
+        self.drop = !keep;
     }
 
     /// Adds SQL NULL to the current row.
@@ -92,10 +98,10 @@ impl Answer {
     #[inline]
     pub fn end_row(&mut self) {
         self.rows += 1;
-        if self.keep {
-            self.ends.push(self.cells.len());
-        } else {
+        if self.drop {
             self.forget();
+        } else {
+            self.ends.push(self.cells.len());
         }
     }
 
@@ -136,12 +142,6 @@ impl Answer {
     fn forget(&mut self) {
         self.cells.clear();
         self.bytes.clear();
-    }
-}
-
-impl Default for Answer {
-    fn default() -> Self {
-        Answer::new()
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn it_grows_beyond_what_was_reserved() {
-        let mut answer = Answer::new();
+        let mut answer = Answer::resident();
         answer.begin(true);
         for value in 0..(CELLS as i64 + 7) {
             answer.integer(value);

@@ -52,7 +52,7 @@ pub fn trial<D: Driver, W: Write>(
         directory: &job.directory,
         events,
         counters: Counters::open(),
-        answer: Answer::new(),
+        answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
     };
     for test in &job.tests {

@@ -107,7 +107,7 @@ impl Connection {
 
     /// Executes a statement outside the clock and returns its rows.
     pub fn rows(&self, sql: &CStr) -> Result<Vec<Vec<Value>>> {
-        let mut answer = Answer::default();
+        let mut answer = Answer::new();
         self.execute(sql, &mut answer)?;
         Ok(answer.kept().collect())
     }
