@@ -122,6 +122,7 @@ impl Programs {
             driver: driver.to_owned(),
             build: Build::Bundled,
             settings,
+            server: None,
             directory: folder.path().to_owned(),
             tests: inputs.iter().map(test).collect(),
         };

@@ -93,6 +93,29 @@ pub struct Sample {
     pub peak_memory_bytes: u64,
     /// Size of all files of the database after the test.
     pub database_bytes: u64,
+    /// What the server's processes cost; absent for engines within the runner's own process and for
+    /// servers that cannot be looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerCost>,
+}
+
+/// What the processes of a server cost during the timed section: the sum over the main process and
+/// those it has started.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ServerCost {
+    /// CPU time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in system mode, in nanoseconds.
+    pub system_ns: u64,
+    /// Time that the server's threads were runnable and waited for a processor, in nanoseconds.
+    pub wait_ns: u64,
+    /// Bytes that they caused to be read from the device.
+    pub device_read_bytes: u64,
+    /// Bytes that they caused to be written to the device.
+    pub device_written_bytes: u64,
+    /// Largest resident memory of any one of them during the test, as shared memory is in all of them.
+    pub peak_memory_bytes: u64,
 }
 
 /// What went wrong.

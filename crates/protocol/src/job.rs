@@ -1,5 +1,7 @@
 //! What dyno asks of a runner: one trial of one contender.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -22,6 +24,9 @@ pub struct Job {
     /// The settings asked for, in the order in which they were named. The runner applies them before
     /// the first test and reports in `hello` what the engine then says is in force.
     pub settings: Vec<Setting>,
+    /// How to reach a server; absent for engines within the runner's own process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
     /// A fresh, empty folder, on the file system to be measured: the database goes here and nowhere
     /// else. dyno removes it after the trial.
     pub directory: PathBuf,
@@ -39,6 +44,58 @@ pub enum Build {
     System,
     /// A file or installation folder of the user's own.
     Path(PathBuf),
+}
+
+/// How to reach a server, and the one database on it that is the trial's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Server {
+    /// A host name or address; or an absolute path: PostgreSQL's folder of sockets, MySQL's socket.
+    pub host: String,
+    /// The port; absent for the engine's usual one. It is part of a PostgreSQL socket's name too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The user.
+    pub user: String,
+    /// The user's password, if one is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<Secret>,
+    /// A database that exists and in which nothing is changed: the runner connects to it to make and
+    /// remove `scratch`. Absent where the engine needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+    /// The name of the trial's own database. The runner removes one of that name if it is there, makes
+    /// it, works only in it and removes it before `bye`.
+    pub scratch: String,
+    /// Further options of the connection as the user's URL gave them, such as those of TLS.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+    /// The server's main process where it runs on this machine and may be looked at: the runner adds
+    /// what it and its children cost to each sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
+}
+
+/// A password or a key. It shows itself to nobody but the runner that reads the job.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a secret.
+    pub fn new(secret: impl Into<String>) -> Secret {
+        Secret(secret.into())
+    }
+
+    /// The secret itself, for the call that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
 }
 
 /// One setting asked for, as the engine spells it.

@@ -9,8 +9,8 @@
 mod event;
 mod job;
 
-pub use event::{Event, Failed, Hello, InForce, Sample, Value};
-pub use job::{Build, Job, Setting, Test, Work};
+pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
+pub use job::{Build, Job, Secret, Server, Setting, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
 /// a job or be misread; new optional fields do not raise it.

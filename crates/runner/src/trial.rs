@@ -106,6 +106,7 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
             device_written_bytes: after.written_bytes.saturating_sub(before.written_bytes),
             peak_memory_bytes,
             database_bytes: folder_bytes(self.directory).context("cannot add up the database's files")?,
+            server: None,
         };
         self.ends = statements.release();
         Ok(sample)

@@ -1,28 +1,105 @@
-//! Whether a runner keeps the protocol.
+//! Whether a runner keeps the protocol: the checks that every runner in every language must pass.
+//!
+//! Each check starts the runner with a job, good or bad, and looks at the whole trial. Timings are
+//! never judged. `docs/runners.md` says what a runner owes; this says whether it pays.
+
+mod checks;
+mod script;
+
+use std::fmt;
 
 use anyhow::Result;
 
 use crate::engine::Contender;
+use crate::placement::Placement;
 use crate::scratch::Scratch;
+use crate::trial::{Conduct, Interrupts};
 
-/// What the checks found.
-#[derive(Debug, Default)]
-pub struct Report {}
+/// How long a runner may be silent within a check.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// What the checks found of one contender's runner.
+#[derive(Debug)]
+pub struct Report {
+    /// The contender.
+    pub contender: String,
+    /// The checks, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// What one check found.
+#[derive(Debug)]
+pub struct Finding {
+    /// What a runner owes.
+    pub duty: &'static str,
+    /// Whether it did.
+    pub result: Verdict,
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The runner did what it owes.
+    Passed,
+    /// It did not, and how.
+    Broken(String),
+    /// The check does not apply, and why.
+    NotApplicable(&'static str),
+}
 
 impl Report {
-    /// Whether every check passed.
+    /// Whether nothing is broken.
     pub fn is_passed(&self) -> bool {
-        true
+        self.findings.iter().all(|finding| !matches!(finding.result, Verdict::Broken(_)))
     }
 }
 
-impl std::fmt::Display for Report {
-    fn fmt(&self, _f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.contender)?;
+        for finding in &self.findings {
+            match &finding.result {
+                Verdict::Passed => writeln!(f, "  ok      {}", finding.duty)?,
+                Verdict::Broken(why) => writeln!(f, "  BROKEN  {}: {why}", finding.duty)?,
+                Verdict::NotApplicable(why) => writeln!(f, "  –       {} ({why})", finding.duty)?,
+            }
+        }
+        let count = |wanted: fn(&Verdict) -> bool| {
+            self.findings.iter().filter(|finding| wanted(&finding.result)).count()
+        };
+        let passed = count(|result| matches!(result, Verdict::Passed));
+        let broken = count(|result| matches!(result, Verdict::Broken(_)));
+        writeln!(
+            f,
+            "  {passed} passed, {broken} broken, {} do not apply",
+            self.findings.len() - passed - broken
+        )
     }
 }
 
-/// Checks.
-pub fn check(_contender: &Contender, _scratch: &Scratch) -> Result<Report> {
-    Ok(Report::default())
+/// Checks the runner of a contender.
+pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
+    let conduct = Conduct {
+        placement: Placement::choose(None, None)?,
+        timeout: PATIENCE,
+        interrupts: Interrupts::default(),
+    };
+    let script = script::Script { contender, scratch, conduct: &conduct };
+    let mut findings = Vec::new();
+    for (duty, needs, check) in checks::ALL {
+        let result = match needs {
+            checks::Needs::Engine if contender.engine.harness => {
+                Verdict::NotApplicable("the harness has no engine")
+            }
+            checks::Needs::Settings if contender.settings.is_empty() => {
+                Verdict::NotApplicable("the contender asks for no settings")
+            }
+            _ => match check(&script) {
+                Ok(()) => Verdict::Passed,
+                Err(why) => Verdict::Broken(format!("{why:#}")),
+            },
+        };
+        findings.push(Finding { duty, result });
+    }
+    Ok(Report { contender: contender.label.clone(), findings })
 }

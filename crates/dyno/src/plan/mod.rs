@@ -99,6 +99,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         driver: contender.driver.name.clone(),
         build: contender.build.clone(),
         settings: contender.settings.clone(),
+        server: None,
         directory: directory.to_owned(),
         tests: Vec::new(),
     }

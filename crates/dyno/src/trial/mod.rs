@@ -8,7 +8,7 @@ mod process;
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
 
 pub use interrupt::Interrupts;
@@ -62,8 +62,21 @@ impl Conduct {
     /// Runs a trial. `on_test` hears the number of each test, from 0, as it begins.
     ///
     /// Errors are those of starting the process; everything after that is in the outcome.
-    pub fn run(&self, command: &[String], job: &Job, mut on_test: impl FnMut(usize)) -> Result<Trial> {
-        let process = Process::start(command, job, &self.placement, &self.interrupts)?;
+    pub fn run(&self, command: &[String], job: &Job, on_test: impl FnMut(usize)) -> Result<Trial> {
+        let text = serde_json::to_vec(job).context("cannot write the job")?;
+        self.run_text(command, &text, job, on_test)
+    }
+
+    /// Runs a trial with a job's text that may be anything, for checking what a runner makes of it; the
+    /// events are held against `job`.
+    pub fn run_text(
+        &self,
+        command: &[String],
+        text: &[u8],
+        job: &Job,
+        mut on_test: impl FnMut(usize),
+    ) -> Result<Trial> {
+        let process = Process::start(command, text, &self.placement, &self.interrupts)?;
         let mut reader = Reader::new(job);
         let stop = loop {
             match process.next(Instant::now() + self.timeout) {

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use dyno_protocol::Job;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -43,13 +42,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a runner, where and how the placement says, and gives it its job.
+    /// Starts a runner, where and how the placement says, and gives it its job as text.
     ///
     /// Must be called by a thread that outlives the runner: the kernel kills a child when the thread
     /// that started it ends.
     pub fn start(
         command: &[String],
-        job: &Job,
+        job: &[u8],
         placement: &Placement,
         interrupts: &Interrupts,
     ) -> Result<Process> {
@@ -65,16 +64,11 @@ impl Process {
         let (sender, errors) = channel();
         let stderr = child.stderr.take().context("the runner has no standard error")?;
         thread::spawn(move || sender.send(read_errors(stderr)));
+        let mut input = child.stdin.take().context("the runner has no standard input")?;
         let process = Process { child, messages, errors };
-        process.give(job)
-    }
-
-    fn give(mut self, job: &Job) -> Result<Process> {
-        let mut input = self.child.stdin.take().context("the runner has no standard input")?;
-        let text = serde_json::to_vec(job).context("cannot write the job")?;
         // A runner that dies before it reads is found out by its events and exit status.
-        let _ = input.write_all(&text);
-        Ok(self)
+        let _ = input.write_all(job);
+        Ok(process)
     }
 
     /// The next message; none when `deadline` passes first.

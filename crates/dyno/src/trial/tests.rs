@@ -1,1 +1,146 @@
+//! The contract's order, checked on events made by hand.
 
+use std::path::Path;
+
+use dyno_protocol::{Build, Failed, Test, Value, Work};
+use proptest::prelude::*;
+
+use super::*;
+
+fn job() -> Job {
+    let test =
+        |id: &str| Test { id: id.into(), work: Work::Statements { file: "x".into(), count: 1 }, check: None };
+    Job {
+        protocol: PROTOCOL,
+        engine: "sqlite".into(),
+        driver: "c".into(),
+        build: Build::Bundled,
+        settings: Vec::new(),
+        server: None,
+        directory: Path::new("/").into(),
+        tests: vec![test("1"), test("2")],
+    }
+}
+
+fn hello() -> Event {
+    Event::Hello(Hello {
+        protocol: PROTOCOL,
+        runner: "r".into(),
+        engine_version: "1".into(),
+        driver_version: "1".into(),
+        build: Default::default(),
+        settings: Vec::new(),
+    })
+}
+
+fn progress(test: &str) -> Event {
+    Event::Progress { test: test.into() }
+}
+
+fn sample(test: &str) -> Event {
+    Event::Sample(Sample { test: test.into(), nanoseconds: 5, ..Sample::default() })
+}
+
+fn answer(test: &str, number: i64) -> Event {
+    Event::Answer { test: test.into(), rows: vec![vec![Value::Integer(number)]] }
+}
+
+fn line(event: &Event) -> Vec<u8> {
+    serde_json::to_vec(event).unwrap()
+}
+
+/// Reads events in order; the trial, or the first complaint.
+fn read(events: &[Event]) -> Result<Trial, String> {
+    let job = job();
+    let mut reader = Reader::new(&job);
+    for event in events {
+        reader.read(&line(event), &mut |_| {})?;
+    }
+    match reader.trouble_at_end(true, || "ended".into()) {
+        Some(trouble) => Err(trouble),
+        None => Ok(reader.trial),
+    }
+}
+
+#[test]
+fn a_trial_in_order_is_kept_whole() {
+    let trial = read(&[
+        hello(),
+        progress("1"),
+        sample("1"),
+        answer("1", 7),
+        answer("1", 8),
+        progress("2"),
+        sample("2"),
+        Event::Bye {},
+    ])
+    .unwrap();
+    assert_eq!(trial.outcome, Outcome::Finished);
+    assert_eq!((trial.samples.len(), trial.answers[0].rows, trial.answers[1].rows), (2, 2, 0));
+}
+
+#[test]
+fn events_out_of_order_are_nonsense() {
+    for events in [
+        vec![progress("1")],
+        vec![hello(), hello()],
+        vec![hello(), sample("1")],
+        vec![hello(), progress("2")],
+        vec![hello(), progress("1"), sample("2")],
+        vec![hello(), answer("1", 1)],
+        vec![hello(), progress("1"), sample("1"), answer("2", 1)],
+        vec![hello(), progress("1"), Event::Bye {}],
+        vec![hello(), Event::Bye {}],
+    ] {
+        assert!(read(&events).unwrap_err().contains("out of order"), "{events:?}");
+    }
+}
+
+#[test]
+fn a_failure_keeps_the_samples_before_it() {
+    let failed = Event::Failed(Failed { test: Some("2".into()), message: "no space".into() });
+    for end in [vec![], vec![Event::Bye {}]] {
+        let mut events = vec![hello(), progress("1"), sample("1"), progress("2"), failed.clone()];
+        events.extend(end);
+        let trial = read(&events).unwrap();
+        let outcome = Outcome::Failed { test: Some("2".into()), message: "no space".into() };
+        assert_eq!((trial.samples.len(), trial.outcome), (1, outcome));
+    }
+}
+
+#[test]
+fn a_runner_that_stops_early_is_found_out() {
+    assert!(read(&[hello(), progress("1")]).unwrap_err().contains("in the middle of its work"));
+    assert!(read(&[]).unwrap_err().contains("in the middle of its work"));
+}
+
+#[test]
+fn another_protocol_is_told() {
+    let Event::Hello(mut other) = hello() else { unreachable!() };
+    other.protocol = 99;
+    assert!(read(&[Event::Hello(other)]).unwrap_err().contains("speaks protocol 99"));
+}
+
+proptest! {
+    /// Whatever a runner writes, reading it ends in a complaint or an event, never a panic.
+    #[test]
+    fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let job = job();
+        let _ = Reader::new(&job).read(&bytes, &mut |_| {});
+    }
+
+    /// The same for lines that are nearly events: a good one with a piece replaced.
+    #[test]
+    fn damaged_events_can_be_read(which in 0usize..6, at in 0usize..200, bytes in proptest::collection::vec(any::<u8>(), 0..8)) {
+        let failed = Event::Failed(Failed { test: None, message: "x".into() });
+        let events = [hello(), progress("1"), sample("1"), answer("1", 3), failed, Event::Bye {}];
+        let mut text = line(&events[which]);
+        let at = at.min(text.len());
+        let end = (at + bytes.len()).min(text.len());
+        text.splice(at..end, bytes);
+        let job = job();
+        let mut reader = Reader::new(&job);
+        let _ = reader.read(&line(&hello()), &mut |_| {});
+        let _ = reader.read(&text, &mut |_| {});
+    }
+}

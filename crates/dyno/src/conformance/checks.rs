@@ -1,0 +1,206 @@
+//! The checks, one duty each.
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{PROTOCOL, Setting, Value, Work};
+
+use super::script::{Script, answered, failed, finished};
+
+/// What must be there for a check to apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: the harness is checked too.
+    Nothing,
+    /// An engine that stores and answers.
+    Engine,
+    /// Settings that the contender asks for.
+    Settings,
+}
+
+type Check = fn(&Script) -> Result<()>;
+
+/// Every check with the duty that it looks at.
+pub const ALL: [(&str, Needs, Check); 18] = [
+    ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
+    ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
+    ("every setting asked for is read back", Needs::Settings, reads_back),
+    ("a setting that does not exist is a failure", Needs::Engine, unknown_setting),
+    ("samples count operations and come in the tests' order", Needs::Nothing, counts),
+    ("the time of a sample lies within the time of its trial", Needs::Nothing, time_is_plausible),
+    ("later tests see what earlier ones did", Needs::Engine, state_stays),
+    ("a trial begins with an empty database", Needs::Engine, begins_empty),
+    ("rows of statements are the answer, with their types", Needs::Engine, answers_with_types),
+    ("a check's rows are the answer, and only they", Needs::Engine, check_is_the_answer),
+    ("a large answer arrives whole", Needs::Engine, large_answer),
+    ("a statement that fails is named, with the engine's words", Needs::Engine, failing_statement),
+    ("a check that fails is told", Needs::Engine, failing_check),
+    ("an input that is missing is told", Needs::Nothing, missing_input),
+    ("an input that is cut short is told", Needs::Nothing, truncated_input),
+    ("an input with fewer statements than promised is told", Needs::Nothing, short_count),
+    ("another version of the protocol is refused", Needs::Nothing, other_protocol),
+    ("a job that is no job is refused", Needs::Nothing, nonsense_job),
+];
+
+const CREATE: &str = "CREATE TABLE t(a INTEGER, b VARCHAR(100))";
+const INSERT: &str = "INSERT INTO t VALUES(1,'one')";
+
+fn probe(script: &Script) -> Result<()> {
+    let trial = script.run(&[])?;
+    finished(&trial)?;
+    ensure!(trial.hello.is_some() && trial.samples.is_empty(), "there was no hello, or a sample");
+    Ok(())
+}
+
+fn introduces_itself(script: &Script) -> Result<()> {
+    let hello = script.run(&[])?.hello.context("there was no hello")?;
+    ensure!(hello.protocol == PROTOCOL, "it names protocol {}", hello.protocol);
+    for (what, text) in [("runner", &hello.runner), ("engine_version", &hello.engine_version)] {
+        ensure!(!text.trim().is_empty(), "{what} is empty");
+    }
+    Ok(())
+}
+
+fn reads_back(script: &Script) -> Result<()> {
+    let trial = script.run(&[])?;
+    finished(&trial)?;
+    let hello = trial.hello.context("there was no hello")?;
+    let contender = script.contender;
+    let differences = contender.engine.differences(&contender.settings, &hello.settings);
+    match differences.first() {
+        Some(difference) => bail!("{difference}"),
+        None => Ok(()),
+    }
+}
+
+fn unknown_setting(script: &Script) -> Result<()> {
+    let setting = Setting { name: "no_such_setting".into(), value: "1".into() };
+    let trial = script.run_changed(&[], |job, _| {
+        job.settings.push(setting);
+        Ok(())
+    })?;
+    failed(&trial, None, &["no_such_setting"])
+}
+
+fn counts(script: &Script) -> Result<()> {
+    let trial = script.run(&[(&[CREATE, INSERT, INSERT], None), (&[INSERT], None)])?;
+    finished(&trial)?;
+    let operations: Vec<u64> = trial.samples.iter().map(|sample| sample.operations).collect();
+    ensure!(operations == [3, 1], "the operations are {operations:?} and should be [3, 1]");
+    Ok(())
+}
+
+fn time_is_plausible(script: &Script) -> Result<()> {
+    let inserts = vec![INSERT; 200];
+    let began = Instant::now();
+    let trial = script.run(&[(&[CREATE], None), (&inserts, None)])?;
+    let whole = began.elapsed().as_nanos() as u64;
+    finished(&trial)?;
+    let times: Vec<u64> = trial.samples.iter().map(|sample| sample.nanoseconds).collect();
+    ensure!(times.iter().all(|&time| time > 0), "a sample took no time: {times:?}");
+    ensure!(times.iter().sum::<u64>() < whole, "samples of {times:?} ns in a trial of {whole} ns");
+    Ok(())
+}
+
+fn state_stays(script: &Script) -> Result<()> {
+    let trial = script.run(&[(&[CREATE, INSERT], None), (&["SELECT a, b FROM t"], None)])?;
+    finished(&trial)?;
+    answered(&trial, 2, &[vec![Value::Integer(1), Value::Text("one".into())]])
+}
+
+fn begins_empty(script: &Script) -> Result<()> {
+    for _ in 0..2 {
+        // The second time it fails if the first left its table.
+        finished(&script.run(&[(&[CREATE, INSERT], None)])?)?;
+    }
+    Ok(())
+}
+
+fn answers_with_types(script: &Script) -> Result<()> {
+    let statement = "SELECT 7, -9007199254740993, 0.5, 'it''s ünï', NULL";
+    let trial = script.run(&[(&[statement, "SELECT 2"], None)])?;
+    finished(&trial)?;
+    let row = vec![
+        Value::Integer(7),
+        Value::Integer(-9_007_199_254_740_993),
+        Value::Real(0.5),
+        Value::Text("it's ünï".into()),
+        Value::Null,
+    ];
+    answered(&trial, 1, &[row, vec![Value::Integer(2)]])
+}
+
+fn check_is_the_answer(script: &Script) -> Result<()> {
+    let statements = [CREATE, INSERT, INSERT, "SELECT a FROM t"];
+    let trial = script.run(&[(&statements, Some("SELECT count(*), sum(a) FROM t"))])?;
+    finished(&trial)?;
+    answered(&trial, 1, &[vec![Value::Integer(2), Value::Integer(2)]])
+}
+
+fn large_answer(script: &Script) -> Result<()> {
+    let inserts: Vec<String> = (0..100).map(|i| format!("INSERT INTO t VALUES({i},'row {i}')")).collect();
+    let statements: Vec<&str> = [CREATE].into_iter().chain(inserts.iter().map(String::as_str)).collect();
+    let query = "SELECT x.a, y.b FROM t x CROSS JOIN t y ORDER BY x.a, y.a";
+    let trial = script.run(&[(&statements, None), (&[query], None)])?;
+    finished(&trial)?;
+    let row = |x: i64, y: i64| vec![Value::Integer(x), Value::Text(format!("row {y}"))];
+    let rows: Vec<_> = (0..100).flat_map(|x| (0..100).map(move |y| row(x, y))).collect();
+    answered(&trial, 2, &rows)
+}
+
+fn failing_statement(script: &Script) -> Result<()> {
+    let bad = "INSERT INTO no_such_table VALUES(1)";
+    let trial = script.run(&[(&[CREATE], None), (&[INSERT, bad, INSERT], None), (&[INSERT], None)])?;
+    failed(&trial, Some("2"), &["no_such_table", "statement 2"])?;
+    ensure!(trial.samples.len() == 1, "the samples before the failure must stand, and only they");
+    Ok(())
+}
+
+fn failing_check(script: &Script) -> Result<()> {
+    let trial = script.run(&[(&[CREATE], Some("SELECT * FROM no_such_table"))])?;
+    failed(&trial, None, &["no_such_table"]).or_else(|_| failed(&trial, Some("1"), &["no_such_table"]))
+}
+
+fn missing_input(script: &Script) -> Result<()> {
+    let trial = script.run_changed(&[(&[CREATE], None)], |job, folder| {
+        let file = folder.join("nothing here");
+        job.tests[0].work = Work::Statements { file, count: 1 };
+        Ok(())
+    })?;
+    failed(&trial, Some("1"), &["nothing here"])
+}
+
+fn truncated_input(script: &Script) -> Result<()> {
+    let trial = script.run_changed(&[(&[CREATE, INSERT], None)], |_, folder| {
+        let file = folder.join("1.statements");
+        let text = fs::read(&file)?;
+        Ok(fs::write(&file, &text[..text.len() - 4])?)
+    })?;
+    failed(&trial, Some("1"), &["1.statements"])
+}
+
+fn short_count(script: &Script) -> Result<()> {
+    let trial = script.run_changed(&[(&[CREATE, INSERT], None)], |job, folder| {
+        let file = folder.join("1.statements");
+        job.tests[0].work = Work::Statements { file, count: 3 };
+        Ok(())
+    })?;
+    failed(&trial, Some("1"), &["3", "2"])
+}
+
+fn other_protocol(script: &Script) -> Result<()> {
+    let trial = script.run_changed(&[], |job, _| {
+        job.protocol = PROTOCOL + 1;
+        Ok(())
+    })?;
+    failed(&trial, None, &[&(PROTOCOL + 1).to_string()])
+}
+
+fn nonsense_job(script: &Script) -> Result<()> {
+    for text in ["", "{", "[1,2,3]", "{\"protocol\":1}"] {
+        let trial = script.run_text(text)?;
+        failed(&trial, None, &[]).with_context(|| format!("given the job {text:?}"))?;
+    }
+    Ok(())
+}
