@@ -115,7 +115,7 @@ impl Draw {
         counts.fill(0);
         let n = counts.len() as u64;
         // Half of a 64-bit number scaled to 0..n; the bias is below n / 2^32.
-        let place = |bits: u64| ((bits & 0xffff_ffff) * n >> 32) as usize;
+        let place = |bits: u64| (((bits & 0xffff_ffff) * n) >> 32) as usize;
         for pair in 0..counts.len().div_ceil(2) {
             let bits = self.rng.next_u64();
             counts[place(bits)] += 1;
