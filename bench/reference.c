@@ -4,7 +4,8 @@
 **     reference DATABASE [NAME=VALUE ...] -- FILE ...
 **
 ** Each NAME=VALUE becomes a PRAGMA. A file holds statements, each ended by a NUL byte. For each file
-** one line is printed: the nanoseconds it took.
+** one line is printed: the nanoseconds it took, and for how many of them the process waited for a
+** processor, by which a disturbed measurement is known.
 */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -86,7 +87,15 @@ static int64_t now(void) {
   return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-static int64_t run(sqlite3 *db, const char *path) {
+/* The second number of /proc/self/schedstat: nanoseconds spent waiting for a processor. */
+static int64_t waited(int schedstat) {
+  char text[128] = "";
+  long long wait = 0;
+  if (pread(schedstat, text, sizeof text - 1, 0) > 0) sscanf(text, "%*s %lld", &wait);
+  return wait;
+}
+
+static void run(sqlite3 *db, int schedstat, const char *path) {
   int file = open(path, O_RDONLY);
   struct stat data;
   if (file < 0 || fstat(file, &data) != 0) die(path, "cannot be opened");
@@ -101,14 +110,17 @@ static int64_t run(sqlite3 *db, const char *path) {
     list[count] = (Statement){next, (int)strlen(next) + 1};
   used = 0;
 
+  int64_t wait = waited(schedstat);
   int64_t start = now();
   for (size_t i = 0; i < count; i++) execute(db, list[i].text, list[i].length);
   int64_t end = now();
+  wait = waited(schedstat) - wait;
 
+  printf("%lld %lld\n", (long long)(end - start), (long long)wait);
+  fflush(stdout);
   munmap(list, data.st_size * sizeof *list);
   munmap((void *)text, data.st_size);
   close(file);
-  return end - start;
 }
 
 int main(int argc, char **argv) {
@@ -124,10 +136,8 @@ int main(int argc, char **argv) {
     die(argv[1], sqlite3_errmsg(db));
   sqlite3_extended_result_codes(db, 1);
   for (; i < argc && strcmp(argv[i], "--") != 0; i++) set(db, argv[i]);
-  for (i++; i < argc; i++) {
-    printf("%lld\n", (long long)run(db, argv[i]));
-    fflush(stdout);
-  }
+  int schedstat = open("/proc/self/schedstat", O_RDONLY);
+  for (i++; i < argc; i++) run(db, schedstat, argv[i]);
   if (sqlite3_close(db) != SQLITE_OK) die("close", sqlite3_errmsg(db));
   return 0;
 }

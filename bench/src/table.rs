@@ -1,117 +1,123 @@
-//! The tables, as Markdown.
+//! The tables, as Markdown, and whether the aims are reached.
 
 use std::fmt::Write;
 
-use crate::inputs::Input;
-use crate::statistics::{Median, geometric_mean, median};
+use dyno::statistics::{Ratio, geometric_mean_ratio, median, paired_ratio};
+
+use crate::session::{Comparison, Session};
 
 /// Most that the geometric mean of the ratios may be.
 const MEAN_AIM: f64 = 1.01;
-/// Most that the ratio of one test may be, and how long it must take for that to be asked.
+/// Most that the ratio of one test may be, for tests that take C so long, in nanoseconds.
 const TEST_AIM: f64 = 1.02;
 const LONG_NS: f64 = 5e6;
 
-/// Nanoseconds: for each round those of each test.
-#[derive(Debug, Default)]
-pub struct Durations(Vec<Vec<u64>>);
+/// Whether an aim is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The figure is within the aim.
+    Reached,
+    /// The figure is not, but the aim lies within its interval.
+    Open,
+    /// The whole interval is beyond the aim.
+    Missed,
+}
 
-impl Durations {
-    /// Adds a round.
-    pub fn push(&mut self, times: Vec<u64>) {
-        self.0.push(times);
+impl Verdict {
+    fn of(ratio: &Ratio, aim: f64) -> Verdict {
+        match ratio.interval {
+            _ if ratio.ratio <= aim => Verdict::Reached,
+            Some(interval) if interval.low > aim => Verdict::Missed,
+            _ => Verdict::Open,
+        }
     }
 
-    fn of(&self, test: usize) -> impl Iterator<Item = f64> + '_ {
-        self.0.iter().map(move |times| times[test] as f64)
+    /// Whether there is no doubt that an aim is missed.
+    pub fn is_missed(self) -> bool {
+        self == Verdict::Missed
     }
 
-    fn fastest(&self, test: usize) -> f64 {
-        self.of(test).fold(f64::INFINITY, f64::min)
+    fn text(self) -> &'static str {
+        match self {
+            Verdict::Reached => "reached",
+            Verdict::Open => "above, within the uncertainty",
+            Verdict::Missed => "missed",
+        }
     }
 }
 
-/// What was measured in one profile.
-#[derive(Debug)]
-pub struct Profile {
-    name: String,
-    /// The C program's times.
-    pub reference: Durations,
-    /// The runner's times.
-    pub dyno: Durations,
-}
-
-impl Profile {
-    /// A profile in which nothing has been measured yet.
-    pub fn new(name: &str) -> Profile {
-        Profile { name: name.to_owned(), reference: Durations::default(), dyno: Durations::default() }
-    }
-
-    fn ratios(&self, test: usize) -> impl Iterator<Item = f64> + '_ {
-        self.dyno.of(test).zip(self.reference.of(test)).map(|(dyno, reference)| dyno / reference)
-    }
-}
-
-/// dyno beside C, test by test.
-pub fn compare(profile: &Profile, inputs: &[Input]) -> String {
-    let mut text = format!("\n**{}**, {} rounds\n\n", profile.name, profile.dyno.0.len());
-    text +=
-        "| test | C ms | dyno ms | dyno/C | 95 % interval | fastest/fastest |\n|---|--:|--:|--:|:-:|--:|\n";
-    let mut ratios = Vec::new();
-    let mut above = Vec::new();
-    for (test, input) in inputs.iter().enumerate() {
-        let (reference, dyno) = (median(profile.reference.of(test)), median(profile.dyno.of(test)));
-        let ratio = median(profile.ratios(test));
-        let fastest = profile.dyno.fastest(test) / profile.reference.fastest(test);
-        // Writing to a String cannot fail.
+/// dyno beside C, test by test, and the worst verdict.
+pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String, Verdict) {
+    let mut text = format!("\n**{}**\n\n", comparison.label);
+    text += "| test | C ms | dyno ms | dyno/C | 95 % interval | pairs | left out |\n";
+    text += "|---|--:|--:|--:|:-:|--:|--:|\n";
+    let mut long = Vec::new();
+    for (title, pairs) in titles.iter().zip(&comparison.pairs) {
+        let left: Vec<(f64, f64)> = pairs.iter().flatten().copied().collect();
+        let Some(ratio) = paired_ratio(&left, seed) else {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "| {title} | | | | | 0 | {} |", pairs.len());
+            continue;
+        };
+        let [dyno, reference] = [|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1]
+            .map(|side| median(&left.iter().map(side).collect::<Vec<_>>()).unwrap_or(f64::NAN));
         let _ = writeln!(
             text,
-            "| {} {} | {:.2} | {:.2} | {:.3} | {} | {fastest:.3} |",
-            input.id,
-            input.title,
-            reference.value / 1e6,
-            dyno.value / 1e6,
-            ratio.value,
-            interval(ratio),
+            "| {title} | {:.2} | {:.2} | {:.3} | {} | {} | {} |",
+            reference / 1e6,
+            dyno / 1e6,
+            ratio.ratio,
+            interval(&ratio, 3),
+            left.len(),
+            pairs.len() - left.len(),
         );
-        if reference.value >= LONG_NS && ratio.value > TEST_AIM {
-            above.push(input.id.as_str());
+        if reference >= LONG_NS {
+            long.push((Verdict::of(&ratio, TEST_AIM), title));
         }
-        ratios.push(ratio.value);
     }
-    let mean = geometric_mean(ratios);
-    let rounds = profile.dyno.0.len();
-    let by_round = median((0..rounds).map(|round| {
-        geometric_mean(
-            (0..inputs.len())
-                .map(|test| profile.dyno.0[round][test] as f64 / profile.reference.0[round][test] as f64),
-        )
-    }));
-    let _ = writeln!(
-        text,
-        "\nGeometric mean of the ratios: {mean:.4} (by round {:.4}, {}); aim at most {MEAN_AIM}: {}.",
-        by_round.value,
-        interval(by_round),
-        if mean <= MEAN_AIM { "reached" } else { "missed" },
-    );
-    let missed =
-        if above.is_empty() { "reached".to_owned() } else { format!("missed by {}", above.join(", ")) };
-    let _ = writeln!(text, "Tests of 5 ms and more, aim at most {TEST_AIM}: {missed}.");
-    text
+    let verdict = judge(&mut text, comparison, &long, seed);
+    (text, verdict)
+}
+
+/// Adds the lines on the aims.
+fn judge(text: &mut String, comparison: &Comparison, long: &[(Verdict, &String)], seed: u64) -> Verdict {
+    let mut worst = Verdict::Reached;
+    if let Some(mean) = geometric_mean_ratio(&comparison.pairs, seed) {
+        worst = Verdict::of(&mean, MEAN_AIM);
+        let _ = writeln!(
+            text,
+            "\nGeometric mean of the ratios: {:.4} ({}); at most {MEAN_AIM}: {}.",
+            mean.ratio,
+            interval(&mean, 4),
+            worst.text()
+        );
+    }
+    let _ = write!(text, "Tests of 5 ms and more, at most {TEST_AIM}: ");
+    let above: Vec<String> = long
+        .iter()
+        .filter(|(verdict, _)| *verdict > Verdict::Reached)
+        .map(|(verdict, title)| format!("{title}: {}", verdict.text()))
+        .collect();
+    text.push_str(if above.is_empty() { "all reached" } else { "" });
+    let _ = writeln!(text, "{}.", above.join("; "));
+    long.iter().map(|(verdict, _)| *verdict).fold(worst, Verdict::max)
 }
 
 /// The null runner's cost for the same statements.
-pub fn null(durations: &Durations, inputs: &[Input]) -> String {
+pub fn null(session: &Session) -> String {
     let mut text =
-        "\n**The null runner**\n\n| test | statements | ns | ns per statement |\n|---|--:|--:|--:|\n"
-            .to_owned();
-    for (test, input) in inputs.iter().enumerate() {
-        let time = median(durations.of(test)).value;
-        let each = time / input.count as f64;
-        let _ = writeln!(text, "| {} {} | {} | {time:.0} | {each:.2} |", input.id, input.title, input.count);
+        "\n**null**\n\n| test | statements | ns | ns per statement |\n|---|--:|--:|--:|\n".to_owned();
+    for (index, (test, title)) in session.tests().iter().zip(session.titles()).enumerate() {
+        let times: Vec<f64> = session.null.iter().map(|times| times[index] as f64).collect();
+        let time = median(&times).unwrap_or(f64::NAN);
+        let each = time / test.statements as f64;
+        let _ = writeln!(text, "| {title} | {} | {time:.0} | {each:.2} |", test.statements);
     }
     text
 }
 
-fn interval(median: Median) -> String {
-    format!("{:.3}–{:.3}", median.low, median.high)
+fn interval(ratio: &Ratio, digits: usize) -> String {
+    ratio
+        .interval
+        .map_or_else(String::new, |interval| format!("{:.digits$}–{:.digits$}", interval.low, interval.high))
 }

@@ -5,10 +5,9 @@ use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::Value;
-use dyno_runner::Answer;
+use dyno_runner::{Answer, file_of};
 
 use crate::api::{Api, BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT};
-use crate::library;
 
 /// A connection to one database. It must be closed with [`Connection::close`]; a trial that failed
 /// ends its process instead.
@@ -145,7 +144,7 @@ impl Connection {
 
     /// The library's file.
     pub fn library(&self) -> String {
-        library::file_of(self.api.libversion as *const c_void).unwrap_or_else(|| "unknown".to_owned())
+        file_of(self.api.libversion as *const c_void).unwrap_or_else(|| "unknown".to_owned())
     }
 
     /// The last call's error in SQLite's words, with its extended code.
@@ -208,6 +207,7 @@ mod tests {
     use dyno_protocol::Build;
 
     use super::*;
+    use crate::library;
 
     fn connection() -> Connection {
         Connection::open(library::load(&Build::Bundled).unwrap(), c":memory:").unwrap()

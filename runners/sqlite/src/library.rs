@@ -1,7 +1,5 @@
 //! Finds and loads the library that a job names.
 
-use std::ffi::c_void;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -75,25 +73,13 @@ fn open(file: &Path) -> Result<Api> {
     Api::resolve(library).with_context(context)
 }
 
-/// The file that an address was mapped from, as the kernel names it.
-pub fn file_of(address: *const c_void) -> Option<String> {
-    let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    file_at(&maps, address as u64)
-}
-
-/// Looks an address up in lines as `7f00-7f80 r-xp 00000000 08:01 1234   /path with spaces`.
-fn file_at(maps: &str, address: u64) -> Option<String> {
-    let within = |line: &&str| {
-        let (from, to) = line.split(' ').next()?.split_once('-')?;
-        let number = |text| u64::from_str_radix(text, 16).ok();
-        Some((number(from)?..number(to)?).contains(&address))
-    };
-    let line = maps.lines().find(|line| within(line).unwrap_or(false))?;
-    line.find('/').map(|start| line[start..].to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::c_void;
+    use std::fs;
+
+    use dyno_runner::file_of;
+
     use super::*;
 
     fn complaint(path: &Path) -> String {
@@ -127,13 +113,5 @@ mod tests {
         let library = unsafe { Library::open(Some("libc.so.6"), RTLD_NOW) }.unwrap();
         let error = Api::resolve(library).err().unwrap();
         assert!(error.to_string().starts_with("it has no function sqlite3_initialize"), "{error:#}");
-    }
-
-    #[test]
-    fn an_address_leads_to_its_file() {
-        let maps = "10-20 r--p 00000000 08:01 7    /a b/c.so\n20-30 rw-p 00000000 00:00 0 \n";
-        assert_eq!(file_at(maps, 0x1f).as_deref(), Some("/a b/c.so"));
-        assert_eq!(file_at(maps, 0x20), None);
-        assert_eq!(file_at(maps, 0x30), None);
     }
 }

@@ -81,7 +81,7 @@ impl Settings {
             );
             ensure!(!value.contains('\0'), "the value of the setting '{name}' holds a NUL byte");
             if let Some((_, names)) = NAMED.iter().find(|(named, _)| named == name)
-                && !names.iter().any(|known| known.eq_ignore_ascii_case(value))
+                && !(0..).zip(*names).any(|(number, known)| is_value(value, number, known))
             {
                 bail!("SQLite's setting '{name}' is one of {}, not '{value}'", names.join(", "));
             }
@@ -144,6 +144,11 @@ fn database(value: &str) -> Result<Database> {
             Database::ALL.map(Database::name).join(", ")
         )
     })
+}
+
+/// Whether a value is meant by its name or its number. SQLite takes any other for some value of its own.
+fn is_value(value: &str, number: usize, name: &str) -> bool {
+    value.eq_ignore_ascii_case(name) || value == number.to_string()
 }
 
 /// What shapes the file must be set before it has a page; how it is locked decides how the journal

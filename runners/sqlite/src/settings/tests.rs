@@ -84,7 +84,8 @@ fn what_sqlite_does_not_know_is_refused() {
     assert!(
         complaint(&[("no_such", "1")]).starts_with("SQLite has no setting 'no_such' that can be read back")
     );
-    assert!(complaint(&[("synchronous", "2")]).contains("one of OFF, NORMAL, FULL, EXTRA, not '2'"));
+    assert!(complaint(&[("synchronous", "4")]).contains("one of OFF, NORMAL, FULL, EXTRA, not '4'"));
+    assert_eq!(value(&in_force(&[("synchronous", "1")]).unwrap(), "synchronous"), "NORMAL");
 }
 
 #[test]

@@ -1,0 +1,187 @@
+//! Runs the programs that are compared, round by round, and collects their pairs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno::engine::{Contender, Registry};
+use dyno::home::Home;
+use dyno::placement::Placement;
+use dyno::plan::{Plan, PlannedTest, select};
+use dyno::scratch::Scratch;
+use dyno::suite::{Parameters, Suite};
+use dyno::trial::{Conduct, Interrupts, Outcome};
+use dyno::verdict::MOST_WAIT;
+use dyno_protocol::Job;
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use crate::reference::Reference;
+
+/// The suite that is measured.
+const SUITE: &str = "speedtest.toml";
+/// Longest silence of a runner.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// One duration and the wait within it, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Time {
+    /// Wall-clock time.
+    pub nanoseconds: u64,
+    /// Time spent waiting for a processor.
+    pub wait_ns: u64,
+}
+
+impl Time {
+    fn is_disturbed(self) -> bool {
+        self.wait_ns as f64 > MOST_WAIT * self.nanoseconds as f64
+    }
+}
+
+/// What was measured of one contender.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The contender's name.
+    pub label: String,
+    /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
+    pub pairs: Vec<Vec<Option<(f64, f64)>>>,
+}
+
+/// All that is needed for a round, and what the rounds gave.
+pub struct Session {
+    plan: Plan,
+    scratch: Scratch,
+    conduct: Conduct,
+    reference: Reference,
+    random: Rng,
+    /// One for each contender but the null runner.
+    pub comparisons: Vec<Comparison>,
+    /// For each round the null runner's nanoseconds for each test.
+    pub null: Vec<Vec<u64>>,
+}
+
+impl Session {
+    /// Plans the suite for the contenders and the null runner and builds the C program.
+    pub fn prepare(names: &[&str], dir: &Path, placement: Placement, seed: u64) -> Result<Session> {
+        let home = Home::find()?;
+        let registry = Registry::load(&home)?;
+        let names = names.iter().chain(&["null"]);
+        let contenders = names.map(|name| Contender::parse(name, &registry)).collect::<Result<Vec<_>>>()?;
+        let suite = Suite::load(&home.suites().join(SUITE), &registry.dialects())?;
+        let parameters = Parameters::resolve(&suite.parameters, &[])?;
+        let scratch = Scratch::create(dir)?;
+        let selection = select(&suite, None)?;
+        let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
+        let compared = &plan.contenders[..plan.contenders.len() - 1];
+        let comparison = |contender: &Contender| Comparison {
+            label: contender.label.clone(),
+            pairs: vec![Vec::new(); plan.tests.len()],
+        };
+        Ok(Session {
+            comparisons: compared.iter().map(comparison).collect(),
+            plan,
+            scratch,
+            conduct: Conduct { placement, timeout: TIMEOUT, interrupts: Interrupts::listen()? },
+            reference: Reference::build(&home.programs)?,
+            random: Rng::with_seed(seed),
+            null: Vec::new(),
+        })
+    }
+
+    /// Runs every program once. A round that does not count is forgotten.
+    pub fn round(&mut self, counts: bool) -> Result<()> {
+        let null = self.comparisons.len();
+        let mut turns: Vec<usize> = (0..=null).collect();
+        self.random.shuffle(&mut turns);
+        for turn in turns {
+            if turn == null {
+                let times = self.dyno(turn)?;
+                if counts {
+                    self.null.push(times.into_iter().map(|time| time.nanoseconds).collect());
+                }
+                continue;
+            }
+            let (dyno, reference) = if self.random.bool() {
+                let dyno = self.dyno(turn)?;
+                (dyno, self.reference(turn)?)
+            } else {
+                let reference = self.reference(turn)?;
+                (self.dyno(turn)?, reference)
+            };
+            if counts {
+                self.comparisons[turn].add(&dyno, &reference);
+            }
+        }
+        Ok(())
+    }
+
+    /// The tests, in order.
+    pub fn tests(&self) -> &[PlannedTest] {
+        &self.plan.tests
+    }
+
+    /// Each test's id and title.
+    pub fn titles(&self) -> Vec<String> {
+        self.plan.tests.iter().map(|test| format!("{} {}", test.id, test.title)).collect()
+    }
+
+    /// Where the programs run.
+    pub fn placement(&self) -> &Placement {
+        &self.conduct.placement
+    }
+
+    /// The number of undisturbed pairs of the test that has the fewest.
+    pub fn fewest_pairs(&self) -> usize {
+        let tests = self.comparisons.iter().flat_map(|comparison| &comparison.pairs);
+        tests.map(|pairs| pairs.iter().flatten().count()).min().unwrap_or(0)
+    }
+
+    /// A trial of dyno.
+    fn dyno(&self, contender: usize) -> Result<Vec<Time>> {
+        let folder = self.fresh()?;
+        let job = self.job(contender, folder.path());
+        let command = self.plan.contenders[contender].runner.command();
+        let trial = self.conduct.run(&command, &job, |_| ())?;
+        match trial.outcome {
+            Outcome::Finished => {}
+            Outcome::Failed { message, .. } => bail!("{}: {message}", self.plan.contenders[contender].label),
+            Outcome::Interrupted => bail!("interrupted"),
+        }
+        let time = |sample: &dyno_protocol::Sample| Time {
+            nanoseconds: sample.nanoseconds,
+            wait_ns: sample.wait_ns,
+        };
+        Ok(trial.samples.iter().map(time).collect())
+    }
+
+    /// The same by the C program.
+    fn reference(&self, contender: usize) -> Result<Vec<Time>> {
+        let folder = self.fresh()?;
+        let job = self.job(contender, folder.path());
+        let times = self.reference.run(&job, &self.conduct.placement)?;
+        ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
+        Ok(times)
+    }
+
+    fn job(&self, contender: usize, folder: &Path) -> Job {
+        let mut job = self.plan.job(&self.plan.contenders[contender], folder);
+        job.tests.iter_mut().for_each(|test| test.check = None);
+        job
+    }
+
+    /// A fresh folder, with nothing left to be written from what ran before.
+    fn fresh(&self) -> Result<TempDir> {
+        nix::unistd::sync();
+        self.scratch.trial().context("no folder for a database")
+    }
+}
+
+impl Comparison {
+    fn add(&mut self, dyno: &[Time], reference: &[Time]) {
+        for ((pairs, dyno), reference) in self.pairs.iter_mut().zip(dyno).zip(reference) {
+            let disturbed = dyno.is_disturbed() || reference.is_disturbed();
+            let pair = (dyno.nanoseconds as f64, reference.nanoseconds as f64);
+            pairs.push((!disturbed).then_some(pair));
+        }
+    }
+}
