@@ -115,13 +115,13 @@ fn read(file: &File) -> String {
 }
 
 /// The number after a name at the beginning of a line.
-fn field(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
 /// The second of the three numbers of a `schedstat`.
-fn wait(schedstat: &str) -> Option<u64> {
+pub(crate) fn wait(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()
 }
 

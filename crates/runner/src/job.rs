@@ -3,9 +3,14 @@
 use std::io::Read;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{Job, PROTOCOL};
+use dyno_protocol::{Job, PROTOCOL, Server};
 use serde::Deserialize;
 use serde_json::error::Category;
+
+/// How the name of every database begins that a runner makes on a server.
+const SCRATCH: &str = "dyno_";
+/// The longest name that PostgreSQL and MySQL keep whole.
+const LONGEST: usize = 63;
 
 /// The one thing that every version of the contract has in common.
 #[derive(Deserialize)]
@@ -60,6 +65,27 @@ pub fn expect(job: &Job, engine: &str, drivers: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// The server of a job whose engine has one.
+///
+/// The database that the trial is to make and remove must have a name that nobody else gives to a
+/// database, and one that needs no care in a statement: `dyno_` and small letters, digits, `_`.
+pub fn server(job: &Job) -> Result<&Server> {
+    let server = job.server.as_ref().with_context(|| {
+        format!("the job says no server, and {} is reached through one: this is an error in dyno", job.engine)
+    })?;
+    let name = &server.scratch;
+    let plain = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
+    ensure!(
+        name.len() > SCRATCH.len()
+            && name.len() <= LONGEST
+            && name.starts_with(SCRATCH)
+            && name.bytes().all(plain),
+        "the runner makes and removes databases named {SCRATCH}… only (small letters, digits and _, at most \
+         {LONGEST}), not '{name}'"
+    );
+    Ok(server)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +119,22 @@ mod tests {
         assert!(complaint(r#"{"protocol":1}"#).contains("missing field `engine`"));
         let secret = complaint(&JOB.replace("[],", r#"["hunter2"],"#));
         assert!(secret.contains("another kind at line 1") && !secret.contains("hunter2"), "{secret}");
+    }
+
+    #[test]
+    fn only_a_database_of_dynos_own_is_a_scratch_database() {
+        let with = |scratch: &str| {
+            let server = format!(r#""server":{{"host":"h","user":"u","scratch":"{scratch}"}},"tests":[]}}"#);
+            let text = JOB.split_once(r#""tests""#).unwrap().0.to_owned() + &server;
+            server_of(&text)
+        };
+        fn server_of(text: &str) -> Result<String> {
+            server(&read(text.as_bytes())?).map(|server| server.scratch.clone())
+        }
+        assert_eq!(with("dyno_7_a").unwrap(), "dyno_7_a");
+        for bad in ["dyno_", "production", "Dyno_x", "dyno_x;", "dyno_x y"] {
+            assert!(with(bad).unwrap_err().to_string().contains("named dyno_… only"), "{bad}");
+        }
+        assert!(server_of(JOB).unwrap_err().to_string().contains("says no server"));
     }
 }

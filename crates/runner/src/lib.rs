@@ -28,13 +28,18 @@ mod answer;
 mod counters;
 mod events;
 mod job;
+mod library;
+mod number;
 mod run;
+mod server_cost;
 mod statements;
 mod trial;
 
 pub use answer::Answer;
 pub use dyno_protocol as protocol;
-pub use job::expect;
+pub use job::{expect, server};
+pub use library::file_of;
+pub use number::{number, real};
 pub use run::run;
 pub use statements::Statements;
 
@@ -63,7 +68,14 @@ pub trait Driver: Sized {
     /// engine counts them. Called outside the clock.
     fn changes(&mut self) -> u64;
 
-    /// Closes the database.
+    /// The size of the database after a test, in bytes, as a server tells it. `None` for an engine that
+    /// keeps its files in the job's folder, where the skeleton adds them up. Called outside the clock.
+    fn database_bytes(&mut self) -> anyhow::Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Closes the database. A driver that is dropped without it, because a test failed or the runner
+    /// panicked, removes what it made on a server as far as it can.
     fn close(self) -> anyhow::Result<()>;
 }
 

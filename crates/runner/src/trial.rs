@@ -11,6 +11,7 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 
 use crate::counters::Counters;
 use crate::events::Events;
+use crate::server_cost::Server;
 use crate::{Answer, Driver, Failure, Statements};
 
 /// How many characters of a statement a message quotes.
@@ -33,6 +34,7 @@ struct Trial<'a, D, W> {
     directory: &'a Path,
     events: &'a mut Events<W>,
     counters: Counters,
+    server: Option<Server>,
     answer: Answer,
     /// Kept from test to test, see [`Statements::load`].
     ends: Vec<usize>,
@@ -52,6 +54,7 @@ pub fn trial<D: Driver, W: Write>(
         directory: &job.directory,
         events,
         counters: Counters::open(),
+        server: job.server.as_ref().and_then(|server| server.process).map(Server::new),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
     };
@@ -83,6 +86,7 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
     fn statements(&mut self, file: &Path, count: u64) -> Result<Sample> {
         let statements = Statements::load(file, count, std::mem::take(&mut self.ends))?;
         let changes = self.driver.changes();
+        let server_before = self.server.as_ref().and_then(Server::before);
         let before = self.counters.before();
 
         let clock = Instant::now();
@@ -91,6 +95,8 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
 
         let after = self.counters.after();
         let peak_memory_bytes = self.counters.peak_bytes();
+        let server =
+            self.server.as_ref().zip(server_before).and_then(|(server, before)| server.since(&before));
         let operations = result.map_err(|failure| explain(failure, &statements))?;
         let changed = self.driver.changes().saturating_sub(changes);
         let sample = Sample {
@@ -105,11 +111,18 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
             device_read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
             device_written_bytes: after.written_bytes.saturating_sub(before.written_bytes),
             peak_memory_bytes,
-            database_bytes: folder_bytes(self.directory).context("cannot add up the database's files")?,
-            server: None,
+            database_bytes: self.database_bytes()?,
+            server,
         };
         self.ends = statements.release();
         Ok(sample)
+    }
+
+    fn database_bytes(&mut self) -> Result<u64> {
+        match self.driver.database_bytes().context("cannot tell the size of the database")? {
+            Some(bytes) => Ok(bytes),
+            None => folder_bytes(self.directory).context("cannot add up the database's files"),
+        }
     }
 
     fn check(&mut self, sql: &str) -> Result<()> {
