@@ -15,8 +15,8 @@ pub struct Home {
 }
 
 impl Home {
-    /// `DYNO_HOME` if it is set; else the nearest folder above the program, or above the working
-    /// folder, that has what is looked for.
+    /// `DYNO_HOME` if it is set; else the nearest folder above the program, above the working folder, or
+    /// above the sources that it was built from, that has what is looked for.
     pub fn find() -> Result<Home> {
         let program = env::current_exe().context("cannot find the program's own file")?;
         let programs = program.parent().map(Path::to_owned).unwrap_or_default();
@@ -27,7 +27,9 @@ impl Home {
             return Ok(Home { root, programs });
         }
         let working = env::current_dir().unwrap_or_default();
-        let root = programs.ancestors().chain(working.ancestors()).find(|folder| is_home(folder));
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut candidates = programs.ancestors().chain(working.ancestors()).chain(sources.ancestors());
+        let root = candidates.find(|folder| is_home(folder));
         let root = root.context(
             "cannot find the folders suites/, engines/ and runners/ above the program or the working \
              folder; set DYNO_HOME to the clone of dyno",

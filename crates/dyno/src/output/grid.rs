@@ -131,7 +131,7 @@ fn with_interval(ratio: &Ratio, detail: Detail) -> String {
 
 fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
-    let mut row = vec![String::new(), format!("geometric mean of {tests} ratios")];
+    let mut row = vec![String::new(), format!("geometric mean, {tests} tests")];
     for &place in places {
         let summary = &verdict.summaries[place];
         row.push(String::new());

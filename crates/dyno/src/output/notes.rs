@@ -43,13 +43,13 @@ fn machine(run: &Run) -> String {
     let storage = &run.storage;
     let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
     format!(
-        "{} × {}, {}, Linux {}, {}{device}. {}",
+        "{} × {}, {}, Linux {}, {}{device}. Placement: {}.",
         machine.cpu.online,
         machine.cpu.model.as_deref().unwrap_or("an unknown processor"),
         machine.memory_bytes.map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64)),
         machine.kernel.release,
         storage.file_system,
-        run.placement.note,
+        run.placement.note.trim_end_matches('.'),
     )
 }
 
@@ -93,12 +93,17 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
         lines.push("‡ of another safety level than the baseline: the price of safety, not a rank".to_owned());
     }
+    let mut caveats: Vec<(&str, Vec<&str>)> = Vec::new();
     for (_, contender) in run.shown_contenders() {
-        if let Some(caveat) = contender.safety.as_ref().and_then(|safety| safety.caveat.as_ref()) {
-            let line = format!("† {}: {caveat}", contender.label);
-            lines.push(line);
+        let Some(caveat) = contender.safety.as_ref().and_then(|safety| safety.caveat.as_ref()) else {
+            continue;
+        };
+        match caveats.iter_mut().find(|(known, _)| known == caveat) {
+            Some((_, labels)) => labels.push(&contender.label),
+            None => caveats.push((caveat, vec![&contender.label])),
         }
     }
+    lines.extend(caveats.iter().map(|(caveat, labels)| format!("† {}: {caveat}", labels.join("; "))));
     lines
 }
 

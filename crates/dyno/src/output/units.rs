@@ -32,7 +32,9 @@ pub fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }
-    let magnitude = number.abs().log10().floor();
+    // Rounded before it is measured: 0.9996 has as many digits as the 1.00 that it is shown as.
+    let rounded: f64 = format!("{number:.2e}").parse().unwrap_or(number);
+    let magnitude = rounded.abs().log10().floor();
     let decimals = (2.0 - magnitude).clamp(0.0, 12.0) as usize;
     format!("{number:.decimals$}")
 }

@@ -1,0 +1,190 @@
+//! Every command, as a person types it, on the real SQLite at a small scale.
+
+mod common;
+
+use common::{Place, read_json};
+
+const SMALL: &str = "run speedtest --scale 0.02 --quiet";
+
+#[test]
+fn a_run_prints_a_table_of_at_most_100_columns_and_keeps_a_file() {
+    let place = Place::new();
+    let result = place.dyno(&format!("{SMALL} --trials 2 --seed 7")).exits(0).without_panic();
+    let result = result.prints("25000".replace("25000", "500 INSERTs in a transaction").as_str());
+    let result = result.prints("power-loss").prints("process-crash").prints("seed 7");
+    let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
+    let run = place.run_file();
+    assert_eq!((&run["schema"], &run["ended"]), (&"dyno-run/1".into(), &"trials".into()));
+    // Two contenders and the harness, in a warm-up block and two measured ones.
+    assert_eq!(run["trials"].as_array().unwrap().len(), 9);
+    place.assert_clean();
+}
+
+#[test]
+fn more_contenders_than_fit_go_into_more_tables() {
+    let place = Place::new();
+    let contenders =
+        "sqlite,sqlite:nosync,sqlite:wal,sqlite:wal-normal,sqlite:extra,sqlite:memory,sqlite:tuned";
+    let result = place.dyno(&format!("{SMALL} --trials 1 --only 1-2 --with {contenders}")).exits(0);
+    let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
+    for label in contenders.split(',') {
+        assert!(result.stdout.contains(label), "{label} is not shown");
+    }
+}
+
+#[test]
+fn show_says_again_what_run_said() {
+    let place = Place::new();
+    for format in ["table", "json", "csv", "markdown"] {
+        let file = format!("{format}.json");
+        let run = place.dyno(&format!("{SMALL} --trials 1 --only 3 --format {format} -o {file}")).exits(0);
+        let show = place.dyno(&format!("show {file} --format {format}")).exits(0);
+        assert_eq!(run.stdout, show.stdout, "{format}");
+    }
+}
+
+#[test]
+fn show_takes_the_newest_run() {
+    let place = Place::new();
+    place.dyno("show").exits(2).says("there is no folder results");
+    place.dyno(&format!("{SMALL} --trials 1 --only 15")).exits(0);
+    place.dyno("show --published").exits(0).prints("SQLite 2.7.0").prints("other hardware");
+}
+
+#[test]
+fn rerun_does_the_same_again() {
+    let place = Place::new();
+    place
+        .dyno(&format!("{SMALL} --trials 1 --only 2-3 --with sqlite:wal,cache_size=-512 -o a.json"))
+        .exits(0);
+    place.dyno("rerun a.json -o b.json --quiet").exits(0);
+    let (a, b) = (read_json(&place.path("a.json")), read_json(&place.path("b.json")));
+    for key in ["suite", "schedule", "contenders", "tests", "baseline", "answers"] {
+        assert_eq!(a[key], b[key], "{key}");
+    }
+    let order = |run: &serde_json::Value| -> Vec<_> {
+        run["trials"].as_array().unwrap().iter().map(|trial| trial["contender"].clone()).collect()
+    };
+    assert_eq!(order(&a), order(&b));
+}
+
+#[test]
+fn only_runs_what_is_needed() {
+    let place = Place::new();
+    place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 tests");
+    let run = place.run_file();
+    let ids: Vec<_> = run["tests"].as_array().unwrap().iter().map(|test| test["id"].clone()).collect();
+    assert_eq!(ids, ["2", "5", "6"]);
+}
+
+#[test]
+fn compare_tells_what_is_slower() {
+    let place = Place::new();
+    let run = |file: &str| {
+        place.dyno(&format!("{SMALL} --trials 6 --only 2-3 --with sqlite:memory -o {file}")).exits(0);
+    };
+    run("old.json");
+    // The same run with every duration tripled is slower beyond doubt.
+    let mut slow = read_json(&place.path("old.json"));
+    for trial in slow["trials"].as_array_mut().unwrap() {
+        for sample in trial["samples"].as_array_mut().unwrap() {
+            let time = sample["nanoseconds"].as_u64().unwrap();
+            sample["nanoseconds"] = (time * 3).into();
+        }
+    }
+    place.write("slow.json", &slow.to_string());
+    place.dyno("compare old.json slow.json").exits(0).prints("slower");
+    place.dyno("compare old.json slow.json --fail-slower 5%").exits(1).says("200% slower in test 2");
+    place.dyno("compare slow.json old.json --fail-slower 5%").exits(0).prints("faster");
+    place.dyno("compare old.json old.json --fail-slower 0%").exits(0).prints("≈");
+    for format in ["json", "csv", "markdown"] {
+        place.dyno(&format!("compare old.json slow.json --format {format}")).exits(0).prints("slower");
+    }
+}
+
+#[test]
+fn list_names_what_is_here_and_what_is_missing() {
+    let place = Place::new();
+    place.dyno("list").exits(0).prints("speedtest").prints(":wal-normal").prints("3.54");
+    let listing = place.dyno("list --format json").exits(0).json();
+    let sqlite = listing["engines"].as_array().unwrap().iter().find(|e| e["name"] == "sqlite").unwrap();
+    assert!(sqlite["drivers"][0]["version"].is_string());
+    // Every profile claims a level and says why.
+    for profile in sqlite["profiles"].as_array().unwrap() {
+        assert!(profile["level"].is_string() && !profile["reason"].as_str().unwrap().is_empty(), "{profile}");
+        assert!(profile["link"].as_str().unwrap().starts_with("https://"), "{profile}");
+    }
+}
+
+#[test]
+fn settings_of_ones_own_are_asked_for_and_decide_the_level() {
+    let place = Place::new();
+    let contenders = "sqlite:wal,synchronous=OFF,page_size=8192";
+    place
+        .dyno(&format!("{SMALL} --trials 1 --only 15 --with {contenders}"))
+        .exits(0)
+        .prints("page_size=8192");
+    let run = place.run_file();
+    let contender = &run["contenders"][0];
+    assert_eq!(contender["safety"]["level"], "process-crash");
+    assert_eq!(contender["safety"]["standing"], "read-back");
+    let settings = contender["hello"]["settings"].as_array().unwrap();
+    assert!(settings.iter().any(|s| s["name"] == "page_size" && s["value"] == "8192"), "{settings:?}");
+}
+
+#[test]
+fn doctor_schema_and_completions_answer() {
+    let place = Place::new();
+    let doctor = place.dyno("doctor").exits(0).prints("clock").without_panic();
+    assert!(doctor.stdout.lines().all(|line| line.chars().count() <= 100), "{}", doctor.stdout);
+    assert!(place.dyno("doctor --format json").exits(0).json().is_array());
+    for what in ["run", "job", "event"] {
+        assert!(place.dyno(&format!("schema {what}")).exits(0).json()["$schema"].is_string());
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        place.dyno(&format!("completions {shell}")).exits(0).prints("doctor");
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn bad_input_is_told_and_exits_with_2() {
+    let place = Place::new();
+    let typo = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n[[tets]]\n";
+    place.write("typo.toml", typo);
+    place.write("not-a-run.json", "{}");
+    for (arguments, told) in [
+        ("run nosuch", "there is no suite 'nosuch'"),
+        ("run ./typo.toml", "typo.toml:5:"),
+        ("run ./missing.toml", "missing.toml"),
+        ("run speedtest --with oracle", "there is no engine 'oracle'"),
+        ("run speedtest --with sqlite:wall", "no profile 'wall'"),
+        ("run speedtest --with sqlite/go", "no driver 'go'"),
+        ("run speedtest --with sqlite@/no/such/lib.so", "/no/such/lib.so"),
+        ("run speedtest --with sqlite,sqlite", "named twice"),
+        ("run speedtest --with sqlite --baseline sqlite:wal", "none of the contenders"),
+        ("run speedtest --only 16", "no test '16'"),
+        ("run speedtest --scale huge", "'huge'"),
+        ("run speedtest --scale 0", "0.01"),
+        ("run speedtest --set colour=red", "no parameter colour"),
+        ("run speedtest --set colour", "name=value"),
+        ("run speedtest --cpus 4096", "4096"),
+        ("run speedtest --trials 0", "0"),
+        ("run speedtest --budget soon", "90s"),
+        ("run speedtest --dir /no/such/folder", "/no/such/folder"),
+        ("show missing.json", "missing.json"),
+        ("show typo.toml", "not a run file"),
+        ("show not-a-run.json", "names no schema"),
+        ("compare not-a-run.json not-a-run.json", "names no schema"),
+        ("conformance oracle", "there is no engine 'oracle'"),
+        ("frobnicate", "frobnicate"),
+    ] {
+        let result = place.dyno(arguments).without_panic().says(told);
+        let wanted = if arguments.contains("--dir") { 4 } else { 2 };
+        assert_eq!(result.code, Some(wanted), "{arguments}: {}", result.stderr);
+        assert_eq!(result.stdout, "", "{arguments}");
+    }
+    place.assert_clean();
+}

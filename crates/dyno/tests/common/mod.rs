@@ -1,0 +1,243 @@
+//! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with a place for databases, in which dyno runs.
+pub struct Place {
+    folder: TempDir,
+    home: Option<PathBuf>,
+}
+
+/// What a command came to.
+pub struct Result {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    /// A fresh folder.
+    pub fn new() -> Place {
+        require_runners();
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("data")).unwrap();
+        Place { folder, home: None }
+    }
+
+    /// A fresh folder with a home of its own: dyno's suites and engines, and one more runner, a shell
+    /// script that serves `fake/sh`.
+    pub fn with_runner(script: &str) -> Place {
+        let mut place = Place::new();
+        let home = place.path("home");
+        let root = repository();
+        for name in ["suites", "engines", "runners"] {
+            copy(&root.join(name), &home.join(name));
+        }
+        fs::write(home.join("engines/fake.toml"), FAKE_ENGINE).unwrap();
+        let runner = home.join("runners/fake");
+        fs::create_dir(&runner).unwrap();
+        fs::write(runner.join("runner.toml"), FAKE_RUNNER).unwrap();
+        let program = runner.join("run.sh");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        place.home = Some(home);
+        place
+    }
+
+    /// A path within the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file and gives its path.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).unwrap();
+        self.path(name).display().to_string()
+    }
+
+    /// The command, ready for arguments; databases go to `data/`.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+        command.current_dir(self.folder.path()).env("TMPDIR", self.path("data"));
+        match &self.home {
+            Some(home) => command.env("DYNO_HOME", home),
+            None => command.env_remove("DYNO_HOME"),
+        };
+        command
+    }
+
+    /// Runs dyno with arguments separated by spaces.
+    pub fn dyno(&self, arguments: &str) -> Result {
+        self.command().args(arguments.split_whitespace()).output().unwrap().into()
+    }
+
+    /// Starts dyno and leaves it running.
+    pub fn start(&self, arguments: &str) -> Child {
+        let mut command = self.command();
+        command.args(arguments.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// The only run file in `results/`.
+    pub fn run_file(&self) -> Value {
+        let files: Vec<PathBuf> =
+            fs::read_dir(self.path("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "run files: {files:?}");
+        read_json(&files[0])
+    }
+
+    /// Nothing may be left where databases go.
+    pub fn assert_clean(&self) {
+        let left: Vec<PathBuf> =
+            fs::read_dir(self.path("data")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+}
+
+impl From<Output> for Result {
+    fn from(output: Output) -> Result {
+        Result {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Result {
+    /// It ended with this code.
+    pub fn exits(self, code: i32) -> Result {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// It printed this as a result.
+    pub fn prints(self, text: &str) -> Result {
+        assert!(unwrapped(&self.stdout).contains(&unwrapped(text)), "no {text:?} in:\n{}", self.stdout);
+        self
+    }
+
+    /// It said this to the person.
+    pub fn says(self, text: &str) -> Result {
+        assert!(unwrapped(&self.stderr).contains(&unwrapped(text)), "no {text:?} in:\n{}", self.stderr);
+        self
+    }
+
+    /// It said nothing like a crash.
+    pub fn without_panic(self) -> Result {
+        for output in [&self.stdout, &self.stderr] {
+            assert!(!output.contains("panicked") && !output.contains("RUST_BACKTRACE"), "{output}");
+        }
+        self
+    }
+
+    /// Its result as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+/// Text with its line breaks taken out, so that wrapping does not matter.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Reads a JSON file.
+pub fn read_json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// Waits until something holds; panics after `seconds`.
+pub fn wait_for(what: &str, seconds: u64, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited {seconds} s for: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The processes whose command line or working folder names `text`.
+pub fn processes_with(text: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let names = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(text)
+    };
+    pids.filter(|pid| *pid != std::process::id()).filter(names).collect()
+}
+
+/// The runners are programs of other packages: building the workspace makes them.
+fn require_runners() {
+    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
+    for name in ["dyno-runner-sqlite", "dyno-runner-null"] {
+        assert!(
+            programs.join(name).is_file(),
+            "{name} is not built; `make test` builds it, or run `cargo build --release --workspace`"
+        );
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        if entry.path().is_dir() {
+            // Of a runner only its description is needed.
+            fs::create_dir_all(to.join(entry.file_name())).unwrap();
+            let description = entry.path().join("runner.toml");
+            if description.is_file() {
+                fs::copy(description, to.join(entry.file_name()).join("runner.toml")).unwrap();
+            }
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+const FAKE_ENGINE: &str = r#"
+name = "fake"
+title = "A runner that misbehaves"
+dialect = "sqlite"
+builds = ["bundled"]
+
+[[profile]]
+name = "default"
+settings = []
+reason = "none"
+
+[[level]]
+when = []
+survives = "none"
+consistent = false
+why = "it is not a database"
+"#;
+
+const FAKE_RUNNER: &str = r#"
+name = "fake"
+start = ["{runner}/run.sh"]
+build = "nothing"
+needs = "a shell"
+models = ["statements"]
+
+[[driver]]
+engine = "fake"
+name = "sh"
+default = true
+language = "shell"
+about = "misbehaves"
+"#;

@@ -1,0 +1,27 @@
+//! Every runner keeps the protocol; one that does not is found out.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn the_runners_pass() {
+    let place = Place::new();
+    let contenders = "null sqlite sqlite:wal sqlite:tuned sqlite:memory sqlite@system";
+    let result = place.dyno(&format!("conformance {contenders}")).exits(0).without_panic();
+    assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
+    // The harness is checked too, though not for answers.
+    let result = result.prints("8 passed").prints("9 passed").prints("18 passed, 0 broken");
+    assert_eq!(result.stdout.matches("0 broken").count(), 6);
+    place.assert_clean();
+}
+
+#[test]
+fn a_runner_that_answers_wrongly_does_not() {
+    // It says hello and bye and does nothing of what a job asks.
+    let hello = r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    let place = Place::with_runner(&format!("cat > /dev/null; echo '{hello}'; echo '{{\"event\":\"bye\"}}'"));
+    let result = place.dyno("conformance fake").exits(3).without_panic();
+    let result = result.prints("ok a job without tests is answered with hello and bye");
+    result.prints("BROKEN samples count operations").prints("BROKEN a job that is no job is refused");
+}

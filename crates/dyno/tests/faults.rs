@@ -1,0 +1,206 @@
+//! What goes wrong: interrupts, crashes, nonsense, full disks. Finished trials stay, nothing is left
+//! behind, and the exit code tells.
+
+mod common;
+
+use std::fs;
+use std::process::Command;
+
+use common::{Place, processes_with, read_json, repository, wait_for};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+const HELLO: &str =
+    r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+
+/// Runs the fifteen tests with a runner that misbehaves beside one that does not.
+fn beside_sqlite(script: &str, extra: &str) -> (Place, common::Result) {
+    let place = Place::with_runner(script);
+    let arguments =
+        format!("run speedtest --scale 0.02 --trials 2 --with fake,sqlite --only 1-2 --quiet {extra}");
+    let result = place.dyno(&arguments).exits(3).without_panic();
+    // Its failure costs the other nothing.
+    let run = place.run_file();
+    let trials = run["trials"].as_array().unwrap();
+    let finished = trials.iter().filter(|t| t["contender"] == 1 && t["failure"].is_null()).count();
+    assert_eq!(finished, 3, "sqlite's warm-up and two trials");
+    place.assert_clean();
+    (place, result)
+}
+
+#[test]
+fn a_runner_that_crashes_ends_its_trial_only() {
+    let (_, result) =
+        beside_sqlite(&format!("cat > /dev/null; echo '{HELLO}'; echo trouble >&2; kill -SEGV $$"), "");
+    result.prints("SIGSEGV").prints("trouble").prints("Failed: 2 of 2 trials of fake");
+}
+
+#[test]
+fn a_runner_that_hangs_is_killed() {
+    let (place, result) =
+        beside_sqlite(&format!("cat > /dev/null; echo '{HELLO}'; sleep 977"), "--timeout 1s");
+    result.prints("silent for 1 s").prints("--timeout");
+    let home = place.path("home").display().to_string();
+    wait_for("the runner to be gone", 5, || processes_with(&home).is_empty());
+    wait_for("what it started to be gone", 5, || processes_with("sleep\0977").is_empty());
+}
+
+#[test]
+fn a_runner_that_prints_nonsense_is_told_on() {
+    let (_, result) =
+        beside_sqlite(&format!("cat > /dev/null; echo '{HELLO}'; echo 'opening database...'; sleep 977"), "");
+    result.prints("no event of the protocol").prints("opening database...");
+}
+
+#[test]
+fn a_runner_that_is_not_there_is_told() {
+    let (_, result) = beside_sqlite("exit 0", "");
+    result.prints("in the middle of its work");
+    let place = Place::with_runner("true");
+    fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
+    place
+        .dyno("run speedtest --scale 0.02 --trials 1 --only 15 --with fake")
+        .exits(3)
+        .prints("cannot start the runner");
+}
+
+#[test]
+fn a_setting_that_does_not_take_is_a_failure() {
+    let place = Place::new();
+    // A database in memory cannot have a write-ahead log.
+    let contender = "sqlite:memory,journal_mode=wal";
+    place
+        .dyno(&format!("run speedtest --scale 0.02 --trials 1 --only 15 --with {contender} --quiet"))
+        .exits(3)
+        .prints("journal_mode=wal was asked for, but memory is in force");
+    place
+        .dyno(
+            "run speedtest --scale 0.02 --trials 1 --only 15 --with sqlite,jornal_mode=wal --quiet -o x.json",
+        )
+        .exits(3)
+        .prints("jornal_mode");
+}
+
+#[test]
+fn a_wrong_answer_takes_no_part_in_ranking() {
+    let place = Place::new();
+    let suite = r#"
+name = "differ"
+title = "Answers that differ"
+story = "The second contender has another page size, and the test asks for it."
+contenders = ["sqlite", "sqlite,page_size=8192", "sqlite:wal"]
+[[test]]
+id = "1"
+title = "Asks for the page size"
+shows = "nothing"
+model = "statements"
+statements = "PRAGMA page_size;"
+[[test]]
+id = "2"
+title = "Counts"
+shows = "nothing"
+model = "statements"
+statements = "SELECT 1;"
+expect = [[2]]
+"#;
+    place.write("differ.toml", suite);
+    let result = place.dyno("run ./differ.toml --trials 1 --quiet").exits(3);
+    let result = result.prints("Wrong: sqlite,page_size=8192 in test 1").prints("✗");
+    // Where the suite states the answer, all can be wrong; then there is nothing to take a mean of.
+    let result = result.prints("Wrong: sqlite in test 2").prints("Wrong: sqlite:wal in test 2");
+    assert!(!result.stdout.contains("geometric mean"), "{}", result.stdout);
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let place = Place::new();
+        let mut child =
+            place.start("run speedtest --scale 0.1 --trials 100000 --with sqlite:memory -o run.json");
+        let file = place.path("run.json");
+        let blocks = || fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        wait_for("two blocks", 60, || {
+            blocks().is_some_and(|run: serde_json::Value| run["trials"].as_array().unwrap().len() >= 4)
+        });
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let result = common::Result::from(output).exits(code).without_panic();
+        result.prints("interrupted").prints("DROP TABLE").says("The run is kept in");
+        let run = read_json(&file);
+        assert_eq!(run["ended"], "interrupted");
+        assert!(run["trials"].as_array().unwrap().iter().all(|trial| trial["failure"].is_null()));
+        place.assert_clean();
+        let data = place.path("data").display().to_string();
+        assert!(processes_with(&data).is_empty());
+        child = place.start("show run.json");
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_no_process_and_the_next_sweeps_up() {
+    let place = Place::new();
+    let mut child = place.start("run speedtest --trials 100000 --with sqlite -o run.json");
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    wait_for("a runner", 60, || fs::read_to_string(&children).is_ok_and(|pids| !pids.trim().is_empty()));
+    let runner: i32 =
+        fs::read_to_string(&children).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for("the runner to die with dyno", 5, || kill(Pid::from_raw(runner), None).is_err());
+    assert_eq!(fs::read_dir(place.path("data")).unwrap().count(), 1, "a killed process cannot clean up");
+    place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o next.json").exits(0);
+    place.assert_clean();
+}
+
+#[test]
+fn a_full_disk_fails_a_trial_and_keeps_the_run() {
+    let place = Place::new();
+    let disk = place.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"]).arg(&disk).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("NOT RUN: a small file system cannot be mounted here; it needs root and mount(8)");
+        return;
+    }
+    let arguments =
+        format!("run speedtest --trials 2 --with sqlite,sqlite:memory --quiet --dir {}", disk.display());
+    let result = place.dyno(&arguments);
+    let left = fs::read_dir(&disk).unwrap().count();
+    assert!(Command::new("umount").arg(&disk).status().unwrap().success());
+    let result = result.without_panic();
+    // Either the inputs or the database do not fit; both must be told.
+    assert!(matches!(result.code, Some(2..=4)), "{}", result.stderr);
+    let told = format!("{}{}", result.stdout, result.stderr).to_lowercase();
+    assert!(told.contains("full") || told.contains("no space"), "{told}");
+    assert_eq!(left, 0, "something was left on the disk");
+}
+
+#[test]
+fn results_that_cannot_be_written_are_found_out_before_measuring() {
+    let place = Place::new();
+    place.write("file", "");
+    let result = place.dyno("run speedtest --scale 0.02 -o file/run.json").exits(4);
+    result.says("cannot save the run").without_panic();
+    place.assert_clean();
+}
+
+#[test]
+fn a_run_file_that_is_damaged_is_told() {
+    let place = Place::new();
+    place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o run.json").exits(0);
+    let good = read_json(&place.path("run.json"));
+    let mut bad = good.clone();
+    bad["trials"][0]["contender"] = json!(99);
+    place.write("bad.json", &bad.to_string());
+    place.dyno("show bad.json").exits(2).says("contender 99").without_panic();
+    let text = good.to_string();
+    place.write("cut.json", &text[..text.len() / 2]);
+    place.dyno("show cut.json").exits(2).says("cut.json").without_panic();
+    let mut later = good;
+    later["schema"] = json!("dyno-run/99");
+    place.write("later.json", &later.to_string());
+    place.dyno("show later.json").exits(2).says("dyno-run/99");
+    assert!(repository().join("suites").is_dir());
+}
