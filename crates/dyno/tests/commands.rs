@@ -82,19 +82,21 @@ fn only_runs_what_is_needed() {
 #[test]
 fn compare_tells_what_is_slower() {
     let place = Place::new();
-    let run = |file: &str| {
-        place.dyno(&format!("{SMALL} --trials 6 --only 2-3 --with sqlite:memory -o {file}")).exits(0);
-    };
-    run("old.json");
-    // The same run with every duration tripled is slower beyond doubt.
-    let mut slow = read_json(&place.path("old.json"));
-    for trial in slow["trials"].as_array_mut().unwrap() {
-        for sample in trial["samples"].as_array_mut().unwrap() {
-            let time = sample["nanoseconds"].as_u64().unwrap();
-            sample["nanoseconds"] = (time * 3).into();
+    place.dyno(&format!("{SMALL} --trials 6 --only 2-3 --with sqlite:memory -o run.json")).exits(0);
+    // Durations as of a quiet machine, so that what is compared is known.
+    let timed = |factor: u64| {
+        let mut run = read_json(&place.path("run.json"));
+        for trial in run["trials"].as_array_mut().unwrap() {
+            let time = factor * (5_000_000 + 1000 * trial["block"].as_u64().unwrap());
+            for sample in trial["samples"].as_array_mut().unwrap() {
+                sample["nanoseconds"] = time.into();
+                sample["wait_ns"] = 0.into();
+            }
         }
-    }
-    place.write("slow.json", &slow.to_string());
+        run.to_string()
+    };
+    place.write("old.json", &timed(1));
+    place.write("slow.json", &timed(3));
     place.dyno("compare old.json slow.json").exits(0).prints("slower");
     place.dyno("compare old.json slow.json --fail-slower 5%").exits(1).says("200% slower in test 2");
     place.dyno("compare slow.json old.json --fail-slower 5%").exits(0).prints("faster");
