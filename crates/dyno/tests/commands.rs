@@ -86,7 +86,9 @@ fn compare_tells_what_is_slower() {
     // Durations as of a quiet machine, so that what is compared is known.
     let timed = |factor: u64| {
         let mut run = read_json(&place.path("run.json"));
-        for trial in run["trials"].as_array_mut().unwrap() {
+        // The null runner's stay: they are the floor below which nothing is claimed.
+        for trial in run["trials"].as_array_mut().unwrap().iter_mut().filter(|trial| trial["contender"] == 0)
+        {
             let time = factor * (5_000_000 + 1000 * trial["block"].as_u64().unwrap());
             for sample in trial["samples"].as_array_mut().unwrap() {
                 sample["nanoseconds"] = time.into();
