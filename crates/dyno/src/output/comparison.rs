@@ -20,7 +20,7 @@ pub fn render(comparison: &Comparison, format: Format) -> Result<String> {
 
 fn text(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = grids(comparison).iter().map(table::plain).collect();
-    parts.push(legend(comparison));
+    parts.push(notes::paragraph(&legend(comparison)));
     parts.join("\n\n") + "\n"
 }
 
@@ -62,7 +62,7 @@ fn change(cell: &CellComparison) -> String {
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
 }
 
-fn legend(comparison: &Comparison) -> String {
+fn legend(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![
         "New median over old, with an interval that holds for all comparisons together with 95 % \
          confidence; ≈ means that no difference may be claimed."
@@ -76,7 +76,7 @@ fn legend(comparison: &Comparison) -> String {
         }
     }
     lines.extend(comparison.changes.iter().map(|change| format!("Changed: {change}")));
-    lines.iter().map(|line| notes::wrap(line, "  ")).collect::<Vec<_>>().join("\n")
+    lines
 }
 
 fn csv(comparison: &Comparison) -> Result<String> {

@@ -138,7 +138,11 @@ fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Det
         if summary.contender != baseline {
             row.push(match &summary.geometric_mean {
                 Some(ratio) => {
-                    let mark = if summary.same_level { "" } else { " ‡" };
+                    let mark = match (summary.same_level, ratio.is_difference()) {
+                        (false, _) => " ‡",
+                        (true, false) => " ≈",
+                        (true, true) => "",
+                    };
                     format!("{}{mark}", with_interval(ratio, detail))
                 }
                 None => "–".into(),

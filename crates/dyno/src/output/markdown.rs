@@ -8,23 +8,21 @@ use crate::verdict::Verdict;
 /// Heading, table and notes.
 pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
-    let mut parts = vec![
-        escape_lines(&notes::heading(run)),
-        table(&grid::results(run, verdict, &places, Detail::Interval)),
-    ];
+    let mut parts =
+        vec![list(&notes::heading(run)), table(&grid::results(run, verdict, &places, Detail::Interval))];
     if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
         parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
         parts.push(table(&grid));
-        parts.push(escape_lines(&notes::published(run)));
+        parts.push(list(&notes::published(run)));
     }
-    parts.push(escape_lines(&notes::legend(run, verdict)));
+    parts.push(list(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"
 }
 
 /// Tables and the notes below them.
-pub fn comparison(grids: &[Grid], legend: &str) -> String {
+pub fn comparison(grids: &[Grid], legend: &[String]) -> String {
     let mut parts: Vec<String> = grids.iter().map(table).collect();
-    parts.push(escape_lines(legend));
+    parts.push(list(legend));
     parts.join("\n\n") + "\n"
 }
 
@@ -40,9 +38,9 @@ fn table(grid: &Grid) -> String {
     lines.join("\n")
 }
 
-/// Each line as a line of its own; what came from a suite or an engine cannot become markup.
-fn escape_lines(text: &str) -> String {
-    text.lines().map(escape).collect::<Vec<_>>().join("  \n")
+/// Each sentence as an item; what came from a suite or an engine cannot become markup.
+fn list(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| format!("- {}", escape(sentence))).collect::<Vec<_>>().join("\n")
 }
 
 fn escape(text: &str) -> String {

@@ -1,4 +1,5 @@
-//! The words around a table: what was run, on what, what each level means, and what did not hold.
+//! The words around a table: what was run, on what, what each level means, and what did not hold. Each
+//! is a list of sentences; how they are set is the outputs' business.
 
 use super::{WIDTH, units};
 use crate::engine::Safety;
@@ -8,7 +9,7 @@ use crate::suite::Published;
 use crate::verdict::{CellStanding, Verdict};
 
 /// What was run, where, how often and why it ended.
-pub fn heading(run: &Run) -> String {
+pub fn heading(run: &Run) -> Vec<String> {
     let parameters: Vec<String> =
         run.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let mut title = format!("{}: {}", run.suite.name, run.suite.title);
@@ -25,7 +26,7 @@ pub fn heading(run: &Run) -> String {
         Ended::Interrupted => "interrupted",
         Ended::Failed => "every contender failed",
     };
-    let lines = [
+    vec![
         title,
         machine(run),
         format!(
@@ -34,8 +35,7 @@ pub fn heading(run: &Run) -> String {
             units::duration(run.elapsed_ns as f64),
             run.schedule.seed
         ),
-    ];
-    lines.map(|line| wrap(&line, "")).join("\n")
+    ]
 }
 
 fn machine(run: &Run) -> String {
@@ -54,7 +54,7 @@ fn machine(run: &Run) -> String {
 }
 
 /// What the columns and marks mean, and everything that was not equal or did not hold.
-pub fn legend(run: &Run, verdict: &Verdict) -> String {
+pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![
         "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
          there is room."
@@ -65,7 +65,7 @@ pub fn legend(run: &Run, verdict: &Verdict) -> String {
     lines.extend(disturbances(run, verdict));
     lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
-    lines.iter().map(|line| wrap(line, "  ")).collect::<Vec<_>>().join("\n")
+    lines
 }
 
 /// The marks that are used in this table.
@@ -212,21 +212,26 @@ fn harness(run: &Run, verdict: &Verdict) -> Option<String> {
 }
 
 /// Where published figures come from.
-pub fn published(run: &Run) -> String {
+pub fn published(run: &Run) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Sources {
         #[serde(default)]
         published: Vec<Published>,
     }
     let sources = toml::from_str::<Sources>(&run.suite.text).map(|suite| suite.published);
-    let lines = sources.unwrap_or_default().into_iter().map(|source| {
+    let sources = sources.unwrap_or_default().into_iter().map(|source| {
         let link = source.link.map(|link| format!(", {link}")).unwrap_or_default();
-        wrap(&format!("Published: {}: {}{link}", source.source, source.hardware), "  ")
+        format!("Published: {}: {}{link}", source.source, source.hardware)
     });
-    lines.collect::<Vec<_>>().join("\n")
+    sources.collect()
+}
+
+/// Sentences as lines of at most 100 columns, those that go on set in.
+pub fn paragraph(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| wrap(sentence, "  ")).collect::<Vec<_>>().join("\n")
 }
 
 /// Text in lines of at most 100 columns; those after the first begin with `indent`.
-pub fn wrap(text: &str, indent: &str) -> String {
+fn wrap(text: &str, indent: &str) -> String {
     textwrap::fill(text, textwrap::Options::new(WIDTH).subsequent_indent(indent))
 }

@@ -14,16 +14,16 @@ const SHORT_TITLE: usize = 24;
 
 /// Heading, tables and notes.
 pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
-    let mut parts = vec![notes::heading(run)];
+    let mut parts = vec![notes::paragraph(&notes::heading(run))];
     parts.extend(tables(run, verdict));
     if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
         parts.push(format!(
             "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",
             chunks(&grid).join("\n\n"),
-            notes::published(run)
+            notes::paragraph(&notes::published(run))
         ));
     }
-    parts.push(notes::legend(run, verdict));
+    parts.push(notes::paragraph(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"
 }
 
