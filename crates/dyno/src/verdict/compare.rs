@@ -60,15 +60,16 @@ pub struct CellComparison {
 }
 
 impl Comparison {
-    /// Test titles and contenders that are slower by more than `share` (0.05 is 5 %) and really so.
+    /// Tests and contenders that are slower by more than `share` (0.05 is 5 %) and really so: the ratio of
+    /// medians is above it, and the interval excludes no difference.
     pub fn slower_than(&self, share: f64) -> Vec<(&TestComparison, &str, Ratio)> {
         let mut slower = Vec::new();
         for test in &self.tests {
             for (cell, label) in test.cells.iter().zip(&self.contenders) {
-                if let (Some(ratio), Some(Difference::Slower)) = (cell.ratio, cell.difference) {
-                    if ratio.ratio > 1.0 + share {
-                        slower.push((test, label.as_str(), ratio));
-                    }
+                if let (Some(ratio), Some(Difference::Slower)) = (cell.ratio, cell.difference)
+                    && ratio.ratio > 1.0 + share
+                {
+                    slower.push((test, label.as_str(), ratio));
                 }
             }
         }

@@ -80,7 +80,7 @@ pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u3
 }
 
 /// All samples of a contender in a test but those of the warm-up block, each with its block.
-fn measured<'a>(
+pub(super) fn measured<'a>(
     run: &'a Run,
     contender: usize,
     test: &'a str,

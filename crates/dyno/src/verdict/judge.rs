@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::{Figures, figures, used};
+use super::figures::{Figures, figures, is_disturbed, measured, used};
 use crate::answers::{self, Answer, AnswerVerdict, Reference};
 use crate::engine::Level;
-use crate::record::{Run, TestRecord};
-use crate::statistics::{Difference, Ratio, geometric_mean_ratio, paired_ratio};
+use crate::record::{Run, SampleRecord, TestRecord};
+use crate::statistics::{Difference, MIN_BLOCKS, Ratio, geometric_mean_ratio, median, paired_ratio};
 
 /// What may be said about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -187,8 +187,11 @@ fn difference(
     test: &str,
     floor: Option<f64>,
 ) -> Difference {
-    let median = |contender| figures(run, contender, test).summary.map(|summary| summary.median);
-    match (median(contender), median(baseline)) {
+    let middle = |contender| {
+        let times = used(run, contender, test).into_iter().map(|(_, sample)| sample.sample.nanoseconds as f64);
+        median(&times.collect::<Vec<_>>())
+    };
+    match (middle(contender), middle(baseline)) {
         (Some(contender), Some(baseline)) => {
             ratio.difference_above(contender, baseline, floor.unwrap_or(0.0))
         }
@@ -201,15 +204,19 @@ fn pairs(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<(f64, 
     by_block(run, contender, baseline, test).into_iter().flatten().collect()
 }
 
-/// The pairs by block, so that several tests can be resampled together.
+/// The pairs by block, so that several tests can be resampled together. As with single figures, only
+/// pairs of undisturbed samples where these are enough for an interval, else all.
 fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
-    let time = |contender| -> BTreeMap<u32, f64> {
-        let samples = used(run, contender, test).into_iter();
-        samples.map(|(block, sample)| (block, sample.sample.nanoseconds as f64)).collect()
-    };
-    let (contender, baseline) = (time(contender), time(baseline));
-    (1..blocks).map(|block| Some((*contender.get(&block)?, *baseline.get(&block)?))).collect()
+    let samples = |index| measured(run, index, test).collect::<BTreeMap<u32, &SampleRecord>>();
+    let (contender, baseline) = (samples(contender), samples(baseline));
+    let pairs: Vec<Option<(&SampleRecord, &SampleRecord)>> =
+        (1..blocks).map(|block| Some((*contender.get(&block)?, *baseline.get(&block)?))).collect();
+    let is_quiet = |pair: &(&SampleRecord, &SampleRecord)| !is_disturbed(pair.0) && !is_disturbed(pair.1);
+    let enough = pairs.iter().flatten().filter(|pair| is_quiet(pair)).count() >= MIN_BLOCKS;
+    let time = |sample: &SampleRecord| sample.sample.nanoseconds as f64;
+    let counts = |pair: &(&SampleRecord, &SampleRecord)| !enough || is_quiet(pair);
+    pairs.into_iter().map(|pair| pair.filter(counts).map(|(a, b)| (time(a), time(b)))).collect()
 }
 
 /// Marks, within each safety level that has two contenders or more, the one with the smallest median
