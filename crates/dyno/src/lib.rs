@@ -19,6 +19,7 @@ pub mod plan;
 pub mod record;
 pub mod run;
 pub mod scratch;
+pub mod server;
 pub mod statistics;
 pub mod suite;
 pub mod trial;

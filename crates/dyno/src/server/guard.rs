@@ -1,0 +1,67 @@
+//! What happens to a private server when dyno dies without a word.
+//!
+//! The kernel signals a server when dyno dies ([`super::account`]), but it forgets to for programs with
+//! capabilities of their own, and it removes no sockets. So each server has a guard: a shell that
+//! waits for a line from dyno. When instead the pipe ends, dyno is dead, and the guard ends the server and
+//! removes its folders. While dyno lives it sleeps.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use anyhow::{Context, Result};
+use nix::sys::signal::Signal;
+
+/// The arguments are the signal, the server and the folders. The server is no child of the shell, so
+/// the shell asks whether it is there; a server that does not go within 10 s goes by force.
+const SCRIPT: &str = r#"
+signal=$1 server=$2
+shift 2
+read -r _ && exit
+kill -s "$signal" "$server"
+left=100
+while kill -0 "$server" && [ $left -gt 0 ]; do
+    sleep 0.1
+    left=$((left - 1))
+done
+[ $left -gt 0 ] || kill -s KILL "$server"
+rm -rf -- "$@"
+"#;
+
+/// A watching shell. Dropped, it goes away and touches nothing.
+#[derive(Debug)]
+pub struct Guard {
+    shell: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Guard {
+    /// Watches over a server that `signal` ends and that leaves `folders` behind.
+    pub fn watch(server: u32, signal: Signal, folders: &[&Path]) -> Result<Guard> {
+        let name = signal.as_str().trim_start_matches("SIG");
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "dyno-guard", name]).arg(server.to_string()).args(folders);
+        command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // An interrupt from the terminal is for dyno, which then releases the guard.
+        command.process_group(0);
+        let mut shell = command.spawn().context("cannot start the guard of a server, /bin/sh")?;
+        let pipe = shell.stdin.take();
+        Ok(Guard { shell, pipe })
+    }
+
+    fn release(&mut self) -> io::Result<()> {
+        if let Some(mut pipe) = self.pipe.take() {
+            pipe.write_all(b"done\n")?;
+        }
+        self.shell.wait().map(drop)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A guard that somebody has killed cannot be released, which is as good.
+        let _ = self.release();
+    }
+}

@@ -1,0 +1,123 @@
+//! Empty data folders, made once and kept for later runs.
+//!
+//! Making one takes an engine a second or more. They are kept in the user's cache, by engine, version,
+//! program and the arguments they were made with. A new one appears there by a rename, so that two dynos
+//! at once are safe. The cache may be removed at any time; one that cannot be written is done without.
+
+use std::env;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Setting;
+use nix::sys::signal::Signal;
+
+use super::ServerEngine;
+use super::account::Account;
+use super::copy::{Zeros, copy_folder};
+use super::installation::Installation;
+use super::private::tail;
+use super::{mysql, postgres};
+use crate::scratch::Scratch;
+
+/// The data within a folder of the cache.
+const DATA: &str = "data";
+/// What the data were made from, in full: the folder's name is only a digest of it.
+const KEY: &str = "key";
+
+/// An empty data folder for an installation and settings: the cache's, or one made now in `work`, an
+/// empty folder of the account's own.
+///
+/// # Errors
+/// The engine cannot make one, with what it said.
+pub fn obtain(
+    installation: &Installation,
+    settings: &[Setting],
+    account: &Account,
+    work: &Path,
+) -> Result<PathBuf> {
+    let arguments = match installation.engine {
+        ServerEngine::Postgres => postgres::init_arguments(installation, settings),
+        ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_arguments(installation, settings),
+    };
+    let key = key(installation, &arguments);
+    let place = cache_folder().map(|cache| cache.join(name(installation, &key)));
+    if let Some(place) = &place
+        && fs::read_to_string(place.join(KEY)).is_ok_and(|found| found == key)
+    {
+        return Ok(place.join(DATA));
+    }
+    let made = make(installation, &arguments, account, work)?;
+    if let Some(place) = &place {
+        // The next run then makes its own; this one has what it needs.
+        let _ = keep(&made, &key, place);
+    }
+    Ok(made)
+}
+
+/// Makes a data folder in `work`.
+fn make(
+    installation: &Installation,
+    arguments: &[String],
+    account: &Account,
+    work: &Path,
+) -> Result<PathBuf> {
+    let data = work.join("made");
+    let mut command = match installation.engine {
+        ServerEngine::Postgres => postgres::init_command(installation, arguments, &data),
+        ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_command(installation, arguments, &data),
+    };
+    account.prepare(&mut command, Signal::SIGKILL);
+    command.current_dir(work);
+    let program = installation.initializer.display();
+    let output = command.output().with_context(|| format!("cannot run {program}"))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        bail!("{program} could not make an empty data folder; it said:\n{}", tail(&said));
+    }
+    Ok(data)
+}
+
+/// Puts a data folder into the cache. A dyno that is killed meanwhile leaves a folder that the next one
+/// to get here sweeps.
+fn keep(made: &Path, key: &str, place: &Path) -> Result<()> {
+    let cache = place.parent().context("the cache is in no folder")?;
+    fs::create_dir_all(cache)?;
+    let scratch = Scratch::create(cache)?;
+    let new = scratch.trial()?;
+    copy_folder(made, &new.path().join(DATA), None, Zeros::Skipped)?;
+    fs::write(new.path().join(KEY), key)?;
+    // A power cut must not leave a folder of this name with files that are empty.
+    nix::unistd::syncfs(File::open(new.path())?)?;
+    // Another dyno may have been quicker; a folder that is not empty is never replaced.
+    fs::rename(new.path(), place)?;
+    Ok(())
+}
+
+/// Where kept folders are; none without a home.
+fn cache_folder() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    cache.is_absolute().then(|| cache.join("dyno").join("servers"))
+}
+
+/// Everything that what a data folder holds may depend on.
+fn key(installation: &Installation, arguments: &[String]) -> String {
+    let program = fs::canonicalize(&installation.server).unwrap_or_else(|_| installation.server.clone());
+    let stamp = fs::metadata(&program).map(|file| (file.len(), file.mtime())).unwrap_or_default();
+    format!(
+        "{} {}\n{} {stamp:?}\n{}\n",
+        installation.engine.name(),
+        installation.version,
+        program.display(),
+        arguments.join("\n")
+    )
+}
+
+fn name(installation: &Installation, key: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    format!("{}-{}-{:016x}", installation.engine.name(), installation.version, hasher.finish())
+}

@@ -1,0 +1,367 @@
+//! Private servers, against the real ones that this machine has. Where one is missing, its part is
+//! skipped and says so.
+//!
+//! Each server is started by a process of its own, this program again, so that its cache, its account
+//! and its death are the test's to choose.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyno::placement::Placement;
+use dyno::scratch::Scratch;
+use dyno::server::{Installation, PrivateServer, ServerPool};
+use dyno_protocol::{Build, Setting};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, Uid};
+use tempfile::TempDir;
+
+const ENGINES: [&str; 3] = ["postgres", "mariadb", "mysql"];
+const NOBODY: u32 = 65534;
+
+/// The engines that this machine has; those that it lacks are told.
+fn engines() -> Vec<&'static str> {
+    let is_here = |engine: &&str| match Installation::find(engine, &Build::System) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED for {engine}: {error:#}");
+            false
+        }
+    };
+    ENGINES.into_iter().filter(is_here).collect()
+}
+
+/// A folder for databases that every account may enter.
+fn place() -> TempDir {
+    let place = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    place
+}
+
+/// A process that starts a server and holds it.
+struct Holder {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+/// What a holder tells of its server.
+#[derive(Debug)]
+struct Held {
+    process: u32,
+    socket: PathBuf,
+    took: Duration,
+}
+
+impl Holder {
+    fn start(engine: &str, place: &Path, cache: &Path, setting: &str, account: Option<u32>) -> Holder {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "holds_a_server", "--ignored", "--nocapture", "--test-threads=1"]);
+        command.env("HELD_ENGINE", engine).env("HELD_PLACE", place).env("HELD_SETTING", setting);
+        command.env("XDG_CACHE_HOME", cache).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(account) = account {
+            command.uid(account).gid(account);
+        }
+        let mut child = command.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Holder { child, output }
+    }
+
+    /// The next word of the holder's, or why there is no server.
+    fn next(&mut self) -> Result<Held, String> {
+        for line in self.output.by_ref().lines() {
+            let line = line.unwrap();
+            if let Some(rest) = line.strip_prefix("held: ") {
+                let parts: Vec<&str> = rest.split('|').collect();
+                let took = Duration::from_secs_f64(parts[2].parse().unwrap());
+                return Ok(Held { process: parts[0].parse().unwrap(), socket: parts[1].into(), took });
+            }
+            if let Some(rest) = line.strip_prefix("refused: ") {
+                return Err(rest.replace('\u{1}', "\n"));
+            }
+        }
+        panic!("the holder ended and told nothing");
+    }
+
+    /// Lets go of the server and waits.
+    fn release(mut self) {
+        drop(self.child.stdin.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{rest}");
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Not a test: the holder's own part.
+#[test]
+#[ignore = "started by the tests"]
+fn holds_a_server() {
+    let Ok(engine) = std::env::var("HELD_ENGINE") else { return };
+    let place = PathBuf::from(std::env::var_os("HELD_PLACE").unwrap());
+    let setting = std::env::var("HELD_SETTING").unwrap();
+    let settings: Vec<Setting> = setting
+        .split_once('=')
+        .map(|(name, value)| Setting { name: name.into(), value: value.into() })
+        .into_iter()
+        .collect();
+    let scratch = Scratch::create(&place).unwrap();
+    let trial = scratch.trial().unwrap();
+    let placement = Placement::choose(None, None).unwrap();
+    let installation = Installation::find(&engine, &Build::System).unwrap();
+    let began = Instant::now();
+    // The trial's parent is the run's folder.
+    let run = trial.path().parent().unwrap();
+    match PrivateServer::start(&installation, &settings, run, &placement) {
+        Ok(server) => {
+            let connection = server.connection("dyno_scratch_test");
+            let mut socket = PathBuf::from(connection.host);
+            if let Some(port) = connection.port {
+                socket.push(format!(".s.PGSQL.{port}"));
+            }
+            let took = began.elapsed().as_secs_f64();
+            println!("\nheld: {}|{}|{took}", server.process(), socket.display());
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        }
+        Err(error) => println!("\nrefused: {}", format!("{error:#}").replace('\n', "\u{1}")),
+    }
+}
+
+/// The processes whose command line names a folder.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let name = folder.to_str().unwrap();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter(|entry| entry.file_name().to_str().unwrap_or("x").parse::<u32>().is_ok());
+    pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .map(|command| String::from_utf8_lossy(&command).replace('\0', " "))
+        .filter(|command| command.contains(name))
+        .collect()
+}
+
+fn descendants(of: u32) -> Vec<u32> {
+    let path = format!("/proc/{of}/task/{of}/children");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn is_alive(process: u32) -> bool {
+    // What nobody waits for any more stays as a zombie.
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+fn wait_until(what: &str, limit: Duration, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < limit, "not within {limit:?}: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_stopped_server_leaves_nothing_and_the_second_start_is_from_the_cache() {
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let mut took = Vec::new();
+        for _ in 0..2 {
+            let mut holder = Holder::start(engine, place.path(), cache.path(), "", None);
+            let held = holder.next().unwrap();
+            assert!(UnixStream::connect(&held.socket).is_ok(), "{held:?}");
+            assert_eq!(fs::metadata(held.socket.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+            let listens = fs::read_to_string(format!("/proc/{}/net/tcp", held.process)).unwrap();
+            let inodes = sockets_of(held.process);
+            assert!(
+                !listens.lines().any(|line| line
+                    .split_whitespace()
+                    .nth(9)
+                    .is_some_and(|i| inodes.contains(&i.to_owned()))),
+                "{engine} has a TCP socket"
+            );
+            took.push(held.took);
+            holder.release();
+            assert!(!is_alive(held.process));
+            assert_eq!(processes_of(place.path()), [""; 0]);
+            assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{engine} left something");
+        }
+        eprintln!("{engine}: started in {:?}, then from the cache in {:?}", took[0], took[1]);
+        assert!(took[1] < took[0], "{engine}: {took:?}");
+        let kept = fs::read_dir(cache.path().join("dyno/servers")).unwrap();
+        let kept: Vec<String> = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert!(kept.len() == 1 && kept[0].starts_with(engine), "{kept:?}");
+    }
+}
+
+/// The inodes of a process's sockets.
+fn sockets_of(process: u32) -> Vec<String> {
+    let entries = fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+    let links = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
+    links
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn a_server_does_not_outlive_a_killed_dyno() {
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let mut holder = Holder::start(engine, place.path(), cache.path(), "", None);
+        let held = holder.next().unwrap();
+        let family: Vec<u32> = descendants(held.process).into_iter().chain([held.process]).collect();
+        holder.kill();
+        wait_until("the server is gone", Duration::from_secs(2), || !family.iter().any(|&pid| is_alive(pid)));
+        wait_until("the socket is gone", Duration::from_secs(2), || !held.socket.exists());
+        wait_until("its data and its guard are gone", Duration::from_secs(5), || {
+            processes_of(place.path()).is_empty() && !held.socket.parent().unwrap().exists()
+        });
+        assert_eq!(
+            fs::read_dir(place.path()).unwrap().count(),
+            1,
+            "the dead run's folder awaits the next run"
+        );
+        drop(Scratch::create(place.path()).unwrap());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_failed_start_shows_the_servers_own_log() {
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let mut holder = Holder::start(engine, place.path(), cache.path(), "no_such_setting=1", None);
+        let error = holder.next().unwrap_err();
+        assert!(error.contains("cannot start a private server of"), "{error}");
+        assert!(error.contains("its log ends:") && error.contains("no_such_setting"), "{error}");
+        holder.release();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let deep = place.path().join("a-long-name-for-a-folder/".repeat(4));
+        fs::create_dir_all(&deep).unwrap();
+        let start = || {
+            let mut holder = Holder::start(engine, &deep, cache.path(), "", None);
+            let held = holder.next().unwrap();
+            assert!(!held.socket.starts_with(&deep), "{held:?}");
+            assert!(UnixStream::connect(&held.socket).is_ok(), "{held:?}");
+            (holder, held.socket.parent().unwrap().to_owned())
+        };
+        let (holder, folder) = start();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        holder.release();
+        assert!(!folder.exists(), "a stopped server left {}", folder.display());
+        let (holder, folder) = start();
+        holder.kill();
+        wait_until("the short folder is gone", Duration::from_secs(2), || !folder.exists());
+    }
+}
+
+#[test]
+fn two_at_once_share_a_cache() {
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let start = || Holder::start(engine, place.path(), cache.path(), "", None);
+        let mut holders = [start(), start()];
+        let held = holders.each_mut().map(|holder| holder.next().unwrap());
+        assert_ne!(held[0].socket, held[1].socket);
+        holders.into_iter().for_each(Holder::release);
+        let kept = fs::read_dir(cache.path().join("dyno/servers")).unwrap();
+        assert_eq!(kept.count(), 1, "{engine}");
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_done_without() {
+    for engine in engines() {
+        let place = place();
+        let cache = place.path().join("cache");
+        File::create(&cache).unwrap().write_all(b"a file").unwrap();
+        let folder = place.path().join("databases");
+        fs::create_dir(&folder).unwrap();
+        let mut holder = Holder::start(engine, &folder, &cache, "", None);
+        holder.next().unwrap();
+        holder.release();
+    }
+}
+
+#[test]
+fn root_runs_servers_under_another_account() {
+    if !Uid::effective().is_root() {
+        return eprintln!("SKIPPED: this is not root");
+    }
+    for engine in engines() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let mut holder = Holder::start(engine, place.path(), cache.path(), "", None);
+        let held = holder.next().unwrap();
+        assert_ne!(fs::metadata(format!("/proc/{}", held.process)).unwrap().uid(), 0);
+        holder.release();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let mut holder = Holder::start(engine, place.path(), cache.path(), "", None);
+        let error = holder.next().unwrap_err();
+        let barrier = format!("may not enter {},", place.path().display());
+        assert!(error.contains(&barrier) && error.contains("--dir"), "{error}");
+        holder.release();
+    }
+}
+
+#[test]
+fn anybody_runs_servers_under_their_own_account() {
+    if !Uid::effective().is_root() {
+        return eprintln!("SKIPPED: this is not root, so the other tests are this one");
+    }
+    let program = std::env::current_exe().unwrap();
+    let reached = Command::new("/bin/sh")
+        .args(["-c", "test -x \"$1\"", "sh"])
+        .arg(&program)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .status()
+        .unwrap();
+    if !reached.success() {
+        return eprintln!("SKIPPED: `nobody` may not enter {}", program.display());
+    }
+    for engine in engines() {
+        let (place, cache) = (place(), place());
+        for folder in [&place, &cache] {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let mut holder = Holder::start(engine, place.path(), cache.path(), "", Some(NOBODY));
+        let held = holder.next().unwrap();
+        assert_eq!(fs::metadata(format!("/proc/{}", held.process)).unwrap().uid(), NOBODY);
+        holder.release();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
+    for engine in engines() {
+        let place = place();
+        let scratch = Scratch::create(place.path()).unwrap();
+        let trial = scratch.trial().unwrap();
+        let run = trial.path().parent().unwrap().to_owned();
+        let installation = Installation::find(engine, &Build::System).unwrap();
+        let mut pool = ServerPool::new(run, Placement::choose(None, None).unwrap());
+        let first = pool.server(&installation, &[]).unwrap().process();
+        let server = pool.server(&installation, &[]).unwrap();
+        assert_eq!(server.process(), first, "a server was started twice");
+        assert_eq!(server.death(), None);
+        kill(Pid::from_raw(first.cast_signed()), Signal::SIGKILL).unwrap();
+        wait_until("the server is dead", Duration::from_secs(2), || !is_alive(first));
+        assert!(server.death().unwrap().contains("killed by SIGKILL"));
+        assert_ne!(pool.server(&installation, &[]).unwrap().process(), first);
+    }
+}
