@@ -1,0 +1,277 @@
+//! An open connection, and the loop that is measured.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::rc::Rc;
+use std::{ptr, slice};
+
+use anyhow::{Error, Result, anyhow, bail};
+use dyno_protocol::Value;
+use dyno_runner::{Answer, number, real};
+
+use crate::api::{
+    Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE, EMPTY_QUERY,
+    FATAL_ERROR, PgResult, TUPLES_OK,
+};
+
+/// A connection to one database, closed when dropped.
+pub struct Connection {
+    api: Rc<Api>,
+    /// Open, and used by one thread.
+    conn: *mut Conn,
+}
+
+/// What the server said of a statement that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (PostgreSQL error {code})")]
+pub struct ServerError {
+    /// The five letters of the SQL standard and of PostgreSQL's manual, appendix A.
+    pub code: String,
+    /// The message, with detail and hint if there are any.
+    pub message: String,
+}
+
+impl Connection {
+    /// Connects with libpq's keywords and their values. The error is libpq's own message, in which no
+    /// password stands.
+    pub fn open(api: Rc<Api>, options: &[(CString, CString)]) -> Result<Connection> {
+        let list = |part: fn(&(CString, CString)) -> &CString| -> Vec<*const c_char> {
+            let texts = options.iter().map(|option| part(option).as_ptr());
+            texts.chain([ptr::null()]).collect()
+        };
+        let (names, values) = (list(|(name, _)| name), list(|(_, value)| value));
+        // SAFETY: both lists end in a null pointer, and their strings outlive the call.
+        let conn = unsafe { (api.connectdb_params)(names.as_ptr(), values.as_ptr(), 0) };
+        if conn.is_null() {
+            bail!("libpq has no memory for a connection");
+        }
+        let connection = Connection { api, conn };
+        // SAFETY: the pointer is a connection, open or not, until it is finished.
+        if unsafe { (connection.api.status)(conn) } != CONNECTION_OK {
+            bail!("{}", connection.message());
+        }
+        // SAFETY: the connection is open; the function does nothing with what it is given.
+        unsafe { (connection.api.set_notice_receiver)(conn, ignore, ptr::null_mut()) };
+        Ok(connection)
+    }
+
+    /// Executes one statement, reads every value of every row by the type of its column, and returns
+    /// how many rows it inserted, updated or deleted.
+    ///
+    /// This is the timed section. It allocates nothing, and beyond libpq's calls it does what puts a
+    /// value into the answer.
+    #[inline]
+    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        let api = &*self.api;
+        // SAFETY: the connection is open, the text ends in NUL, and the result is cleared once and not
+        // used after that.
+        unsafe {
+            let result = (api.exec)(self.conn, sql.as_ptr());
+            let outcome = match (api.result_status)(result) {
+                TUPLES_OK => {
+                    self.fetch(result, answer);
+                    Ok(0)
+                }
+                COMMAND_OK => Ok(count((api.cmd_tuples)(result))),
+                status => Err(self.error(result, status)),
+            };
+            (api.clear)(result);
+            outcome
+        }
+    }
+
+    /// Puts every row of a result into the answer.
+    ///
+    /// # Safety
+    /// The result holds rows.
+    #[inline]
+    unsafe fn fetch(&self, result: *const PgResult, answer: &mut Answer) {
+        let api = &*self.api;
+        // SAFETY: as the caller promises; rows and columns are counted before they are read, and a value
+        // is used before the result is cleared.
+        unsafe {
+            let (rows, columns) = ((api.ntuples)(result), (api.nfields)(result));
+            for row in 0..rows {
+                for column in 0..columns {
+                    let length = (api.getlength)(result, row, column);
+                    if length == 0 && (api.getisnull)(result, row, column) != 0 {
+                        answer.null();
+                        continue;
+                    }
+                    let start = (api.getvalue)(result, row, column).cast();
+                    let value = slice::from_raw_parts(start, length as usize);
+                    put(value, (api.ftype)(result, column), answer);
+                }
+                answer.end_row();
+            }
+        }
+    }
+
+    /// Executes a statement outside the clock and returns its rows.
+    pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        let mut answer = Answer::new();
+        self.execute(&CString::new(sql)?, &mut answer)?;
+        Ok(answer.kept().collect())
+    }
+
+    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
+    pub fn value(&self, sql: &str) -> Result<Option<String>> {
+        let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
+        Ok(match value {
+            None | Some(Value::Null) => None,
+            Some(Value::Integer(number)) => Some(number.to_string()),
+            Some(Value::Real(number)) => Some(number.to_string()),
+            Some(Value::Text(text)) => Some(text),
+            Some(Value::Blob { blob }) => Some(blob),
+        })
+    }
+
+    /// The server's version as a number, as 150018 for 15.18.
+    pub fn server_version(&self) -> i32 {
+        // SAFETY: the connection is open.
+        unsafe { (self.api.server_version)(self.conn) }
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        // SAFETY: the connection is open.
+        unsafe { (self.api.ssl_in_use)(self.conn) != 0 }
+    }
+
+    /// The library in use.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// What libpq says of the connection.
+    fn message(&self) -> String {
+        // SAFETY: the pointer is a connection, and the string is copied before the next call.
+        unsafe { text((self.api.error_message)(self.conn)) }.trim().to_owned()
+    }
+
+    /// Why a statement has no result of the kinds that are expected.
+    ///
+    /// # Safety
+    /// The result is one of this connection that has not been cleared, or null.
+    #[cold]
+    unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
+        // SAFETY: the connection is open.
+        if unsafe { (self.api.status)(self.conn) } != CONNECTION_OK {
+            return anyhow!(
+                "the connection to the server is lost: {}. If the server has crashed or was stopped, its log \
+                 says why",
+                self.message().replace("\n\t", " ").replace('\n', "; ")
+            );
+        }
+        if status == EMPTY_QUERY && !result.is_null() {
+            return anyhow!("there is no statement in it, only a comment");
+        }
+        if status != FATAL_ERROR {
+            // A COPY waits for data that nobody has; what it began cannot be used any more.
+            return anyhow!(
+                "it is a statement that exchanges data with the client (COPY …), which no model does"
+            );
+        }
+        let field = |code| {
+            // SAFETY: as the caller promises; an absent field is a null pointer.
+            let field = unsafe { (self.api.result_error_field)(result, code) };
+            // SAFETY: a present one is a string that lives as long as the result.
+            (!field.is_null()).then(|| unsafe { text(field) })
+        };
+        let Some(code) = field(DIAG_SQLSTATE) else { return anyhow!("{}", self.message()) };
+        let parts = [DIAG_PRIMARY, DIAG_DETAIL, DIAG_HINT].into_iter().filter_map(field);
+        ServerError { code, message: parts.collect::<Vec<_>>().join(" ") }.into()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is a connection, open or not, and not used after this.
+        unsafe { (self.api.finish)(self.conn) };
+    }
+}
+
+/// The server's notices, as that a table to drop does not exist, are no errors and for nobody here.
+unsafe extern "C" fn ignore(_: *mut c_void, _: *const PgResult) {}
+
+/// Object identifiers of types, the same in every PostgreSQL (`pg_type.dat`).
+const BOOL: c_uint = 16;
+const BYTEA: c_uint = 17;
+const INT8: c_uint = 20;
+const INT2: c_uint = 21;
+const INT4: c_uint = 23;
+const OID: c_uint = 26;
+const FLOAT4: c_uint = 700;
+const FLOAT8: c_uint = 701;
+const NUMERIC: c_uint = 1700;
+
+/// Adds a value of a type by its text.
+#[inline]
+fn put(value: &[u8], kind: c_uint, answer: &mut Answer) {
+    match kind {
+        INT4 | INT8 | INT2 | NUMERIC | OID => number(value, answer),
+        FLOAT8 | FLOAT4 => real(value, answer),
+        BOOL => answer.integer((value == b"t").into()),
+        BYTEA => match bytes(value) {
+            Some(bytes) => answer.blob(&bytes),
+            None => answer.blob(value),
+        },
+        _ => answer.text(value),
+    }
+}
+
+/// The bytes that `\x00ff` means, the spelling of every PostgreSQL since 9.0.
+fn bytes(value: &[u8]) -> Option<Vec<u8>> {
+    let digits = value.strip_prefix(b"\\x")?;
+    let digit = |letter: u8| char::from(letter).to_digit(16).map(|digit| digit as u8);
+    digits.chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
+}
+
+/// The number of rows that libpq gives as text; empty for statements that change none.
+///
+/// # Safety
+/// `text` ends in NUL.
+#[inline]
+unsafe fn count(text: *const c_char) -> u64 {
+    // SAFETY: as the caller promises.
+    let digits = unsafe { CStr::from_ptr(text) }.to_bytes();
+    digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit.wrapping_sub(b'0')))
+}
+
+/// A C string as text.
+///
+/// # Safety
+/// It ends in NUL.
+unsafe fn text(string: *const c_char) -> String {
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(kind: c_uint, value: &str) -> Value {
+        let mut answer = Answer::new();
+        put(value.as_bytes(), kind, &mut answer);
+        answer.end_row();
+        answer.first().unwrap()
+    }
+
+    #[test]
+    fn values_have_the_type_of_their_column() {
+        assert_eq!(read(INT4, "-7"), Value::Integer(-7));
+        assert_eq!(read(NUMERIC, "24999.5000000000000000"), Value::Real(24999.5));
+        assert_eq!(read(NUMERIC, "6242727547"), Value::Integer(6_242_727_547));
+        assert_eq!(read(NUMERIC, "NaN"), Value::Text("NaN".into()));
+        assert_eq!(read(FLOAT8, "1"), Value::Real(1.0));
+        assert_eq!((read(BOOL, "t"), read(BOOL, "f")), (Value::Integer(1), Value::Integer(0)));
+        assert_eq!(read(BYTEA, "\\x00ff"), Value::Blob { blob: "00ff".into() });
+        assert_eq!(read(1043, "7"), Value::Text("7".into()));
+    }
+
+    #[test]
+    fn changed_rows_are_counted_from_text() {
+        let read = |text: &CStr| unsafe { count(text.as_ptr()) };
+        assert_eq!((read(c"34105"), read(c"")), (34_105, 0));
+    }
+}

@@ -1,0 +1,237 @@
+//! The trial's own database on a server: made anew, worked in, and removed whatever happens.
+
+use std::ffi::CString;
+use std::rc::Rc;
+
+use anyhow::{Context, Error, Result, anyhow, ensure};
+use dyno_protocol::Server;
+
+use crate::api::Api;
+use crate::connection::{Connection, ServerError};
+
+/// The database that every PostgreSQL has for this purpose.
+const MAINTENANCE: &str = "postgres";
+/// Seconds to wait for an answer to a connection, where the URL does not say.
+const PATIENCE: &str = "10";
+/// The oldest version that is served, as libpq numbers them.
+const OLDEST: i32 = 100_000;
+/// The first version that can be told whose collations are meant.
+const WITH_PROVIDERS: i32 = 150_000;
+
+/// Error code: the database is in use.
+const OBJECT_IN_USE: &str = "55006";
+/// Error code: the user may not do that.
+const INSUFFICIENT_PRIVILEGE: &str = "42501";
+
+/// The order of texts and the kinds of letters that a database has, fixed when it is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Locale {
+    /// How texts compare.
+    pub collate: String,
+    /// What is a letter, and which letters differ by case.
+    pub ctype: String,
+}
+
+/// A connection to a database that goes away with it.
+pub struct Scratch {
+    api: Rc<Api>,
+    server: Server,
+    /// `None` only while it is being made or removed.
+    connection: Option<Connection>,
+    made: bool,
+}
+
+impl Scratch {
+    /// Removes a database of that name, makes it and connects to it.
+    pub fn make(api: Api, server: &Server, locale: &Locale) -> Result<Scratch> {
+        let mut scratch =
+            Scratch { api: Rc::new(api), server: server.clone(), connection: None, made: false };
+        let maintenance = scratch.connect(scratch.maintenance())?;
+        let version = maintenance.server_version();
+        ensure!(
+            version >= OLDEST,
+            "the server is PostgreSQL {}.{}, and dyno works with version 10 and later",
+            version / 10_000,
+            version / 100 % 100
+        );
+        drop_database(&maintenance, &server.scratch)?;
+        let sql = create(&maintenance, &server.scratch, locale)?;
+        maintenance.rows(&sql).map_err(|error| explain(error, server))?;
+        scratch.made = true;
+        scratch.connection = Some(scratch.connect(&server.scratch)?);
+        Ok(scratch)
+    }
+
+    /// The connection to the database.
+    #[inline]
+    pub fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("it is there from `make` to `remove`")
+    }
+
+    /// Closes the connection and removes the database.
+    pub fn remove(mut self) -> Result<()> {
+        self.clean()
+    }
+
+    fn clean(&mut self) -> Result<()> {
+        // No database can be removed while somebody is connected to it.
+        self.connection = None;
+        if std::mem::take(&mut self.made) {
+            let maintenance = self.connect(self.maintenance())?;
+            drop_database(&maintenance, &self.server.scratch)?;
+        }
+        Ok(())
+    }
+
+    fn maintenance(&self) -> &str {
+        self.server.database.as_deref().unwrap_or(MAINTENANCE)
+    }
+
+    fn connect(&self, database: &str) -> Result<Connection> {
+        let server = &self.server;
+        let connection = Connection::open(self.api.clone(), &options(server, database)?);
+        connection.map_err(|error| {
+            let advice = advice(&error.to_string());
+            anyhow!("cannot connect to the database '{database}' of {}: {error}{advice}", server.host)
+        })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
+        // server is gone say, the next trial removes.
+        let _ = self.clean();
+    }
+}
+
+/// libpq's keywords and their values. Those of the user's URL come first, because of a keyword given
+/// twice the last counts: they cannot lead to another server or database.
+fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
+    let mut options = vec![("application_name", "dyno"), ("connect_timeout", PATIENCE)];
+    options.extend(server.options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let port = server.port.map(|port| port.to_string());
+    options.extend(port.as_deref().map(|port| ("port", port)));
+    options.extend(server.password.as_ref().map(|password| ("password", password.reveal())));
+    options.extend([
+        ("host", server.host.as_str()),
+        ("user", server.user.as_str()),
+        ("dbname", database),
+        ("client_encoding", "UTF8"),
+    ]);
+    let text = |name: &str, text: &str| {
+        CString::new(text).map_err(|_| anyhow!("the {name} of the connection holds a NUL byte"))
+    };
+    options.into_iter().map(|(name, value)| Ok((text("option", name)?, text(name, value)?))).collect()
+}
+
+/// What to do about a connection that failed, for the usual reasons in libpq's words.
+fn advice(message: &str) -> &'static str {
+    const ADVICE: [(&str, &str); 7] = [
+        ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
+        ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
+        ("could not translate host name", "; check the host's name in the URL"),
+        ("is too long", "; use a folder with a shorter name for the socket"),
+        ("Connection refused", "; is the server running, and does it listen there?"),
+        ("No such file or directory", "; is the server running, and is its socket in that folder?"),
+        ("does not exist", "; name a database and a user of the server in the URL"),
+    ];
+    ADVICE.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, advice)| advice)
+}
+
+fn code(error: &Error) -> Option<&str> {
+    error.downcast_ref().map(|error: &ServerError| error.code.as_str())
+}
+
+/// The statement that makes the database, from the template that nobody has changed.
+///
+/// Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in
+/// the same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
+/// measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
+fn create(maintenance: &Connection, name: &str, locale: &Locale) -> Result<String> {
+    if !is_postgres(maintenance)? {
+        return Ok(format!("CREATE DATABASE \"{name}\""));
+    }
+    let quoted = |text: &str| text.replace('\'', "''");
+    let provider = if maintenance.server_version() >= WITH_PROVIDERS { " LOCALE_PROVIDER libc" } else { "" };
+    Ok(format!(
+        "CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE '{}' LC_CTYPE '{}'{provider}",
+        quoted(&locale.collate),
+        quoted(&locale.ctype)
+    ))
+}
+
+/// Whether the server is PostgreSQL itself or made from it, and does not only speak its protocol.
+fn is_postgres(connection: &Connection) -> Result<bool> {
+    let version = connection.value("SELECT version()").context("the server does not tell its version")?;
+    Ok(version.is_some_and(|version| version.starts_with("PostgreSQL")))
+}
+
+/// Removes a database if it is there. Where a runner that was killed has left a statement running in
+/// it, that is ended first.
+fn drop_database(maintenance: &Connection, name: &str) -> Result<()> {
+    let sql = format!("DROP DATABASE IF EXISTS \"{name}\"");
+    let mut dropped = maintenance.rows(&sql);
+    if dropped.as_ref().is_err_and(|error| code(error) == Some(OBJECT_IN_USE)) {
+        maintenance.rows(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        ))?;
+        dropped = maintenance.rows(&sql);
+    }
+    dropped.map(drop).with_context(|| format!("cannot remove the database {name}"))
+}
+
+fn explain(error: Error, server: &Server) -> Error {
+    let denied = code(&error) == Some(INSUFFICIENT_PRIVILEGE);
+    let error = error.context(format!("cannot make the database {}", server.scratch));
+    if denied {
+        let user = &server.user;
+        return error.context(format!(
+            "dyno works in a database of its own and the user {user} may not make one; let an \
+             administrator run: ALTER ROLE \"{user}\" CREATEDB"
+        ));
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Server {
+        let json = serde_json::json!({
+            "host": "/run/x", "port": 5433, "user": "u", "password": "hunter2", "scratch": "dyno_1",
+            "options": {"sslmode": "require", "dbname": "production"},
+        });
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn options_of_the_url_come_before_what_must_hold() {
+        let options = options(&server(), "dyno_1").unwrap();
+        let of = |name: &str| {
+            let last = options.iter().rev().find(|(known, _)| known.to_str() == Ok(name));
+            last.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        };
+        assert_eq!(
+            (of("dbname"), of("sslmode"), of("port")),
+            ("dyno_1".into(), "require".into(), "5433".into())
+        );
+        assert_eq!(of("password"), "hunter2");
+    }
+
+    #[test]
+    fn a_secret_with_a_nul_byte_is_not_told() {
+        let server = Server { password: Some(dyno_protocol::Secret::new("hunter\0")), ..server() };
+        let error = options(&server, "x").unwrap_err().to_string();
+        assert!(error.contains("password") && !error.contains("hunter"), "{error}");
+    }
+
+    #[test]
+    fn the_usual_troubles_have_advice() {
+        let wrong = "FATAL:  password authentication failed for user \"u\"";
+        assert!(advice(wrong).contains("check user and password"));
+        assert!(advice("Unix-domain socket path \"/x\" is too long (maximum 107 bytes)").contains("shorter"));
+        assert_eq!(advice("something new"), "");
+    }
+}
