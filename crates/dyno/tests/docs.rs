@@ -1,0 +1,56 @@
+//! What the documentation shows is what happens.
+
+mod common;
+
+use std::fs;
+
+use common::{Place, repository};
+
+/// The first block of a language in a document.
+fn block(document: &str, language: &str) -> String {
+    let text = fs::read_to_string(repository().join(document)).unwrap();
+    let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("\n```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_suite_that_is_written_in_the_documentation_runs() {
+    let place = Place::new();
+    let suite = block("docs/suites.md", "toml");
+    place.write("words.toml", &suite);
+    place
+        .dyno("run ./words.toml --trials 1 --quiet")
+        .exits(0)
+        .prints("1000 INSERTs")
+        .prints("lookups by a scan");
+    let arguments = "--set rows=20000 --with sqlite:wal,sqlite:nosync --only scan --trials 1 --quiet";
+    place.dyno(&format!("run ./words.toml {arguments}")).exits(0).prints("rows=20000");
+    // The mistake that the documentation shows, with the line that it names.
+    place.write("words.toml", &suite.replace("WHERE word = '{{ words(", "WHERE word = '{{ wrods("));
+    let told = fs::read_to_string(repository().join("docs/suites.md")).unwrap();
+    let told = told.split('`').find(|text| text.starts_with("words.toml:")).unwrap();
+    place.dyno("run ./words.toml").exits(2).says(told);
+}
+
+#[test]
+fn the_job_in_the_documentation_is_one() {
+    let job: dyno_protocol::Job = serde_json::from_str(&block("docs/protocol.md", "json")).unwrap();
+    assert_eq!(job.tests[0].work.model(), "statements");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let root = repository();
+    let documents = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let documents = documents.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    for path in documents.chain([root.join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if !link.starts_with("http") && !target.is_empty() {
+                let target = path.parent().unwrap().join(target);
+                assert!(target.exists(), "{} links to {link}", path.display());
+            }
+        }
+    }
+}
