@@ -1,0 +1,266 @@
+//! An open connection, and the loop that is measured.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
+use std::rc::Rc;
+use std::{ptr, slice};
+
+use anyhow::{Error, Result, anyhow, bail};
+use dyno_protocol::Value;
+use dyno_runner::{Answer, number, real};
+
+use crate::api::{Api, CLIENT_FOUND_ROWS, Field, Mysql, Res};
+
+/// A connection to a server, closed when dropped.
+pub struct Connection {
+    api: Rc<Api>,
+    /// Open once `connect` has succeeded, and used by one thread.
+    mysql: *mut Mysql,
+}
+
+/// Where to connect.
+#[derive(Debug)]
+pub struct Address {
+    /// A host's name or address; none for a socket in the file system.
+    pub host: Option<CString>,
+    /// The port; 0 for a socket.
+    pub port: c_uint,
+    /// The socket's path.
+    pub socket: Option<CString>,
+}
+
+/// What the server, or the library, said of a call that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (MySQL error {number}, {state})")]
+pub struct ServerError {
+    /// MySQL's number.
+    pub number: u32,
+    /// The five letters of the SQL standard.
+    pub state: String,
+    /// The message.
+    pub message: String,
+}
+
+impl Connection {
+    /// A connection that is to be opened.
+    pub fn new(api: Rc<Api>) -> Result<Connection> {
+        // SAFETY: null asks for a new connection.
+        let mysql = unsafe { (api.init)(ptr::null_mut()) };
+        if mysql.is_null() {
+            bail!("{} has no memory for a connection", crate::library::version(&api));
+        }
+        Ok(Connection { api, mysql })
+    }
+
+    /// Sets an option that is a string.
+    pub fn set_text(&self, option: c_int, value: &CStr) -> Result<()> {
+        // SAFETY: the option takes a string and copies it.
+        self.set(option, unsafe { (self.api.options)(self.mysql, option, value.as_ptr().cast()) })
+    }
+
+    /// Sets an option that is a number.
+    pub fn set_number(&self, option: c_int, value: c_uint) -> Result<()> {
+        let value: *const c_uint = &value;
+        // SAFETY: the option takes a pointer to a number and copies it. Of those that are a single byte
+        // the value is 0 or 1, which a little-endian machine has in the first one.
+        self.set(option, unsafe { (self.api.options)(self.mysql, option, value.cast()) })
+    }
+
+    fn set(&self, option: c_int, code: c_int) -> Result<()> {
+        if code != 0 {
+            bail!("{} does not know its option {option}", crate::library::version(&self.api));
+        }
+        Ok(())
+    }
+
+    /// Connects. No password stands in an error.
+    pub fn connect(&self, at: &Address, user: &CStr, password: &CStr, database: Option<&CStr>) -> Result<()> {
+        let pointer = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
+        // SAFETY: the connection is not open yet, and the strings outlive the call.
+        let connected = unsafe {
+            (self.api.real_connect)(
+                self.mysql,
+                pointer(at.host.as_deref()),
+                user.as_ptr(),
+                password.as_ptr(),
+                pointer(database),
+                at.port,
+                pointer(at.socket.as_deref()),
+                CLIENT_FOUND_ROWS,
+            )
+        };
+        if connected.is_null() { Err(self.server_error().into()) } else { Ok(()) }
+    }
+
+    /// Executes one statement, reads every value of every row by the type of its column, and returns
+    /// how many rows it inserted, updated or deleted.
+    ///
+    /// This is the timed section. It allocates nothing, and beyond the library's calls it does what puts
+    /// a value into the answer.
+    #[inline]
+    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        let api = &*self.api;
+        let mut changed = 0;
+        // SAFETY: the connection is open; text and length belong together; each result is fetched to its
+        // end and freed once.
+        unsafe {
+            let mut code = (api.real_query)(self.mysql, sql.as_ptr(), sql.count_bytes() as c_ulong);
+            loop {
+                if code != 0 {
+                    return Err(self.error());
+                }
+                let result = (api.store_result)(self.mysql);
+                if !result.is_null() {
+                    self.fetch(result, answer);
+                    (api.free_result)(result);
+                } else if (api.field_count)(self.mysql) == 0 {
+                    changed += (api.affected_rows)(self.mysql);
+                } else {
+                    return Err(self.error());
+                }
+                // A procedure that was called may have more than one result.
+                if (api.more_results)(self.mysql) == 0 {
+                    return Ok(changed);
+                }
+                code = (api.next_result)(self.mysql);
+            }
+        }
+    }
+
+    /// Puts every row of a result into the answer.
+    ///
+    /// # Safety
+    /// The result is a stored one of this connection.
+    #[inline]
+    unsafe fn fetch(&self, result: *mut Res, answer: &mut Answer) {
+        let api = &*self.api;
+        // SAFETY: as the caller promises; a row has as many values and lengths as there are columns, and
+        // they are used before the next row is fetched.
+        unsafe {
+            let columns = (api.num_fields)(result) as usize;
+            let fields = slice::from_raw_parts((api.fetch_fields)(result), columns);
+            loop {
+                let row = (api.fetch_row)(result);
+                if row.is_null() {
+                    return;
+                }
+                let values = slice::from_raw_parts(row, columns);
+                let lengths = slice::from_raw_parts((api.fetch_lengths)(result), columns);
+                for ((value, length), field) in values.iter().zip(lengths).zip(fields) {
+                    if value.is_null() {
+                        answer.null();
+                    } else {
+                        put(slice::from_raw_parts(value.cast(), *length as usize), field, answer);
+                    }
+                }
+                answer.end_row();
+            }
+        }
+    }
+
+    /// Executes a statement outside the clock and returns its rows.
+    pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        let mut answer = Answer::new();
+        self.execute(&CString::new(sql)?, &mut answer)?;
+        Ok(answer.kept().collect())
+    }
+
+    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
+    pub fn value(&self, sql: &str) -> Result<Option<String>> {
+        let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
+        Ok(match value {
+            None | Some(Value::Null) => None,
+            Some(Value::Integer(number)) => Some(number.to_string()),
+            Some(Value::Real(number)) => Some(number.to_string()),
+            Some(Value::Text(text)) => Some(text),
+            Some(Value::Blob { blob }) => Some(blob),
+        })
+    }
+
+    /// The cipher of an encrypted connection.
+    pub fn cipher(&self) -> Option<String> {
+        // SAFETY: the connection is open; a cipher is a string that lives as long.
+        unsafe {
+            let cipher = (self.api.get_ssl_cipher)(self.mysql);
+            (!cipher.is_null()).then(|| text(cipher)).filter(|cipher| !cipher.is_empty())
+        }
+    }
+
+    /// The library in use.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    fn server_error(&self) -> ServerError {
+        // SAFETY: the pointer is a connection, open or not, and the strings are copied before the next
+        // call.
+        unsafe {
+            ServerError {
+                number: (self.api.errno)(self.mysql),
+                state: text((self.api.sqlstate)(self.mysql)),
+                message: text((self.api.error)(self.mysql)),
+            }
+        }
+    }
+
+    #[cold]
+    fn error(&self) -> Error {
+        let error = self.server_error();
+        if LOST.contains(&error.number) {
+            return anyhow!(
+                "the connection to the server is lost: {error}. If the server has crashed or was stopped, its \
+                 log says why"
+            );
+        }
+        error.into()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is a connection, open or not, and not used after this.
+        unsafe { (self.api.close)(self.mysql) };
+    }
+}
+
+/// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
+/// has killed the connection or closed it as idle.
+const LOST: [u32; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
+
+/// The collation's number of what is no text.
+const BYTES: c_uint = 63;
+
+/// Numbers of the types, as in `enum_field_types`.
+const DECIMAL: c_uint = 0;
+const TINY: c_uint = 1;
+const SHORT: c_uint = 2;
+const LONG: c_uint = 3;
+const FLOAT: c_uint = 4;
+const DOUBLE: c_uint = 5;
+const LONGLONG: c_uint = 8;
+const INT24: c_uint = 9;
+const YEAR: c_uint = 13;
+const BIT: c_uint = 16;
+const NEWDECIMAL: c_uint = 246;
+const TINY_BLOB: c_uint = 249;
+const GEOMETRY: c_uint = 255;
+
+/// Adds a value of a column by its text. A column of bytes has the type of a text and another collation,
+/// as have dates and times, which are text all the same.
+#[inline]
+fn put(value: &[u8], field: &Field, answer: &mut Answer) {
+    match field.kind {
+        LONG | LONGLONG | NEWDECIMAL | TINY | SHORT | INT24 | YEAR | DECIMAL => number(value, answer),
+        DOUBLE | FLOAT => real(value, answer),
+        TINY_BLOB..=GEOMETRY | BIT if field.charset == BYTES => answer.blob(value),
+        _ => answer.text(value),
+    }
+}
+
+/// A C string as text.
+///
+/// # Safety
+/// It ends in NUL.
+unsafe fn text(string: *const c_char) -> String {
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
+}

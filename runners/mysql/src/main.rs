@@ -1,0 +1,191 @@
+//! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
+//! it directly. One code path serves both engines.
+//!
+//! `library` finds and loads the client library, `api` is its table of functions, `connection` is the hot
+//! loop, `options` reads those of the URL, `scratch` makes and removes the trial's own database,
+//! `settings` sets system variables and reads them back.
+
+mod api;
+mod connection;
+mod library;
+mod options;
+mod scratch;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::{Answer, Driver, Failure, Statements};
+
+use connection::{Connection, ServerError};
+use scratch::Scratch;
+use settings::Settings;
+
+/// The oldest versions that are served.
+const OLDEST: [(&str, (u32, u32)); 2] = [("mariadb", (10, 2)), ("mysql", (5, 7))];
+
+/// A connection to the trial's database.
+struct MySql {
+    scratch: Scratch,
+    changes: u64,
+}
+
+impl Driver for MySql {
+    fn open(job: &Job) -> Result<(Self, Hello)> {
+        let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
+        dyno_runner::expect(job, engine, &["rust"])?;
+        let server = dyno_runner::server(job)?;
+        let settings = Settings::parse(&job.settings)?;
+        let mut scratch = Scratch::connect(library::load(&job.build)?, server)?;
+        let version =
+            scratch.connection().value("SELECT version()")?.context("the server tells no version")?;
+        check_version(engine, &version)?;
+        // The database is made by some of the settings.
+        settings.apply(scratch.connection())?;
+        scratch.make()?;
+        let connection = scratch.connection();
+        let hello = Hello {
+            protocol: PROTOCOL,
+            runner: concat!("mysql ", env!("CARGO_PKG_VERSION")).to_owned(),
+            engine_version: short(&version).to_owned(),
+            driver_version: library::version(connection.api()),
+            build: identity(connection, version)?,
+            settings: settings.in_force(connection)?,
+        };
+        Ok((MySql { scratch, changes: 0 }, hello))
+    }
+
+    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
+        let connection = self.scratch.connection();
+        let mut done = 0;
+        for sql in statements.iter() {
+            match connection.execute(sql, answer) {
+                Ok(changed) => self.changes += changed,
+                Err(error) => return Err(Failure { index: done, error }),
+            }
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
+        self.scratch.connection().execute(sql, answer).map(drop)
+    }
+
+    fn changes(&mut self) -> u64 {
+        self.changes
+    }
+
+    fn database_bytes(&mut self) -> Result<Option<u64>> {
+        database_bytes(self.scratch.connection()).map(Some)
+    }
+
+    fn close(self) -> Result<()> {
+        self.scratch.remove()
+    }
+}
+
+/// Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one
+/// that is too old.
+fn check_version(engine: &str, version: &str) -> Result<()> {
+    let found = if version.contains("MariaDB") { "mariadb" } else { "mysql" };
+    if engine != found {
+        bail!(
+            "the server is {} {}, not {}: name the contender {found}, or another server",
+            title(found),
+            short(version),
+            title(engine)
+        );
+    }
+    let mut parts =
+        version.split(|letter: char| !letter.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    let oldest = OLDEST.into_iter().find(|(name, _)| *name == engine).map_or((0, 0), |(_, oldest)| oldest);
+    if number < oldest {
+        bail!(
+            "the server is {} {}, and dyno works with version {}.{} and later",
+            title(engine),
+            short(version),
+            oldest.0,
+            oldest.1
+        );
+    }
+    Ok(())
+}
+
+fn title(engine: &str) -> &'static str {
+    if engine == "mariadb" { "MariaDB" } else { "MySQL" }
+}
+
+/// `10.11.19-MariaDB-0+deb12u1` without what a distribution adds.
+fn short(version: &str) -> &str {
+    version.find("-MariaDB").map_or(version, |start| &version[..start + "-MariaDB".len()])
+}
+
+/// The files of the trial's tables, as far as the server tells. InnoDB's come from its list of files,
+/// which takes a privilege; its statistics, which need none, lag behind.
+fn database_bytes(connection: &Connection) -> Result<u64> {
+    let lists = ["innodb_sys_tablespaces", "innodb_tablespaces"];
+    for list in lists {
+        let files = connection.value(&format!(
+            "SELECT (SELECT coalesce(sum(file_size), 0) FROM information_schema.{list} \
+             WHERE name LIKE concat(replace(database(), '_', '\\_'), '/%')) \
+             + (SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables \
+             WHERE table_schema = database() AND engine <> 'InnoDB')"
+        ));
+        match files {
+            Ok(bytes) => return Ok(bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)),
+            // No such list, or no privilege.
+            Err(error) if error.is::<ServerError>() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let tables = connection.value(
+        "SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables \
+         WHERE table_schema = database()",
+    )?;
+    Ok(tables.and_then(|bytes| bytes.parse().ok()).unwrap_or(0))
+}
+
+/// What tells this server and client from any other.
+fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String, Vec<String>>> {
+    let comment = connection.value("SELECT @@version_comment")?.unwrap_or_default();
+    let encryption = connection.cipher().unwrap_or_else(|| "none".to_owned());
+    Ok(BTreeMap::from([
+        ("version".to_owned(), vec![version, comment]),
+        ("library".to_owned(), vec![library::file(connection.api())]),
+        ("encryption".to_owned(), vec![encryption]),
+    ]))
+}
+
+fn main() -> ExitCode {
+    dyno_runner::run::<MySql>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(engine: &str, version: &str) -> String {
+        check_version(engine, version).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_engine_asked_for_must_be_the_one_that_answers() {
+        assert!(check_version("mariadb", "10.11.19-MariaDB-0+deb12u1").is_ok());
+        assert!(check_version("mysql", "8.0.36-0ubuntu0.22.04.1").is_ok());
+        assert!(check_version("mysql", "8.0.11-TiDB-v7.5.0").is_ok());
+        let said = complaint("mysql", "10.11.19-MariaDB-0+deb12u1");
+        assert!(said.starts_with("the server is MariaDB 10.11.19-MariaDB, not MySQL"), "{said}");
+        assert!(complaint("mariadb", "9.7.0").contains("name the contender mysql"));
+    }
+
+    #[test]
+    fn an_old_server_is_refused() {
+        assert!(complaint("mariadb", "10.1.48-MariaDB").contains("version 10.2 and later"));
+        assert!(complaint("mysql", "5.6.51").contains("version 5.7 and later"));
+    }
+}

@@ -1,0 +1,237 @@
+//! The trial's own database on a server: made anew, worked in, and removed whatever happens.
+
+use std::ffi::CString;
+use std::rc::Rc;
+
+use anyhow::{Error, Result, anyhow, ensure};
+use dyno_protocol::{Server, Value};
+
+use crate::api::{Api, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME};
+use crate::connection::{Address, Connection, ServerError};
+use crate::options::{Encryption, Options};
+
+/// MySQL's usual port.
+const PORT: u16 = 3306;
+/// Most bytes of a socket's path: one less than the kernel's `sun_path`.
+const LONGEST_PATH: usize = 107;
+
+/// Error: the user may not do that with a database.
+const DATABASE_ACCESS_DENIED: u32 = 1044;
+/// Error: there is no such connection to end.
+const NO_SUCH_THREAD: u32 = 1094;
+/// Error: the connection could not be encrypted.
+const NO_ENCRYPTION: u32 = 2026;
+
+/// A connection to a server on which there is, once made, a database that goes away with it.
+pub struct Scratch {
+    api: Rc<Api>,
+    server: Server,
+    /// `None` only while it is being removed.
+    connection: Option<Connection>,
+    made: bool,
+}
+
+impl Scratch {
+    /// Connects to the server, without a database of the trial's own as yet.
+    pub fn connect(api: Api, server: &Server) -> Result<Scratch> {
+        let api = Rc::new(api);
+        let connection = Some(connect(&api, server)?);
+        Ok(Scratch { api, server: server.clone(), connection, made: false })
+    }
+
+    /// Removes a database of that name, makes it and works in it from then on.
+    ///
+    /// Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
+    /// where its character set is that one), which MySQL's users live with: letters that differ by case
+    /// are equal, unlike in the other engines.
+    pub fn make(&mut self) -> Result<()> {
+        let name = self.server.scratch.clone();
+        let connection = self.connection();
+        drop_database(connection, &name)?;
+        let (charset, collation) = (
+            connection.value("SELECT @@character_set_server")?,
+            connection.value("SELECT @@collation_server")?,
+        );
+        let collate = match (charset.as_deref(), collation) {
+            (Some("utf8mb4"), Some(collation)) => format!(" COLLATE {collation}"),
+            _ => String::new(),
+        };
+        let create = connection.rows(&format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4{collate}"));
+        create.map_err(|error| explain(error, &self.server))?;
+        self.made = true;
+        self.connection().rows(&format!("USE `{name}`")).map(drop)
+    }
+
+    /// The connection to the server.
+    #[inline]
+    pub fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("it is there until it is removed")
+    }
+
+    /// Removes the database and closes the connection.
+    pub fn remove(mut self) -> Result<()> {
+        self.clean()
+    }
+
+    fn clean(&mut self) -> Result<()> {
+        // A new connection, because the old one may be lost or in the middle of anything. The server rolls
+        // back what that has not committed.
+        self.connection = None;
+        if std::mem::take(&mut self.made) {
+            drop_database(&connect(&self.api, &self.server)?, &self.server.scratch)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
+        // server is gone say, the next trial removes.
+        let _ = self.clean();
+    }
+}
+
+fn connect(api: &Rc<Api>, server: &Server) -> Result<Connection> {
+    let options = Options::parse(&server.options)?;
+    let connected = attempt(api, server, &options);
+    let unencrypted = Options::parse(&Default::default())?;
+    let connected = match connected {
+        // libmariadb has no word for this: it is asked twice.
+        Err(error)
+            if options.encryption == Some(Encryption::Preferred) && number(&error) == Some(NO_ENCRYPTION) =>
+        {
+            attempt(api, server, &unencrypted)
+        }
+        connected => connected,
+    };
+    connected.map_err(|error| {
+        let advice = number(&error).map_or("", advice);
+        anyhow!("cannot connect to {}: {error:#}{advice}", server.host)
+    })
+}
+
+fn attempt(api: &Rc<Api>, server: &Server, options: &Options) -> Result<Connection> {
+    let connection = Connection::new(api.clone())?;
+    let address = address(server)?;
+    let protocol = if address.socket.is_some() { PROTOCOL_SOCKET } else { PROTOCOL_TCP };
+    connection.set_number(OPT_PROTOCOL, protocol)?;
+    connection.set_text(SET_CHARSET_NAME, c"utf8mb4")?;
+    options.set(&connection)?;
+    let password = server.password.as_ref().map_or("", |password| password.reveal());
+    let database = server.database.as_deref().map(|name| text("database", name)).transpose()?;
+    connection.connect(
+        &address,
+        &text("user", &server.user)?,
+        &text("password", password)?,
+        database.as_deref(),
+    )?;
+    // The server's own choice of collation for it, which the library's may not be.
+    connection.rows("SET NAMES utf8mb4")?;
+    // Statements commit by themselves, as in the other engines, unless a suite says otherwise.
+    connection.rows("SET SESSION autocommit = 1")?;
+    Ok(connection)
+}
+
+fn address(server: &Server) -> Result<Address> {
+    let host = text("host", &server.host)?;
+    if !server.host.starts_with('/') {
+        let port = server.port.unwrap_or(PORT).into();
+        return Ok(Address { host: Some(host), port, socket: None });
+    }
+    ensure!(
+        server.host.len() <= LONGEST_PATH,
+        "the path of the socket {} is too long: the kernel takes {LONGEST_PATH} bytes; use a folder with a \
+         shorter name",
+        server.host
+    );
+    Ok(Address { host: None, port: 0, socket: Some(host) })
+}
+
+fn text(what: &str, text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| anyhow!("the {what} of the connection holds a NUL byte"))
+}
+
+fn number(error: &Error) -> Option<u32> {
+    error.downcast_ref().map(|error: &ServerError| error.number)
+}
+
+/// What to do about a connection that failed, for the usual reasons.
+fn advice(number: u32) -> &'static str {
+    match number {
+        1045 | 1698 => "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
+        DATABASE_ACCESS_DENIED | 1049 => "; name a database in the URL that the user may enter, or none",
+        1040 => "; the server has no connection left: raise max_connections or close others",
+        2002 => "; is the server running, and is this its socket?",
+        2003 => "; is the server running, and does it listen there?",
+        2005 => "; check the host's name in the URL",
+        NO_ENCRYPTION => "; check the options ssl-… of the URL",
+        2059 | 2061 => "; the server wants an encrypted connection or another plugin: try ?ssl-mode=REQUIRED",
+        _ => "",
+    }
+}
+
+/// Removes a database if it is there. Where a runner that was killed has left a statement running in
+/// it, that is ended first: it would hold the tables for as long as it runs.
+fn drop_database(connection: &Connection, name: &str) -> Result<()> {
+    let dropped = (|| {
+        for row in connection.rows("SHOW PROCESSLIST")? {
+            if let (Some(Value::Integer(id)), Some(Value::Text(database))) = (row.first(), row.get(3))
+                && database == name
+            {
+                kill(connection, *id)?;
+            }
+        }
+        connection.rows(&format!("DROP DATABASE IF EXISTS `{name}`"))
+    })();
+    dropped.map(drop).map_err(|error| match number(&error) {
+        Some(DATABASE_ACCESS_DENIED) => denied(error, name),
+        _ => error.context(format!("cannot remove the database {name}")),
+    })
+}
+
+fn kill(connection: &Connection, id: i64) -> Result<()> {
+    match connection.rows(&format!("KILL {id}")) {
+        Err(error) if number(&error) != Some(NO_SUCH_THREAD) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn explain(error: Error, server: &Server) -> Error {
+    match number(&error) {
+        Some(DATABASE_ACCESS_DENIED) => denied(error, &server.scratch),
+        _ => error.context(format!("cannot make the database {}", server.scratch)),
+    }
+}
+
+fn denied(error: Error, name: &str) -> Error {
+    error.context(format!(
+        "dyno works in a database of its own and the user may not make {name}; let an administrator run: \
+         GRANT ALL ON `dyno\\_%`.* TO the user"
+    ))
+}
+
+/// The name's check lies in the skeleton: `dyno_` and letters that need no care.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(host: &str) -> Server {
+        let json = serde_json::json!({"host": host, "user": "u", "scratch": "dyno_1"});
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_path_is_a_socket_and_a_name_a_host() {
+        let socket = address(&server("/run/x.sock")).unwrap();
+        assert_eq!((socket.socket.unwrap().as_c_str(), socket.host, socket.port), (c"/run/x.sock", None, 0));
+        let host = address(&server("localhost")).unwrap();
+        assert_eq!((host.host.unwrap().as_c_str(), host.socket, host.port), (c"localhost", None, 3306));
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_told() {
+        let error = address(&server(&format!("/{}", "x".repeat(107)))).unwrap_err().to_string();
+        assert!(error.contains("too long") && error.contains("shorter"), "{error}");
+    }
+}
