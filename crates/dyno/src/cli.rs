@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::pairing::Pairing;
+
 /// A dynamometer for database engines.
 ///
 /// Which database, which driver and which settings are fastest for this work, on this machine, at the
@@ -123,6 +125,9 @@ pub struct PlaceArgs {
     /// The priority of the measured processes, -20 (first) to 19 [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     pub nice: Option<i32>,
+    /// Where private servers and their clients run
+    #[arg(long, value_enum, default_value_t = Pairing::SameCore)]
+    pub placement: Pairing,
     /// How long one test may take before its trial is given up
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub timeout: Duration,

@@ -14,6 +14,7 @@ pub mod engine;
 pub mod home;
 pub mod machine;
 pub mod output;
+pub mod pairing;
 pub mod placement;
 pub mod plan;
 pub mod record;

@@ -33,6 +33,11 @@ impl Scratch {
         Ok(Scratch { folder, _lock: lock })
     }
 
+    /// The folder itself, for what lives as long as the run.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Where the inputs of the tests go.
     pub fn inputs(&self) -> PathBuf {
         self.folder.path().join("inputs")

@@ -12,11 +12,12 @@ use crate::cli::{ListArgs, TextFormat};
 use crate::engine::{Contender, Engine, Registry};
 use crate::home::Home;
 use crate::output;
+use crate::pairing::Pairing;
 use crate::placement::Placement;
 use crate::plan::probe;
 use crate::scratch::{self, Scratch};
 use crate::suite::Suite;
-use crate::trial::{Conduct, Interrupts, Outcome};
+use crate::trial::{Conduct, Interrupts, Outcome, Servers};
 
 /// How long a runner may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -73,15 +74,17 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
     let scratch = Scratch::create(&scratch::default_parent())?;
     let conduct = Conduct {
         placement: Placement::choose(None, None)?,
+        pairing: Pairing::default(),
         timeout: PATIENCE,
         interrupts: Interrupts::default(),
     };
+    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
     let listing = Listing {
         suites: suites(&home, &registry)?,
         engines: registry
             .engines
             .iter()
-            .map(|engine| engine_item(engine, &registry, &conduct, &scratch))
+            .map(|engine| engine_item(engine, &registry, &conduct, &scratch, &mut servers))
             .collect::<Result<_>>()?,
     };
     match arguments.format {
@@ -127,14 +130,14 @@ fn engine_item(
     registry: &Registry,
     conduct: &Conduct,
     scratch: &Scratch,
+    servers: &mut Servers,
 ) -> Result<EngineItem> {
     let mut drivers = Vec::new();
     for (runner, driver) in registry.drivers(&engine.name) {
         for build in engine.builds.iter().filter(|build| *build != "path") {
-            let suffix = if build == "bundled" { String::new() } else { format!("@{build}") };
-            let name = format!("{}{suffix}/{}", engine.name, driver.name);
+            let name = format!("{}@{build}/{}", engine.name, driver.name);
             let contender = Contender::parse(&name, registry)?;
-            let (version, missing) = match ask(&contender, conduct, scratch) {
+            let (version, missing) = match ask(&contender, conduct, scratch, servers) {
                 Ok(version) => (Some(version), None),
                 Err(why) if contender.build == Build::Bundled => (
                     None,
@@ -170,9 +173,11 @@ fn engine_item(
 }
 
 /// The engine's version as its runner tells it.
-fn ask(contender: &Contender, conduct: &Conduct, scratch: &Scratch) -> Result<String> {
+fn ask(contender: &Contender, conduct: &Conduct, scratch: &Scratch, servers: &mut Servers) -> Result<String> {
     let directory = scratch.trial()?;
-    let trial = conduct.run(&contender.runner.command(), &probe(contender, directory.path()), |_| {})?;
+    let mut job = probe(contender, directory.path());
+    job.server = servers.reach(contender)?;
+    let trial = conduct.run(&contender.runner.command(), &job, |_| {})?;
     match (trial.outcome, trial.hello) {
         (Outcome::Finished, Some(hello)) => Ok(hello.engine_version),
         (Outcome::Failed { message, .. }, _) => anyhow::bail!(message),

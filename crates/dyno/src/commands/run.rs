@@ -19,7 +19,7 @@ use crate::record::{self, ContenderRecord, Ended, Run, SCHEMA, Schedule, SuiteRe
 use crate::run::{Runner, fresh_seed};
 use crate::scratch::{self, Scratch};
 use crate::suite::{Parameters, Suite};
-use crate::trial::{Conduct, Interrupts};
+use crate::trial::{Conduct, Interrupts, Servers};
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -115,16 +115,25 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     let plan =
         Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
-    let conduct = Conduct { placement, timeout, interrupts };
-    let mut run = begin(request, &plan, &baseline, storage, &conduct.placement);
+    let conduct = Conduct { placement, pairing: place.placement, timeout, interrupts };
+    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let mut run = begin(request, &plan, &baseline, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;
     let mut progress = Progress::new(place.quiet);
-    let mut runner =
-        Runner { plan: &plan, scratch: &scratch, conduct: &conduct, path: &path, observer: &mut progress };
+    let mut runner = Runner {
+        plan: &plan,
+        scratch: &scratch,
+        conduct: &conduct,
+        servers: &mut servers,
+        path: &path,
+        observer: &mut progress,
+    };
     let result = runner.execute(&mut run);
     progress.finish();
+    // Servers first: their folders are within the scratch folder.
+    drop(servers);
     drop(scratch);
     conclude(&run, result, &path, place, options, &conduct.interrupts)
 }
@@ -175,7 +184,7 @@ fn contenders(request: &Request, registry: &Registry) -> Result<(Vec<Contender>,
     Ok((contenders, baseline))
 }
 
-fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, placement: &Placement) -> Run {
+fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, conduct: &Conduct) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -197,7 +206,7 @@ fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, placem
         schedule: request.schedule,
         machine: Machine::read(),
         storage,
-        placement: placement.clone(),
+        placement: stated_placement(plan, conduct),
         contenders: contenders
             .map(|(index, contender)| ContenderRecord::new(contender, index < named))
             .collect(),
@@ -206,6 +215,15 @@ fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, placem
         trials: Vec::new(),
         answers: Vec::new(),
     }
+}
+
+/// The placement with what it means for servers, where a contender needs one.
+fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
+    let mut placement = conduct.placement.clone();
+    if plan.contenders.iter().any(|contender| contender.engine.server) {
+        placement.note = format!("{}; {}", placement.note, conduct.pairing.note(&placement));
+    }
+    placement
 }
 
 /// The tests with what the suite knows of them: published figures, and the right answers where the

@@ -11,9 +11,10 @@ use std::fmt;
 use anyhow::Result;
 
 use crate::engine::Contender;
+use crate::pairing::Pairing;
 use crate::placement::Placement;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Interrupts};
+use crate::trial::{Conduct, Interrupts, Servers};
 
 /// How long a runner may be silent within a check.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -81,10 +82,13 @@ impl fmt::Display for Report {
 pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
     let conduct = Conduct {
         placement: Placement::choose(None, None)?,
+        pairing: Pairing::default(),
         timeout: PATIENCE,
         interrupts: Interrupts::default(),
     };
-    let script = script::Script { contender, scratch, conduct: &conduct };
+    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let server = servers.reach(contender)?;
+    let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();
     for (duty, needs, check) in checks::ALL {
         let result = match needs {

@@ -19,6 +19,8 @@ pub struct Script<'a> {
     pub scratch: &'a Scratch,
     /// How trials run.
     pub conduct: &'a Conduct,
+    /// How to reach the contender's server, if it has one.
+    pub server: Option<dyno_protocol::Server>,
 }
 
 /// One test to be: statements, and a checking query if any.
@@ -40,6 +42,7 @@ impl Script<'_> {
         let directory = self.scratch.trial()?;
         let inputs = self.scratch.trial()?;
         let mut job = probe(self.contender, directory.path());
+        job.server = self.server.clone();
         for (index, (statements, check)) in tests.iter().enumerate() {
             job.tests.push(write(index + 1, statements, *check, inputs.path())?);
         }

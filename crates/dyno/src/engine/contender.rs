@@ -73,7 +73,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
     let mut label = engine.name.clone();
-    if let Some(build) = name.build.filter(|_| build != Build::Bundled) {
+    if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
         label = format!("{label}@{build}");
     }
     if !driver.default {
@@ -144,8 +144,11 @@ fn find_driver<'a>(
 
 fn find_build(engine: &Engine, name: Option<&str>) -> Result<Build> {
     let build = match name {
-        None | Some("bundled") => Build::Bundled,
+        None => default_build(engine),
+        Some("bundled") => Build::Bundled,
         Some("system") => Build::System,
+        // A version that `dyno engines install` has put somewhere.
+        Some(version) if engine.server && !version.contains('/') => Build::Path(version.into()),
         Some(path) => Build::Path(existing(Path::new(path), engine)?),
     };
     let kind = match build {
@@ -157,6 +160,11 @@ fn find_build(engine: &Engine, name: Option<&str>) -> Result<Build> {
         bail!("{} has no build '{kind}'; it has {}", engine.name, engine.builds.join(", "));
     }
     Ok(build)
+}
+
+/// What is measured when a contender names no build.
+fn default_build(engine: &Engine) -> Build {
+    if engine.server { Build::System } else { Build::Bundled }
 }
 
 fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {

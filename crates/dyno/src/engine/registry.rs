@@ -28,6 +28,9 @@ pub struct Engine {
     /// Whether it is no engine but measures dyno itself: it is never ranked.
     #[serde(default)]
     pub harness: bool,
+    /// Whether it is a server, which dyno starts or a URL names.
+    #[serde(default)]
+    pub server: bool,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     values: Values,

@@ -19,7 +19,7 @@ use crate::engine::Contender;
 use crate::plan::Plan;
 use crate::record::{self, Ended, Failure, Run, SampleRecord, TrialRecord};
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Outcome, Trial};
+use crate::trial::{Conduct, Outcome, Servers, Trial};
 
 pub use stop::Stop;
 
@@ -50,6 +50,8 @@ pub struct Runner<'a> {
     pub scratch: &'a Scratch,
     /// How trials are run.
     pub conduct: &'a Conduct,
+    /// The servers of those contenders that need one.
+    pub servers: &'a mut Servers,
     /// Where the record is saved.
     pub path: &'a Path,
     /// Who watches.
@@ -120,10 +122,7 @@ impl Runner<'_> {
         let contender = &self.plan.contenders[index];
         let began_ns = nanoseconds(began.elapsed());
         let directory = self.scratch.trial()?;
-        let job = self.plan.job(contender, directory.path());
-        let observer = &mut *self.observer;
-        let result =
-            self.conduct.run(&contender.runner.command(), &job, |test| observer.test_begins(test, run));
+        let result = self.measure(contender, directory.path(), run);
         settle(directory.path());
         drop(directory);
         let trial = result.unwrap_or_else(|error| Trial {
@@ -150,6 +149,14 @@ impl Runner<'_> {
             self.observer.dropped(index, &failure, run);
         }
         Ok(Step::Done)
+    }
+
+    /// Reaches the contender's server, if it has one, and goes through the tests.
+    fn measure(&mut self, contender: &Contender, directory: &Path, run: &Run) -> Result<Trial> {
+        let mut job = self.plan.job(contender, directory);
+        job.server = self.servers.reach(contender)?;
+        let observer = &mut *self.observer;
+        self.conduct.run(&contender.runner.command(), &job, |test| observer.test_begins(test, run))
     }
 
     /// Saves the record between blocks. A failure is told and the run goes on: what was saved before is

@@ -5,6 +5,7 @@
 
 mod interrupt;
 mod process;
+mod servers;
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,10 @@ use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
 
 pub use interrupt::Interrupts;
 use process::{Message, Process};
+pub use servers::Servers;
 
 use crate::answers::Answer;
+use crate::pairing::Pairing;
 use crate::placement::Placement;
 
 /// What came out of a trial.
@@ -52,6 +55,8 @@ pub enum Outcome {
 pub struct Conduct {
     /// Where runners and dyno run.
     pub placement: Placement,
+    /// Where clients of servers and the servers run.
+    pub pairing: Pairing,
     /// How long a runner may be silent: the longest time for one test.
     pub timeout: Duration,
     /// How the run is asked to stop.
@@ -76,7 +81,11 @@ impl Conduct {
         job: &Job,
         mut on_test: impl FnMut(usize),
     ) -> Result<Trial> {
-        let process = Process::start(command, text, &self.placement, &self.interrupts)?;
+        let placement = match &job.server {
+            None => self.placement.clone(),
+            Some(_) => self.pairing.pair(&self.placement).client,
+        };
+        let process = Process::start(command, text, &placement, &self.interrupts)?;
         let mut reader = Reader::new(job);
         let stop = loop {
             match process.next(Instant::now() + self.timeout) {

@@ -188,7 +188,8 @@ fn difference(
     floor: Option<f64>,
 ) -> Difference {
     let middle = |contender| {
-        let times = used(run, contender, test).into_iter().map(|(_, sample)| sample.sample.nanoseconds as f64);
+        let times =
+            used(run, contender, test).into_iter().map(|(_, sample)| sample.sample.nanoseconds as f64);
         median(&times.collect::<Vec<_>>())
     };
     match (middle(contender), middle(baseline)) {

@@ -1,0 +1,48 @@
+//! The servers of a run's contenders: one is found or started when a trial needs it.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use dyno_protocol as protocol;
+
+use crate::engine::Contender;
+use crate::pairing::Pairing;
+use crate::placement::Placement;
+use crate::server::{Installation, ServerPool};
+
+/// Servers by contender, and the name of the database that is this run's own on each of them.
+#[derive(Debug)]
+pub struct Servers {
+    pool: ServerPool,
+    scratch: String,
+}
+
+impl Servers {
+    /// None started yet. `place` is the run's temporary folder; private servers run where `pairing`
+    /// puts them.
+    pub fn new(place: PathBuf, placement: &Placement, pairing: Pairing) -> Servers {
+        let pool = ServerPool::new(place, pairing.pair(placement).server);
+        Servers { pool, scratch: format!("dyno_scratch_{:016x}", random()) }
+    }
+
+    /// How a contender's runner reaches its server, which is started if need be; none where the engine
+    /// is within the runner's own process.
+    ///
+    /// # Errors
+    /// The server is not installed or does not start.
+    pub fn reach(&mut self, contender: &Contender) -> Result<Option<protocol::Server>> {
+        if !contender.engine.server {
+            return Ok(None);
+        }
+        let installation = Installation::find(&contender.engine.name, &contender.build)?;
+        let server = self.pool.server(&installation, &contender.settings)?;
+        Ok(Some(server.connection(&self.scratch)))
+    }
+}
+
+/// A number that no other run has: the seed of the standard library's hash maps is random.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
