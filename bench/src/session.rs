@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use dyno::engine::{Contender, Registry};
 use dyno::home::Home;
+use dyno::pairing::Pairing;
 use dyno::placement::Placement;
 use dyno::plan::{Plan, PlannedTest, select};
 use dyno::scratch::Scratch;
@@ -81,7 +82,12 @@ impl Session {
             comparisons: compared.iter().map(comparison).collect(),
             plan,
             scratch,
-            conduct: Conduct { placement, timeout: TIMEOUT, interrupts: Interrupts::listen()? },
+            conduct: Conduct {
+                placement,
+                pairing: Pairing::default(),
+                timeout: TIMEOUT,
+                interrupts: Interrupts::listen()?,
+            },
             reference: Reference::build(&home.programs)?,
             random: Rng::with_seed(seed),
             null: Vec::new(),
