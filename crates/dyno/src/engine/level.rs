@@ -72,7 +72,7 @@ pub struct Safety {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// Conditions `name=value|value`, all of which must hold.
+    /// Conditions `name=value|value`, or `name=!value|value` for any other value, all of which must hold.
     pub when: Vec<String>,
     pub survives: Level,
     pub consistent: bool,
@@ -87,7 +87,11 @@ impl Rule {
             let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
             in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
                 let found = canonical(values, &name, &setting.value);
-                value.split('|').any(|allowed| canonical(values, &name, allowed) == found)
+                let (wanted, listed) = match value.strip_prefix('!') {
+                    Some(listed) => (false, listed),
+                    None => (true, value.as_str()),
+                };
+                listed.split('|').any(|known| canonical(values, &name, known) == found) == wanted
             })
         })
     }

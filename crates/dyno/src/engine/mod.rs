@@ -5,6 +5,7 @@
 
 mod contender;
 mod level;
+mod memory;
 mod registry;
 mod settings;
 

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::level::{Rule, Safety, Standing, safety};
+use super::memory;
 use super::settings::{Difference, Values, differences, parse_setting};
 use crate::home::Home;
 
@@ -56,9 +57,9 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The settings asked for.
+    /// The settings asked for, with the machine's memory where a part of it is meant.
     pub fn settings(&self) -> Result<Vec<Setting>> {
-        self.settings.iter().map(|text| parse_setting(text)).collect()
+        self.settings.iter().map(|text| parse_setting(&memory::fill(text)?)).collect()
     }
 }
 
