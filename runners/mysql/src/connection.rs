@@ -30,7 +30,7 @@ pub struct Address {
 
 /// What the server, or the library, said of a call that failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{message} (MySQL error {number}, {state})")]
+#[error("{message} (error {number}, {state})")]
 pub struct ServerError {
     /// MySQL's number.
     pub number: u32,

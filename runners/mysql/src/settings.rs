@@ -12,7 +12,7 @@ use crate::connection::{Connection, ServerError};
 
 /// What bears on speed or safety and is told, by those servers that have it, whether it was asked for or
 /// not.
-const ALWAYS: [&str; 20] = [
+const ALWAYS: [&str; 21] = [
     "innodb_flush_log_at_trx_commit",
     "innodb_doublewrite",
     "sync_binlog",
@@ -23,6 +23,7 @@ const ALWAYS: [&str; 20] = [
     "innodb_redo_log_capacity",
     "innodb_page_size",
     "default_storage_engine",
+    "aria_group_commit",
     "transaction_isolation",
     "tx_isolation",
     "sql_mode",
@@ -132,8 +133,8 @@ fn show(connection: &Connection, name: &str) -> Result<String> {
     match connection.value(&format!("SELECT @@{name}")) {
         Ok(value) => Ok(value.unwrap_or_default()),
         Err(error) if number(&error) == Some(UNKNOWN_VARIABLE) => Err(error.context(format!(
-            "unknown setting '{name}': see https://mariadb.com/kb/en/server-system-variables/ or \
-             https://dev.mysql.com/doc/refman/en/server-system-variables.html, or leave it out"
+            "unknown setting '{name}' (see https://mariadb.com/kb/en/server-system-variables/ or \
+             https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html, or leave it out)"
         ))),
         Err(error) => Err(error.context(format!("the server does not tell its setting '{name}'"))),
     }

@@ -142,10 +142,12 @@ impl Connection {
         &self.api
     }
 
-    /// What libpq says of the connection.
+    /// What libpq says of the connection, in one line.
     fn message(&self) -> String {
         // SAFETY: the pointer is a connection, and the string is copied before the next call.
-        unsafe { text((self.api.error_message)(self.conn)) }.trim().to_owned()
+        let message = unsafe { text((self.api.error_message)(self.conn)) };
+        let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
     }
 
     /// Why a statement has no result of the kinds that are expected.
@@ -159,7 +161,7 @@ impl Connection {
             return anyhow!(
                 "the connection to the server is lost: {}. If the server has crashed or was stopped, its log \
                  says why",
-                self.message().replace("\n\t", " ").replace('\n', "; ")
+                self.message()
             );
         }
         if status == EMPTY_QUERY && !result.is_null() {

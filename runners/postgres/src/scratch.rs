@@ -127,13 +127,11 @@ fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
 
 /// What to do about a connection that failed, for the usual reasons in libpq's words.
 fn advice(message: &str) -> &'static str {
-    const ADVICE: [(&str, &str); 7] = [
+    const ADVICE: [(&str, &str); 5] = [
         ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
         ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
         ("could not translate host name", "; check the host's name in the URL"),
         ("is too long", "; use a folder with a shorter name for the socket"),
-        ("Connection refused", "; is the server running, and does it listen there?"),
-        ("No such file or directory", "; is the server running, and is its socket in that folder?"),
         ("does not exist", "; name a database and a user of the server in the URL"),
     ];
     ADVICE.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, advice)| advice)

@@ -5,7 +5,7 @@
 //! `6144MB` are one value, because a bare number is in units that only the server knows. So a value that
 //! means the one asked for is told in the spelling in which it was asked.
 
-use anyhow::{Error, Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, Setting};
 
 use crate::connection::{Connection, ServerError};
@@ -140,10 +140,10 @@ fn show(connection: &Connection, name: &str) -> Result<String> {
     match connection.value(&format!("SHOW {}", identifier(name))) {
         Ok(value) => Ok(value.unwrap_or_default()),
         Err(error) if code(&error) == Some(UNDEFINED_OBJECT) => Err(error.context(format!(
-            "unknown setting '{name}': see https://www.postgresql.org/docs/current/runtime-config.html, or \
-             leave it out"
+            "unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, or leave \
+             it out)"
         ))),
-        Err(error) => bail!("the server does not tell its setting '{name}': {error:#}"),
+        Err(error) => Err(error.context(format!("the server does not tell its setting '{name}'"))),
     }
 }
 
@@ -151,7 +151,7 @@ fn show(connection: &Connection, name: &str) -> Result<String> {
 fn if_told<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.chain().any(|cause| cause.is::<ServerError>()) => Ok(None),
+        Err(error) if error.is::<ServerError>() => Ok(None),
         Err(error) => Err(anyhow!("cannot read the settings back: {error:#}")),
     }
 }
