@@ -145,6 +145,9 @@ pub struct ShowOptions {
     /// Show published figures beside today's: other hardware, other versions
     #[arg(long)]
     pub published: bool,
+    /// Show what each test took beside time: processor, device, memory, database
+    #[arg(long)]
+    pub costs: bool,
 }
 
 /// Arguments of `dyno show`.

@@ -32,8 +32,9 @@ fn the_outputs_of_a_run_are_as_they_were() {
         let result = place.dyno(&format!("show {run} --format {format}")).exits(0);
         assert_golden(name, &result.stdout);
     }
-    let result = place.dyno(&format!("show {run} --published")).exits(0);
+    let result = place.dyno(&format!("show {run} --published --costs")).exits(0);
     assert_golden("published.txt", &result.stdout);
+    assert!(result.stdout.lines().all(|line| line.chars().count() <= 100), "{}", result.stdout);
 }
 
 #[test]

@@ -79,6 +79,33 @@ pub fn published(run: &Run, verdict: &Verdict) -> Option<Grid> {
     Some(Grid { header, rows: rows.collect() })
 }
 
+/// What each test took beside time, of one contender (by its place among those shown).
+pub fn costs(run: &Run, verdict: &Verdict, place: usize) -> Grid {
+    let label = run.shown_contenders().nth(place).map_or("", |(_, contender)| contender.label.as_str());
+    let header = ["", label, "time", "CPU user", "CPU system", "read", "written", "memory", "database"];
+    let rows = verdict.tests.iter().map(|test| {
+        let figures = &test.cells[place].figures;
+        let mut row = vec![test.id.clone(), test.title.clone()];
+        match (&figures.summary, &figures.costs) {
+            (Some(summary), Some(costs)) => {
+                row.extend([summary.median, costs.user_ns, costs.system_ns].map(units::duration));
+                row.extend(
+                    [
+                        costs.device_read_bytes,
+                        costs.device_written_bytes,
+                        costs.peak_memory_bytes,
+                        costs.database_bytes,
+                    ]
+                    .map(units::bytes),
+                );
+            }
+            _ => row.extend(["–"; 7].map(String::from)),
+        }
+        row
+    });
+    Grid { header: header.map(String::from).to_vec(), rows: rows.collect() }
+}
+
 /// The name of a contender's safety level, as in headers.
 pub fn level_name(contender: &ContenderRecord) -> String {
     if contender.harness {

@@ -2,18 +2,22 @@
 
 use super::grid::{self, Detail, Grid};
 use super::notes;
+use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
 
 /// Heading, table and notes.
-pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
+pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
     let mut parts =
         vec![list(&notes::heading(run)), table(&grid::results(run, verdict, &places, Detail::Interval))];
-    if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
+    if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
         parts.push(table(&grid));
         parts.push(list(&notes::published(run)));
+    }
+    for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
+        parts.push(table(&grid::costs(run, verdict, place)));
     }
     parts.push(list(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"

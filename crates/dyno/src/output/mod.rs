@@ -30,8 +30,8 @@ pub const WIDTH: usize = 100;
 /// The results of a run as text.
 pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> Result<String> {
     match options.format {
-        Format::Table => Ok(table::render(run, verdict, options.published)),
-        Format::Markdown => Ok(markdown::render(run, verdict, options.published)),
+        Format::Table => Ok(table::render(run, verdict, options)),
+        Format::Markdown => Ok(markdown::render(run, verdict, options)),
         Format::Csv => csv_lines::render(run, verdict),
         Format::Json => json::render(run, verdict),
     }

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::grid::{self, Detail, Grid};
 use super::{WIDTH, notes};
+use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
 
@@ -13,15 +14,18 @@ const TITLE: usize = 36;
 const SHORT_TITLE: usize = 24;
 
 /// Heading, tables and notes.
-pub fn render(run: &Run, verdict: &Verdict, with_published: bool) -> String {
+pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let mut parts = vec![notes::paragraph(&notes::heading(run))];
     parts.extend(tables(run, verdict));
-    if let Some(grid) = grid::published(run, verdict).filter(|_| with_published) {
+    if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push(format!(
             "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",
             chunks(&grid).join("\n\n"),
             notes::paragraph(&notes::published(run))
         ));
+    }
+    for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
+        parts.push(plain(&cut_titles(grid::costs(run, verdict, place), SHORT_TITLE)));
     }
     parts.push(notes::paragraph(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"

@@ -1,5 +1,6 @@
 //! The samples of one contender in one test, and the figures that rest on them.
 
+use dyno_protocol::{Sample, ServerCost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,8 @@ pub struct Costs {
     pub operations: f64,
     /// Rows returned and changed.
     pub rows: f64,
-    /// CPU time in user mode, nanoseconds.
+    /// CPU time in user mode, nanoseconds; here and below a server's processes are counted in, where it
+    /// is a private one.
     pub user_ns: f64,
     /// CPU time in system mode, nanoseconds.
     pub system_ns: f64,
@@ -45,7 +47,7 @@ pub struct Costs {
     pub device_read_bytes: f64,
     /// Bytes written to the device.
     pub device_written_bytes: f64,
-    /// Largest resident memory, bytes.
+    /// Largest resident memory, bytes: the runner's, and with a server that of its largest process.
     pub peak_memory_bytes: f64,
     /// Size of the database on disk after the test, bytes.
     pub database_bytes: f64,
@@ -93,19 +95,25 @@ pub(super) fn measured<'a>(
 }
 
 fn costs(samples: &[(u32, &SampleRecord)]) -> Option<Costs> {
-    let middle = |field: fn(&dyno_protocol::Sample) -> u64| {
+    let middle = |field: &dyn Fn(&Sample) -> u64| {
         let values: Vec<f64> = samples.iter().map(|(_, sample)| field(&sample.sample) as f64).collect();
         median(&values)
     };
+    let with_server = |own: fn(&Sample) -> u64, server: fn(&ServerCost) -> u64| {
+        middle(&|sample| own(sample) + sample.server.as_ref().map_or(0, server))
+    };
     Some(Costs {
-        operations: middle(|sample| sample.operations)?,
-        rows: middle(|sample| sample.rows)?,
-        user_ns: middle(|sample| sample.user_ns)?,
-        system_ns: middle(|sample| sample.system_ns)?,
-        wait_ns: middle(|sample| sample.wait_ns)?,
-        device_read_bytes: middle(|sample| sample.device_read_bytes)?,
-        device_written_bytes: middle(|sample| sample.device_written_bytes)?,
-        peak_memory_bytes: middle(|sample| sample.peak_memory_bytes)?,
-        database_bytes: middle(|sample| sample.database_bytes)?,
+        operations: middle(&|sample| sample.operations)?,
+        rows: middle(&|sample| sample.rows)?,
+        user_ns: with_server(|sample| sample.user_ns, |server| server.user_ns)?,
+        system_ns: with_server(|sample| sample.system_ns, |server| server.system_ns)?,
+        wait_ns: with_server(|sample| sample.wait_ns, |server| server.wait_ns)?,
+        device_read_bytes: with_server(|sample| sample.device_read_bytes, |server| server.device_read_bytes)?,
+        device_written_bytes: with_server(
+            |sample| sample.device_written_bytes,
+            |server| server.device_written_bytes,
+        )?,
+        peak_memory_bytes: with_server(|sample| sample.peak_memory_bytes, |server| server.peak_memory_bytes)?,
+        database_bytes: middle(&|sample| sample.database_bytes)?,
     })
 }

@@ -12,7 +12,9 @@ use super::figures::{Figures, figures, is_disturbed, measured, used};
 use crate::answers::{self, Answer, AnswerVerdict, Reference};
 use crate::engine::Level;
 use crate::record::{Run, SampleRecord, TestRecord};
-use crate::statistics::{Difference, MIN_BLOCKS, Ratio, geometric_mean_ratio, median, paired_ratio};
+use crate::statistics::{
+    Difference, MIN_BLOCKS, NoDifference, Ratio, geometric_mean_ratio, median, paired_ratio,
+};
 
 /// What may be said about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -236,13 +238,23 @@ fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
             .collect();
         let best = rivals.iter().min_by(|a, b| a.2.total_cmp(&b.2));
         let Some(&(_, best, _)) = best.filter(|_| rivals.len() > 1) else { continue };
+        let against_best: Vec<(usize, Difference)> = rivals
+            .iter()
+            .filter(|(_, contender, _)| *contender != best)
+            .filter_map(|&(place, contender, _)| {
+                let ratio = paired_ratio(&pairs(run, contender, best, test), run.schedule.seed)?;
+                Some((place, difference(run, &ratio, contender, best, test, floor)))
+            })
+            .collect();
+        // Where the samples are too few to tell anyone apart, nobody is called the fastest.
+        let untold = Difference::None(NoDifference::TooFewSamples);
+        if against_best.iter().any(|(_, difference)| *difference == untold) {
+            continue;
+        }
         for (place, contender, _) in rivals {
-            cells[place].fastest = contender == best || {
-                let ratio = paired_ratio(&pairs(run, contender, best, test), run.schedule.seed);
-                ratio.is_some_and(|ratio| {
-                    matches!(difference(run, &ratio, contender, best, test, floor), Difference::None(_))
-                })
-            };
+            let alike = against_best.iter().find(|(other, _)| *other == place);
+            cells[place].fastest =
+                contender == best || alike.is_some_and(|(_, found)| matches!(found, Difference::None(_)));
         }
     }
 }
