@@ -57,7 +57,7 @@ impl Scratch {
             _ => String::new(),
         };
         let create = connection.rows(&format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4{collate}"));
-        create.map_err(|error| explain(error, &self.server))?;
+        create.map_err(|error| explain(error, "make", &name))?;
         self.made = true;
         self.connection().rows(&format!("USE `{name}`")).map(drop)
     }
@@ -183,10 +183,7 @@ fn drop_database(connection: &Connection, name: &str) -> Result<()> {
         }
         connection.rows(&format!("DROP DATABASE IF EXISTS `{name}`"))
     })();
-    dropped.map(drop).map_err(|error| match number(&error) {
-        Some(DATABASE_ACCESS_DENIED) => denied(error, name),
-        _ => error.context(format!("cannot remove the database {name}")),
-    })
+    dropped.map(drop).map_err(|error| explain(error, "remove", name))
 }
 
 fn kill(connection: &Connection, id: i64) -> Result<()> {
@@ -196,21 +193,16 @@ fn kill(connection: &Connection, id: i64) -> Result<()> {
     }
 }
 
-fn explain(error: Error, server: &Server) -> Error {
+fn explain(error: Error, what: &str, name: &str) -> Error {
     match number(&error) {
-        Some(DATABASE_ACCESS_DENIED) => denied(error, &server.scratch),
-        _ => error.context(format!("cannot make the database {}", server.scratch)),
+        Some(DATABASE_ACCESS_DENIED) => anyhow!(
+            "cannot {what} the database {name}: {error}; dyno works in a database of its own, so let an \
+             administrator run: GRANT ALL ON `dyno\\_%`.* TO the user"
+        ),
+        _ => error.context(format!("cannot {what} the database {name}")),
     }
 }
 
-fn denied(error: Error, name: &str) -> Error {
-    error.context(format!(
-        "dyno works in a database of its own and the user may not make {name}; let an administrator run: \
-         GRANT ALL ON `dyno\\_%`.* TO the user"
-    ))
-}
-
-/// The name's check lies in the skeleton: `dyno_` and letters that need no care.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -161,7 +161,7 @@ impl Connection {
             return anyhow!(
                 "the connection to the server is lost: {}. If the server has crashed or was stopped, its log \
                  says why",
-                self.message()
+                self.message().trim_end_matches('.')
             );
         }
         if status == EMPTY_QUERY && !result.is_null() {

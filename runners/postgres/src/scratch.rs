@@ -18,8 +18,6 @@ const OLDEST: i32 = 100_000;
 /// The first version that can be told whose collations are meant.
 const WITH_PROVIDERS: i32 = 150_000;
 
-/// Error code: the database is in use.
-const OBJECT_IN_USE: &str = "55006";
 /// Error code: the user may not do that.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
@@ -137,10 +135,6 @@ fn advice(message: &str) -> &'static str {
     ADVICE.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, advice)| advice)
 }
 
-fn code(error: &Error) -> Option<&str> {
-    error.downcast_ref().map(|error: &ServerError| error.code.as_str())
-}
-
 /// The statement that makes the database, from the template that nobody has changed.
 ///
 /// Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in
@@ -166,30 +160,25 @@ fn is_postgres(connection: &Connection) -> Result<bool> {
 }
 
 /// Removes a database if it is there. Where a runner that was killed has left a statement running in
-/// it, that is ended first.
+/// it, that is ended first: PostgreSQL would wait five seconds for it and then refuse.
 fn drop_database(maintenance: &Connection, name: &str) -> Result<()> {
-    let sql = format!("DROP DATABASE IF EXISTS \"{name}\"");
-    let mut dropped = maintenance.rows(&sql);
-    if dropped.as_ref().is_err_and(|error| code(error) == Some(OBJECT_IN_USE)) {
-        maintenance.rows(&format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-        ))?;
-        dropped = maintenance.rows(&sql);
-    }
+    let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+    // What only speaks the protocol may not know how; if it is needed, the next statement fails.
+    let _ = maintenance.rows(&end);
+    let dropped = maintenance.rows(&format!("DROP DATABASE IF EXISTS \"{name}\""));
     dropped.map(drop).with_context(|| format!("cannot remove the database {name}"))
 }
 
 fn explain(error: Error, server: &Server) -> Error {
-    let denied = code(&error) == Some(INSUFFICIENT_PRIVILEGE);
-    let error = error.context(format!("cannot make the database {}", server.scratch));
-    if denied {
-        let user = &server.user;
-        return error.context(format!(
-            "dyno works in a database of its own and the user {user} may not make one; let an \
-             administrator run: ALTER ROLE \"{user}\" CREATEDB"
-        ));
+    let name = &server.scratch;
+    match error.downcast_ref::<ServerError>() {
+        Some(ServerError { code, .. }) if code == INSUFFICIENT_PRIVILEGE => anyhow!(
+            "cannot make the database {name}: {error}; dyno works in a database of its own, so let an \
+             administrator run: ALTER ROLE \"{}\" CREATEDB",
+            server.user
+        ),
+        _ => error.context(format!("cannot make the database {name}")),
     }
-    error
 }
 
 #[cfg(test)]
