@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what `make test` measures against, where it is missing: the system's SQLite. As root on Debian
-# by apt; elsewhere it says the command and fails, because a test that silently lacks its engine proves
-# nothing.
+# Installs what `make test` measures against, where it is missing: the system's SQLite, the servers of
+# PostgreSQL and MariaDB and their client libraries. As root on Debian by apt; elsewhere it says the command
+# and fails, because a test that silently lacks its engine proves nothing.
 set -eu
 
 missing=
@@ -10,6 +10,10 @@ need() { # a package, and a file that proves it is there
 }
 
 need libsqlite3-0 "/usr/lib/*/libsqlite3.so.0"
+need libpq5 "/usr/lib/*/libpq.so.5"
+need libmariadb3 "/usr/lib/*/libmariadb.so.3"
+need postgresql "/usr/lib/postgresql/*/bin/postgres"
+need mariadb-server "/usr/sbin/mariadbd"
 
 [ -n "$missing" ] || exit 0
 command="apt-get install -y --no-install-recommends$missing"
@@ -17,6 +21,14 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     echo "make test: these packages are missing:$missing" >&2
     echo "make test: install them first: sudo $command" >&2
     exit 1
+fi
+
+# Debian starts a server when it is installed; dyno starts its own, so this keeps theirs from starting.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+    trap 'rm -f "$policy"' EXIT
 fi
 apt-get update
 DEBIAN_FRONTEND=noninteractive $command

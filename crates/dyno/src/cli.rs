@@ -43,6 +43,9 @@ pub enum Command {
     Rerun(RerunArgs),
     /// Tell what on this machine disturbs measurement
     Doctor(DoctorArgs),
+    /// Install a version of an engine beside the system's
+    #[command(subcommand)]
+    Engines(EnginesCommand),
     /// Check that runners keep the protocol
     ///
     /// Starts each contender's runner many times, with good jobs and bad ones, and checks every answer.
@@ -78,6 +81,12 @@ pub struct RunArgs {
     /// Contenders, comma-separated: engine[@build][/driver][:profile][,setting=value…]
     #[arg(long = "with", value_name = "CONTENDERS")]
     pub with: Vec<String>,
+    /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
+    /// makes one database of its own there and removes it. Passwords also come from the environment,
+    /// ~/.pgpass and ~/.my.cnf
+    // Text, and read later: what is wrong with a value that is read here is told with the value.
+    #[arg(long = "url", value_name = "URL")]
+    pub urls: Vec<String>,
     /// Only these tests, by id: 1,4-6. What they need runs too, but is not shown
     #[arg(long, value_name = "TESTS")]
     pub only: Option<String>,
@@ -197,6 +206,16 @@ pub struct DoctorArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
+}
+
+/// What `dyno engines` can do.
+#[derive(Debug, Subcommand)]
+pub enum EnginesCommand {
+    /// Fetch and unpack a version for this user alone, as postgres@18
+    Install {
+        /// The engine and its version; it is then a contender of that name
+        name: String,
+    },
 }
 
 /// Arguments of `dyno conformance`.

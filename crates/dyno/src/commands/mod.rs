@@ -3,6 +3,7 @@
 mod compare;
 mod conformance;
 mod doctor;
+mod engines;
 mod list;
 mod run;
 mod schema;
@@ -71,6 +72,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Engines(command) => engines::execute(&command),
         Command::Conformance(arguments) => conformance::execute(&arguments),
         Command::Schema { what } => print(&schema::render(what)?),
         Command::Completions { shell } => {

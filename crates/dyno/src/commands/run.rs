@@ -18,6 +18,7 @@ use crate::plan::{Plan, select};
 use crate::record::{self, ContenderRecord, Ended, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
 use crate::run::{Runner, fresh_seed};
 use crate::scratch::{self, Scratch};
+use crate::server::ServerUrl;
 use crate::suite::{Parameters, Suite};
 use crate::trial::{Conduct, Interrupts, Servers};
 
@@ -30,8 +31,8 @@ const HARNESS: &str = "null";
 struct Request {
     suite: Suite,
     parameters: Parameters,
-    contenders: Vec<String>,
-    baseline: Option<String>,
+    contenders: Vec<Contender>,
+    baseline: String,
     only: Option<String>,
     schedule: Schedule,
 }
@@ -51,11 +52,16 @@ pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
     let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
     let named = old.contenders.iter().filter(|contender| contender.named);
+    let contenders = named.map(|contender| match &contender.url {
+        None => Contender::parse(&contender.label, &registry),
+        Some(url) => Contender::at(ServerUrl::parse(url)?, &registry),
+    });
+    let contenders = contenders.collect::<Result<Vec<_>>>().input()?;
     let request = Request {
         suite,
         parameters: old.suite.parameters,
-        contenders: named.map(|contender| contender.label.clone()).collect(),
-        baseline: Some(old.baseline),
+        contenders,
+        baseline: old.baseline,
         only: old.suite.only,
         schedule: old.schedule,
     };
@@ -72,12 +78,12 @@ fn typed(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Reques
     }
     changes.extend(arguments.scale.iter().map(|scale| ("scale".to_owned(), scale.clone())));
     let parameters = Parameters::resolve(&suite.parameters, &changes)?;
-    let named: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
+    let contenders = typed_contenders(arguments, &suite, registry)?;
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
     Ok(Request {
         parameters,
-        contenders: if named.is_empty() { suite.contenders.clone() } else { named },
-        baseline: arguments.baseline.clone(),
+        baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,
+        contenders,
         only: arguments.only.clone(),
         schedule: Schedule {
             trials: arguments.trials,
@@ -103,7 +109,7 @@ fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
 }
 
 fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &ShowOptions) -> Result<Exit> {
-    let (contenders, baseline) = contenders(&request, registry).input()?;
+    let contenders = with_harness(&request.contenders, registry).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let placement =
         Placement::choose(place.cpus.as_deref(), place.nice).map_err(anyhow::Error::from).input()?;
@@ -117,7 +123,7 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
     let conduct = Conduct { placement, pairing: place.placement, timeout, interrupts };
     let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
-    let mut run = begin(request, &plan, &baseline, storage, &conduct);
+    let mut run = begin(request, &plan, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;
@@ -158,40 +164,63 @@ fn conclude(
     })
 }
 
-/// The contenders of a run, the harness last unless it was named, and the label of the baseline.
-fn contenders(request: &Request, registry: &Registry) -> Result<(Vec<Contender>, String)> {
+/// The contenders named, or else the suite's.
+fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> Result<Vec<Contender>> {
+    let mut names: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
+    if names.is_empty() && arguments.urls.is_empty() {
+        names.clone_from(&suite.contenders);
+    }
     let mut contenders: Vec<Contender> = Vec::new();
-    for name in &request.contenders {
-        let contender = Contender::parse(name, registry)?;
+    let named = names.iter().map(|name| Contender::parse(name, registry));
+    let at = arguments.urls.iter().map(|url| {
+        let url = ServerUrl::parse(url)?;
+        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        Contender::at(url, registry)
+    });
+    for contender in named.chain(at) {
+        let contender = contender?;
         if contenders.iter().any(|known| known.label == contender.label) {
             bail!("the contender {} is named twice", contender.label);
         }
         contenders.push(contender);
     }
-    let baseline = match &request.baseline {
-        None => contenders.first().context("no contender is named")?.label.clone(),
-        Some(name) => {
-            let label = Contender::parse(name, registry)?.label;
-            if !contenders.iter().any(|contender| contender.label == label) {
-                bail!("the baseline {label} is none of the contenders");
-            }
-            label
-        }
+    Ok(contenders)
+}
+
+/// The label of the contender with which to compare: the one named, or the first.
+fn baseline(name: Option<&str>, contenders: &[Contender], registry: &Registry) -> Result<String> {
+    let Some(name) = name else {
+        return Ok(contenders.first().context("no contender is named")?.label.clone());
     };
+    let is_one = |label: &str| contenders.iter().any(|contender| contender.label == label);
+    if is_one(name) {
+        return Ok(name.to_owned());
+    }
+    // Perhaps it is another spelling of one.
+    let label = Contender::parse(name, registry)?.label;
+    if !is_one(&label) {
+        bail!("the baseline {label} is none of the contenders");
+    }
+    Ok(label)
+}
+
+/// The contenders with the harness at their end, unless it was named.
+fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contender>> {
+    let mut contenders = named.to_vec();
     if !contenders.iter().any(|contender| contender.engine.harness) {
         contenders.push(Contender::parse(HARNESS, registry)?);
     }
-    Ok((contenders, baseline))
+    Ok(contenders)
 }
 
-fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, conduct: &Conduct) -> Run {
+fn begin(request: Request, plan: &Plan, storage: Storage, conduct: &Conduct) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
     Run {
         schema: SCHEMA.into(),
         dyno: env!("CARGO_PKG_VERSION").into(),
-        command: env::args().collect(),
+        command: env::args().map(without_password).collect(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_ns: 0,
         ended: Ended::Running,
@@ -210,10 +239,22 @@ fn begin(request: Request, plan: &Plan, baseline: &str, storage: Storage, conduc
         contenders: contenders
             .map(|(index, contender)| ContenderRecord::new(contender, index < named))
             .collect(),
-        baseline: baseline.into(),
+        baseline: request.baseline,
         tests,
         trials: Vec::new(),
         answers: Vec::new(),
+    }
+}
+
+/// An argument as it may be kept: of a URL only what names the server.
+fn without_password(argument: String) -> String {
+    let (option, value) = match argument.split_once('=') {
+        Some((option, value)) if option == "--url" => ("--url=", value),
+        _ => ("", argument.as_str()),
+    };
+    match ServerUrl::parse(value) {
+        Ok(url) => format!("{option}{url}"),
+        Err(_) => argument,
     }
 }
 

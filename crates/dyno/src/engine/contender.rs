@@ -8,6 +8,7 @@ use dyno_protocol::{Build, Setting};
 use super::level::Safety;
 use super::registry::{Driver, Engine, Profile, Registry, Runner};
 use super::settings::{looks_like_setting, parse_setting};
+use crate::server::ServerUrl;
 
 /// One column of a table, with everything needed to run it.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Contender {
     pub settings: Vec<Setting>,
     /// The safety that these promise; none if the engine's rules do not tell.
     pub claimed: Option<Safety>,
+    /// The server that runs already and is to be measured; none where dyno starts one.
+    pub url: Option<ServerUrl>,
 }
 
 /// A contender's name taken apart.
@@ -57,6 +60,24 @@ pub fn split_list(list: &str) -> Vec<String> {
 }
 
 impl Contender {
+    /// The contender that a URL names: a server as it is, of which nothing is asked. Its label is the URL
+    /// without password and options.
+    pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
+        let engine = registry.engine(url.engine.name())?;
+        let (runner, driver) = find_driver(registry, engine, None)?;
+        Ok(Contender {
+            label: url.label(),
+            engine: engine.clone(),
+            driver: driver.clone(),
+            runner: runner.clone(),
+            build: Build::System,
+            profile: Profile::as_found(),
+            settings: Vec::new(),
+            claimed: None,
+            url: Some(url),
+        })
+    }
+
     /// Resolves a contender's name.
     pub fn parse(text: &str, registry: &Registry) -> Result<Contender> {
         resolve(text, registry).with_context(|| format!("the contender '{text}' cannot be run"))
@@ -95,6 +116,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         build,
         profile: profile.clone(),
         settings,
+        url: None,
     })
 }
 

@@ -57,6 +57,16 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The profile of a server that runs already: whatever is in force.
+    pub fn as_found() -> Profile {
+        Profile {
+            name: "as found".into(),
+            settings: Vec::new(),
+            reason: "The server runs already and is measured as it is.".into(),
+            link: None,
+        }
+    }
+
     /// The settings asked for, with the machine's memory where a part of it is meant.
     pub fn settings(&self) -> Result<Vec<Setting>> {
         self.settings.iter().map(|text| parse_setting(&memory::fill(text)?)).collect()

@@ -126,6 +126,9 @@ pub struct ContenderRecord {
     pub driver: String,
     /// The build asked for.
     pub build: Build,
+    /// The server that ran already, without password and options; absent where dyno started one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// The profile.
     pub profile: String,
     /// Why the profile's settings are what they are.
@@ -250,6 +253,7 @@ impl ContenderRecord {
             engine: contender.engine.name.clone(),
             driver: contender.driver.name.clone(),
             build: contender.build.clone(),
+            url: contender.url.as_ref().map(ToString::to_string),
             profile: contender.profile.name.clone(),
             reason: contender.profile.reason.clone(),
             link: contender.profile.link.clone(),

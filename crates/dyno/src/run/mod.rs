@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use dyno_protocol::Job;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
@@ -19,7 +20,7 @@ use crate::engine::Contender;
 use crate::plan::Plan;
 use crate::record::{self, Ended, Failure, Run, SampleRecord, TrialRecord};
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Outcome, Servers, Trial};
+use crate::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
 
 pub use stop::Stop;
 
@@ -156,7 +157,27 @@ impl Runner<'_> {
         let mut job = self.plan.job(contender, directory);
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;
-        self.conduct.run(&contender.runner.command(), &job, |test| observer.test_begins(test, run))
+        let command = contender.runner.command();
+        let trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        if contender.url.is_some() && trial.outcome != Outcome::Finished {
+            self.tidy(contender, &job);
+        }
+        Ok(trial)
+    }
+
+    /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the
+    /// trial's database anew and removes it. An interrupt does not keep it from that.
+    fn tidy(&mut self, contender: &Contender, job: &Job) {
+        let conduct = Conduct { interrupts: Interrupts::default(), ..self.conduct.clone() };
+        let job = Job { tests: Vec::new(), ..job.clone() };
+        let result = conduct.run(&contender.runner.command(), &job, |_| {});
+        let scratch = job.server.map(|server| server.scratch).unwrap_or_default();
+        if !matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished) {
+            self.observer.warn(&format!(
+                "the database {scratch} may be left on {}; it can be dropped by hand",
+                contender.label
+            ));
+        }
     }
 
     /// Saves the record between blocks. A failure is told and the run goes on: what was saved before is

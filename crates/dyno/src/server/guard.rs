@@ -14,15 +14,20 @@ use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
 
 /// The arguments are the signal, the server and the folders. The server is no child of the shell, so
-/// the shell asks whether it is there; a server that does not go within 10 s goes by force.
+/// the shell looks whether it is there; who inherited it may be slow to take notice of its end, so what is
+/// only left to be noticed (`Z`) is gone. A server that does not go within 10 s goes by force.
 const SCRIPT: &str = r#"
 signal=$1 server=$2
 shift 2
 read -r _ && exit
+is_there() {
+    read -r state <"/proc/$server/stat" || return 1
+    case $state in *") Z "*) return 1 ;; esac
+}
 kill -s "$signal" "$server"
-left=100
-while kill -0 "$server" && [ $left -gt 0 ]; do
-    sleep 0.1
+left=200
+while is_there && [ $left -gt 0 ]; do
+    sleep 0.05
     left=$((left - 1))
 done
 [ $left -gt 0 ] || kill -s KILL "$server"

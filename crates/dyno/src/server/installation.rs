@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::Build;
 
 use super::ServerEngine;
+use super::install::installed;
 
 /// The programs of one server engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +45,8 @@ impl Installation {
     ///
     /// [`Build::System`] is what is on `PATH` and then in the usual places of Debian, Red Hat and of
     /// installations from source, the newest first. [`Build::Path`] is the server program itself or an
-    /// installation folder: one with `bin/`, or one into which packages of a distribution were
-    /// unpacked.
+    /// installation folder: one with `bin/`, one into which packages of a distribution were unpacked, or
+    /// the bare version of one that dyno or its scripts installed, as `18`.
     ///
     /// # Errors
     /// There is none, with the commands that get one; or what is there is another engine's or does not
@@ -54,6 +55,12 @@ impl Installation {
         let engine = ServerEngine::from_name(engine)
             .with_context(|| format!("dyno does not know how to start a server of {engine}"))?;
         let mut refused = Vec::new();
+        let named = match build {
+            Build::Path(path) => path.to_str().and_then(|version| installed(engine.name(), version)),
+            _ => None,
+        };
+        let named = named.map(Build::Path);
+        let build = named.as_ref().unwrap_or(build);
         let found = match build {
             Build::Bundled => bail!("no server of {} comes with dyno; use @system or @PATH", engine.name()),
             Build::System => {
@@ -64,7 +71,12 @@ impl Installation {
                 search(engine, folders, &Libraries::default(), &mut refused)
             }
             Build::Path(path) if path.is_dir() => {
-                search(engine, folders(path), &Libraries::within(path), &mut refused)
+                let mut own = Libraries::within(path);
+                if engine != ServerEngine::MySql {
+                    // Their programs start one another, and so would leave the loader behind.
+                    own.loader = None;
+                }
+                search(engine, folders(path), &own, &mut refused)
             }
             Build::Path(path) => {
                 let folder = path.parent().map(Path::to_owned);
@@ -182,22 +194,19 @@ fn examine(engine: ServerEngine, server: &Path, own: &Libraries) -> Result<Insta
     if made_by != engine {
         bail!("is {} {version}, not {}", made_by.title(), engine.title());
     }
+    // What belongs to it is where it really is, not where a link to it is.
+    let linked = server.parent().context("is in no folder")?;
+    let server = fs::canonicalize(server).context("cannot be found")?;
     let folder = server.parent().context("is in no folder")?;
     let base = folder.parent().unwrap_or(folder);
-    let places = [folder.to_owned(), base.join("bin"), base.join("scripts")];
+    let places = [folder.to_owned(), base.join("bin"), base.join("scripts"), linked.to_owned()];
     let initializer = match engine {
         ServerEngine::Postgres => beside(&places, &["initdb"])?,
         ServerEngine::MariaDb => beside(&places, &["mariadb-install-db", "mysql_install_db"])?,
-        ServerEngine::MySql => server.to_owned(),
+        ServerEngine::MySql => server.clone(),
     };
-    Ok(Installation {
-        engine,
-        version,
-        server: server.to_owned(),
-        initializer,
-        base: base.to_owned(),
-        own: own.clone(),
-    })
+    let base = base.to_owned();
+    Ok(Installation { engine, version, server, initializer, base, own: own.clone() })
 }
 
 fn beside(places: &[PathBuf], names: &[&str]) -> Result<PathBuf> {
@@ -228,6 +237,10 @@ fn identify(said: &str) -> Option<(ServerEngine, String)> {
 fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
     let title = engine.title();
     let looked = match build {
+        Build::Path(path) if !path.exists() => {
+            let name = path.display();
+            format!("there is no {name}, and no {title} is installed by that name for dyno")
+        }
         Build::Path(path) => format!("there is no {title} server in {}", path.display()),
         _ => format!("there is no {title} server on PATH or in the usual places"),
     };

@@ -11,16 +11,21 @@
 mod account;
 mod copy;
 mod guard;
+mod install;
 mod installation;
 mod mysql;
+mod passwords;
 mod pool;
 mod postgres;
 mod private;
 mod template;
+mod url;
 
+pub use install::{engines_folder, install, installed};
 pub use installation::Installation;
 pub use pool::ServerPool;
 pub use private::PrivateServer;
+pub use url::{ServerUrl, UrlError, scratch_name};
 
 /// The engines that dyno can start a server of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

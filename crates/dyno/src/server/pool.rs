@@ -60,7 +60,7 @@ impl ServerPool {
     ) -> Result<&mut PrivateServer> {
         let wanted = |kept: &Kept| kept.installation == *installation && kept.settings == settings;
         let found = self.servers.iter().position(wanted).map(|index| self.servers.remove(index));
-        let alive = found.and_then(|mut kept| kept.server.death().is_none().then_some(kept));
+        let alive = found.and_then(|mut kept| kept.server.is_alive().then_some(kept));
         let kept = match alive {
             Some(kept) => kept,
             None => {

@@ -32,6 +32,8 @@ use crate::placement::Placement;
 const START_PATIENCE: Duration = Duration::from_secs(120);
 /// How long a server may take to end before it is ended by force.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the end of a server may take to show after its clients have lost it.
+const DEATH_PATIENCE: Duration = Duration::from_millis(500);
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST_SOCKET: usize = 107;
 /// How much of a log is shown: its end, in lines and in bytes.
@@ -121,20 +123,29 @@ impl PrivateServer {
     }
 
     /// How the server ended, with the end of its log, if it has: for the message when a trial on it
-    /// failed.
+    /// failed. Clients notice an end first, so this waits up to 0.5 s for one.
     pub fn death(&mut self) -> Option<String> {
+        let deadline = Instant::now() + DEATH_PATIENCE;
+        while self.is_alive() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
         let status = self.ended()?;
         Some(format!("the server {}; {}", describe(status), self.log_end()))
+    }
+
+    /// Whether the server is still there.
+    pub fn is_alive(&mut self) -> bool {
+        self.ended().is_none()
     }
 
     /// Stops the server: in order, or by force if that takes longer than 10 s. Dropping it does the same.
     pub fn stop(&mut self) {
         let pid = Pid::from_raw(self.child.id().cast_signed());
-        if self.ended().is_none() {
+        if self.is_alive() {
             let _ = kill(pid, self.engine.stop_signal());
         }
         let deadline = Instant::now() + STOP_PATIENCE;
-        while self.ended().is_none() {
+        while self.is_alive() {
             if Instant::now() > deadline {
                 self.kill();
                 return;

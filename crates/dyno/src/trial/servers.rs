@@ -1,7 +1,5 @@
 //! The servers of a run's contenders: one is found or started when a trial needs it.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -10,7 +8,7 @@ use dyno_protocol as protocol;
 use crate::engine::Contender;
 use crate::pairing::Pairing;
 use crate::placement::Placement;
-use crate::server::{Installation, ServerPool};
+use crate::server::{Installation, ServerPool, scratch_name};
 
 /// Servers by contender, and the name of the database that is this run's own on each of them.
 #[derive(Debug)]
@@ -24,7 +22,7 @@ impl Servers {
     /// puts them.
     pub fn new(place: PathBuf, placement: &Placement, pairing: Pairing) -> Servers {
         let pool = ServerPool::new(place, pairing.pair(placement).server);
-        Servers { pool, scratch: format!("dyno_scratch_{:016x}", random()) }
+        Servers { pool, scratch: scratch_name() }
     }
 
     /// How a contender's runner reaches its server, which is started if need be; none where the engine
@@ -36,13 +34,11 @@ impl Servers {
         if !contender.engine.server {
             return Ok(None);
         }
+        if let Some(url) = &contender.url {
+            return Ok(Some(url.connection(&self.scratch)));
+        }
         let installation = Installation::find(&contender.engine.name, &contender.build)?;
         let server = self.pool.server(&installation, &contender.settings)?;
         Ok(Some(server.connection(&self.scratch)))
     }
-}
-
-/// A number that no other run has: the seed of the standard library's hash maps is random.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

@@ -1,0 +1,20 @@
+//! `dyno engines`: versions of engines beside the system's.
+
+use anyhow::{Context, Result};
+
+use super::{Exit, print};
+use crate::cli::EnginesCommand;
+use crate::server;
+
+/// Installs, and says how to measure what was installed.
+pub fn execute(command: &EnginesCommand) -> Result<Exit> {
+    let EnginesCommand::Install { name } = command;
+    let folder = server::engines_folder()
+        .context("there is no folder for installations: neither HOME nor XDG_DATA_HOME is set")?;
+    let installation = server::install(name, &folder)?;
+    print(&format!(
+        "{} {} is installed; measure it as {name}\n",
+        installation.engine.title(),
+        installation.version
+    ))
+}

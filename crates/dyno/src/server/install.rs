@@ -1,0 +1,183 @@
+//! Installations of dyno's own: engines in versions that the system does not have, had without root.
+//!
+//! `postgres@18` is unpacked from the portable binaries that a Maven package carries, fetched by the
+//! user's own Maven client with the user's own settings. dyno itself opens no connection and names no
+//! host. Nothing outside the folder of installations is changed, and a folder there appears complete or
+//! not at all.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Build;
+use nix::unistd::Uid;
+
+use super::installation::Installation;
+use super::private::tail;
+use crate::scratch::Scratch;
+
+/// The folder of installations: `$XDG_DATA_HOME/dyno/engines`, else `~/.local/share/dyno/engines`. Root's
+/// is `/var/lib/dyno/engines`, since root's servers run under accounts that may not enter its home.
+/// `scripts/install-mysql.sh` has the same rule. None without a home.
+pub fn engines_folder() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = set("XDG_DATA_HOME").or_else(|| {
+        if Uid::effective().is_root() {
+            Some("/var/lib".into())
+        } else {
+            set("HOME").map(|home| home.join(".local/share"))
+        }
+    })?;
+    Some(data.join("dyno/engines"))
+}
+
+/// The folder of an installed version, as `18` of `postgres`; none if there is none of that name.
+pub fn installed(engine: &str, version: &str) -> Option<PathBuf> {
+    let is_name = matches!(Path::new(version).components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
+    let folder = engines_folder()?.join(format!("{engine}@{version}"));
+    (is_name && folder.is_dir()).then_some(folder)
+}
+
+/// Installs a version of an engine, as `postgres@18` (the newest of 18) or `postgres@18.1`, within a
+/// folder of installations, where it gets a folder of that name. One that is there is left as it is.
+///
+/// # Errors
+/// The engine is not to be had this way, Maven or a program to unpack with is missing, or there is no
+/// such version for this machine; each with what to do.
+pub fn install(name: &str, engines: &Path) -> Result<Installation> {
+    let place = engines.join(name);
+    let (engine, version) = name.split_once('@').with_context(|| wanted(name))?;
+    if place.is_dir() {
+        return Installation::find(engine, &Build::Path(place));
+    }
+    match engine {
+        "postgres" => {}
+        "mysql" => bail!("MySQL is unpacked by `scripts/install-mysql.sh`"),
+        _ => bail!("{}", wanted(name)),
+    }
+    let range = range(version).with_context(|| wanted(name))?;
+    let make = || format!("cannot make a folder in {}", engines.display());
+    fs::create_dir_all(engines).with_context(make)?;
+    let scratch = Scratch::create(engines).with_context(make)?;
+    let work = scratch.trial()?;
+    let package = fetch(&range, work.path()).with_context(|| format!("cannot fetch {name}"))?;
+    let new = work.path().join("new");
+    fs::create_dir(&new)?;
+    run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new), "tar xz-utils")
+        .context("cannot unpack the package")?;
+    // Before it gets its name, it has shown that it runs here.
+    Installation::find(engine, &Build::Path(new.clone()))?;
+    fs::rename(&new, &place).with_context(|| format!("cannot make {}", place.display()))?;
+    Installation::find(engine, &Build::Path(place))
+}
+
+fn wanted(name: &str) -> String {
+    format!("`{name}` cannot be installed; what can is postgres@18 and other versions of PostgreSQL")
+}
+
+/// Fetches the archive that the package of some versions carries for this machine.
+fn fetch(range: &str, work: &Path) -> Result<PathBuf> {
+    let architecture = match env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64v8",
+        other => bail!("the portable binaries are not made for {other}"),
+    };
+    let project = work.join("pom.xml");
+    fs::write(&project, pom(architecture, range))?;
+    let unpacked = work.join("package");
+    let mut maven = Command::new("mvn");
+    maven.args(["--batch-mode", "--quiet", "dependency:unpack-dependencies", "--file"]).arg(&project);
+    maven.arg(format!("-DoutputDirectory={}", unpacked.display()));
+    run(&mut maven, "maven")?;
+    let files = fs::read_dir(&unpacked).context("Maven has unpacked nothing")?.flatten();
+    let mut files = files.map(|file| file.path());
+    files
+        .find(|path| path.extension().is_some_and(|e| e == "txz"))
+        .context("the package has no archive in it")
+}
+
+/// A Maven project whose one dependency is the package.
+fn pom(architecture: &str, range: &str) -> String {
+    format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>dyno</groupId>
+  <artifactId>engines</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+    <dependency>
+      <groupId>io.zonky.test.postgres</groupId>
+      <artifactId>embedded-postgres-binaries-linux-{architecture}</artifactId>
+      <version>{range}</version>
+    </dependency>
+  </dependencies>
+</project>
+"
+    )
+}
+
+/// The versions that begin with a number, as Maven writes a range. Its end keeps out the next one's
+/// previews, which Maven counts as smaller than the next one.
+fn range(version: &str) -> Option<String> {
+    let parts: Vec<&str> = version.split('.').collect();
+    let mut numbers = parts.iter().map(|part| part.parse::<u32>().ok()).collect::<Option<Vec<u32>>>()?;
+    if numbers.len() > 2 {
+        return Some(format!("[{version}]"));
+    }
+    let last = numbers.last_mut()?;
+    *last = last.checked_add(1)?;
+    let next: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    Some(format!("[{version},{}-alpha)", next.join(".")))
+}
+
+/// Runs a program of the user's; `packages` are Debian's names for what it needs.
+fn run(command: &mut Command, packages: &str) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = match command.output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("this needs the program {program}: `apt-get install --no-install-recommends {packages}`")
+        }
+        output => output.with_context(|| format!("cannot run {program}"))?,
+    };
+    if !output.status.success() {
+        bail!("{program} failed; it said:\n{}", tail(&[output.stdout, output.stderr].concat()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_a_range_of_those_that_begin_with_it() {
+        assert_eq!(range("18").unwrap(), "[18,19-alpha)");
+        assert_eq!(range("17.4").unwrap(), "[17.4,17.5-alpha)");
+        assert_eq!(range("17.4.0").unwrap(), "[17.4.0]");
+        for bad in ["", "x", "18.", "18,99"] {
+            assert_eq!(range(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_installed_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |name| install(name, folder.path()).unwrap_err().to_string();
+        assert!(told("mysql@9").contains("scripts/install-mysql.sh"));
+        for name in ["postgres", "postgres@new", "sqlite@3", "mariadb@11"] {
+            assert!(told(name).contains("postgres@18"), "{name}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_names_are_looked_for_among_the_installed() {
+        for version in ["", "/", "../x", "/usr", "a/b"] {
+            assert_eq!(installed("postgres", version), None);
+        }
+    }
+}

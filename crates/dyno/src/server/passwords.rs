@@ -1,0 +1,216 @@
+//! Where PostgreSQL's and MySQL's own programs look for a password: `~/.pgpass` and `~/.my.cnf`.
+//!
+//! Both files are read as those programs read them, with their conditions on who else may read or write
+//! them. Nothing is ever written, and no warning tells what a file holds.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use dyno_protocol::Secret;
+use nix::unistd::{Uid, User};
+
+/// What of the process's surroundings has a say.
+pub struct Surroundings {
+    /// The user's name on this machine.
+    pub account: String,
+    home: Option<PathBuf>,
+    variables: BTreeMap<String, String>,
+    /// The root of the file system in which sockets are looked for.
+    root: PathBuf,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn here() -> Surroundings {
+        let user = User::from_uid(Uid::current()).ok().flatten();
+        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let home = home.or_else(|| user.as_ref().map(|user| user.dir.clone()));
+        let names = ["PGUSER", "PGPASSWORD", "PGPASSFILE", "MYSQL_PWD"];
+        let variables =
+            names.into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?))).collect();
+        let account = user.map_or_else(|| Uid::current().to_string(), |user| user.name);
+        Surroundings { account, home, variables, root: "/".into() }
+    }
+
+    /// A variable of the environment that is not empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// A file of the user's home.
+    pub fn file(&self, name: &str) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(name))
+    }
+
+    /// Whether there is something of an absolute path.
+    pub fn exists(&self, path: &Path) -> bool {
+        self.root.join(path.strip_prefix("/").unwrap_or(path)).exists()
+    }
+
+    /// Made-up surroundings for tests: the account `ann` with a home, and no sockets.
+    #[cfg(test)]
+    pub fn for_test(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
+        let variables = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let root = home.join("root");
+        Surroundings {
+            account: "ann".into(),
+            home: Some(home.to_owned()),
+            variables: variables.collect(),
+            root,
+        }
+    }
+}
+
+/// The password of the first line of a `.pgpass` file that matches host, port, database and user.
+///
+/// A file that others may read is not used, and a warning says so, as libpq does.
+pub fn pgpass(file: &Path, wanted: [&str; 4], warnings: &mut Vec<String>) -> Option<Secret> {
+    let found = fs::metadata(file).ok()?;
+    if !found.is_file() {
+        warnings.push(format!("{} is not used: it is no plain file", file.display()));
+        return None;
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        let file = file.display();
+        warnings.push(format!("{file} is not used: others may read it; `chmod 600 {file}` keeps them out"));
+        return None;
+    }
+    let text = fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| matching_password(line, wanted)).next().map(Secret::new)
+}
+
+/// The password of a line `host:port:database:user:password` whose other fields match. `*` matches
+/// anything; a backslash takes the next character as it is.
+fn matching_password(line: &str, wanted: [&str; 4]) -> Option<String> {
+    // The sockets' usual folders go by the name of the machine itself.
+    let is_usual = ["/tmp", "/var/run/postgresql", "/run/postgresql"].contains(&wanted[0]);
+    let mut rest = line;
+    for (index, wanted) in wanted.into_iter().enumerate() {
+        let (field, literal, after) = field(rest, true);
+        let matches = field == wanted || (index == 0 && is_usual && field == "localhost");
+        if !(matches || (field == "*" && !literal)) {
+            return None;
+        }
+        rest = after?;
+    }
+    let (password, ..) = field(rest, false);
+    Some(password).filter(|password| !password.is_empty())
+}
+
+/// The field at the start of a text, whether any of it was escaped, and what follows its colon. The
+/// last field has no end.
+fn field(text: &str, ends: bool) -> (String, bool, Option<&str>) {
+    let mut value = String::new();
+    let mut escaped = false;
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => {
+                escaped = true;
+                value.extend(characters.next().map(|(_, next)| next));
+            }
+            ':' if ends => return (value, escaped, Some(&text[at + 1..])),
+            other => value.push(other),
+        }
+    }
+    (value, escaped, None)
+}
+
+/// The options of some groups of a `.my.cnf` file.
+#[derive(Default)]
+pub struct MyCnf(BTreeMap<String, String>);
+
+impl fmt::Debug for MyCnf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys()).finish()
+    }
+}
+
+impl MyCnf {
+    /// Reads the file; one that is missing has no options. One that every account may write to is not
+    /// used, and a warning says so, as MySQL's programs do. `!include` lines are not followed.
+    pub fn read(file: &Path, groups: &[&str], warnings: &mut Vec<String>) -> MyCnf {
+        let Ok(found) = fs::metadata(file) else { return MyCnf::default() };
+        if found.permissions().mode() & 0o002 != 0 {
+            let file = file.display();
+            warnings.push(format!(
+                "{file} is not used: anybody may write to it; `chmod 600 {file}` keeps them out"
+            ));
+            return MyCnf::default();
+        }
+        let text = fs::read(file).unwrap_or_default();
+        MyCnf::parse(&String::from_utf8_lossy(&text), groups)
+    }
+
+    fn parse(text: &str, groups: &[&str]) -> MyCnf {
+        let mut options = BTreeMap::new();
+        let mut wanted = false;
+        for line in text.lines().map(str::trim) {
+            if let Some(group) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+                wanted = groups.contains(&group.trim());
+            } else if wanted
+                && !line.starts_with(['#', ';', '!'])
+                && let Some((name, value)) = line.split_once('=')
+            {
+                options.insert(name.trim().replace('_', "-"), option_value(value));
+            }
+        }
+        MyCnf(options)
+    }
+
+    /// The value of an option that is not empty; the last one counts.
+    pub fn value(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+}
+
+/// A value without its comment, its quotes and its escapes.
+fn option_value(text: &str) -> String {
+    let text = without_comment(text).trim();
+    let quoted = ['"', '\''].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    let mut value = String::new();
+    let mut characters = quoted.unwrap_or(text).chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            value.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('n') => value.push('\n'),
+            Some('t') => value.push('\t'),
+            Some('r') => value.push('\r'),
+            Some('b') => value.push('\u{8}'),
+            Some('s') => value.push(' '),
+            Some(quote @ ('\\' | '"' | '\'')) => value.push(quote),
+            // What is no escape is two characters.
+            Some(other) => value.extend(['\\', other]),
+            None => value.push('\\'),
+        }
+    }
+    value
+}
+
+/// The text before a `#` that is not within quotes.
+fn without_comment(text: &str) -> &str {
+    let mut open = None;
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        match (character, open) {
+            ('#', None) => return &text[..at],
+            ('"' | '\'', None) if !escaped => open = Some(character),
+            (quote, Some(opened)) if quote == opened && !escaped => open = None,
+            _ => {}
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Unpacks the MySQL server of Oracle into a folder in which dyno finds it, as mysql@9.
+#
+#   scripts/install-mysql.sh [OPTION OF MMDEBSTRAP]...
+#
+# Debian has MySQL in its unstable release only. This fetches the package mysql-server-core and the
+# libraries that it needs, by the machine's own apt and mirror, and keeps the server, its libraries and its
+# messages: about 220 MB. Nothing is installed into the system, nothing is started, and neither is root
+# needed. docs/mysql.md tells more.
+set -eu
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+for program in mmdebstrap tar; do
+    command -v "$program" >/dev/null || {
+        say "this needs $program: apt-get install --no-install-recommends $program"
+        exit 1
+    }
+done
+
+# The same rule as dyno's own, in crates/dyno/src/server/install.rs.
+if [ -n "${XDG_DATA_HOME:-}" ]; then
+    engines=$XDG_DATA_HOME/dyno/engines
+elif [ "$(id -u)" = 0 ]; then
+    # Root's servers run under another account, which may not enter root's home.
+    engines=/var/lib/dyno/engines
+else
+    engines=$HOME/.local/share/dyno/engines
+fi
+
+mkdir -p "$engines"
+work=$(mktemp -d "$engines/.mysql.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+say "fetching mysql-server-core of Debian unstable"
+mmdebstrap --quiet --variant=extract --format=tar --include=mysql-server-core "$@" unstable "$work/all.tar"
+mkdir "$work/new"
+# Ownership is the user's, whatever it was in the archive.
+tar -xf "$work/all.tar" -C "$work/new" --no-same-owner \
+    ./usr/sbin/mysqld ./usr/lib ./usr/lib64 ./usr/share/mysql
+rm "$work/all.tar"
+chmod 755 "$work/new"
+
+# The server needs the C library that it came with, and that its own loader.
+cd "$work/new"
+for loader in usr/lib/*/ld-linux*; do
+    version=$("$loader" --library-path "${loader%/*}" usr/sbin/mysqld --version)
+done
+number=${version##* Ver }
+name=mysql@${number%%.*}
+if [ -e "$engines/$name" ]; then
+    say "$engines/$name is there already; remove it to replace it"
+    exit 1
+fi
+mv "$work/new" "$engines/$name"
+say "MySQL ${number%% *} is in $engines/$name; dyno knows it as $name"
