@@ -152,7 +152,11 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
         let rest = if resting.is_empty() {
             "left out of the figures".to_owned()
         } else {
-            format!("left out, but for tests {}, which have too few others", resting.join(", "))
+            let tests = match resting.len() {
+                1..=4 => format!("test {}", resting.join(", ")),
+                many => format!("{many} tests"),
+            };
+            format!("left out, but not in {tests} with too few others")
         };
         lines.push(format!(
             "Disturbed: {} of {samples} samples of {} waited for a processor for more than 3 % of their \

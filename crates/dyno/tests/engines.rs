@@ -1,0 +1,170 @@
+//! The three systems of the 2002 page in one run, on private servers and by URL: equal answers, and
+//! nothing left behind.
+
+mod common;
+
+use std::fs;
+use std::process::Command;
+
+use common::{Place, processes_with, wait_for};
+use dyno::placement::Placement;
+use dyno::scratch::Scratch;
+use dyno::server::{Installation, PrivateServer};
+use dyno_protocol::Build;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const PASSWORD: &str = "Sesame-0pen!";
+
+/// A server as somebody may run one, for being reached by URL.
+struct Running {
+    server: PrivateServer,
+    url: String,
+    // Last: the server's files are in it.
+    _scratch: Scratch,
+}
+
+impl Running {
+    /// Starts one; the URL has a password, which the server does not ask for.
+    fn start(engine: &str) -> Running {
+        let installation = Installation::find(engine, &Build::System).unwrap();
+        let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
+        let placement = Placement::choose(None, None).unwrap();
+        let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();
+        let reach = server.connection("unused");
+        let url = match engine {
+            "postgres" => {
+                let port = reach.port.unwrap();
+                format!("postgres://{}:{PASSWORD}@/postgres?host={}&port={port}", reach.user, reach.host)
+            }
+            _ => format!("{engine}://{}@/?socket={}", reach.user, reach.host),
+        };
+        Running { server, url, _scratch: scratch }
+    }
+
+    /// The names of its databases, asked by the engine's own client.
+    fn databases(&self) -> String {
+        let reach = self.server.connection("unused");
+        let output = if self.url.starts_with("postgres") {
+            let port = reach.port.unwrap().to_string();
+            let command = ["-U", &reach.user, "-h", &reach.host, "-p", &port, "-d", "postgres", "-Atc"];
+            Command::new("psql").args(command).arg("SELECT datname FROM pg_database").output()
+        } else {
+            let command = ["--no-defaults", "-u", &reach.user, "-S", &reach.host, "-Ne", "SHOW DATABASES"];
+            Command::new("mariadb").args(command).output()
+        };
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+#[test]
+fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
+    let place = Place::new();
+    for (file, scale) in [("a.json", 1.0), ("b.json", 0.1)] {
+        let arguments = "run speedtest --with sqlite,postgres,mariadb --trials 1 --quiet";
+        let arguments = format!("{arguments} --scale {scale} -o {file}");
+        let result = place.dyno(&arguments).exits(0).without_panic();
+        result.prints("private servers share CPU");
+        place.assert_clean();
+        let data = place.path("data").display().to_string();
+        wait_for("the servers to be gone", 5, || processes_with(&data).is_empty());
+    }
+    // What the servers' processes cost is in every sample.
+    let run = common::read_json(&place.path("a.json"));
+    let trials = run["trials"].as_array().unwrap();
+    for trial in trials.iter().filter(|trial| trial["contender"] == 1 || trial["contender"] == 2) {
+        for sample in trial["samples"].as_array().unwrap() {
+            assert!(sample["server"]["peak_memory_bytes"].as_u64().unwrap() > 0, "{sample}");
+        }
+    }
+}
+
+#[test]
+fn profiles_of_servers_are_in_force_and_have_their_levels() {
+    let place = Place::new();
+    let contenders = [
+        ("postgres:async", "none"),
+        ("postgres:nosync", "process-crash"),
+        ("postgres:tuned", "power-loss"),
+        ("mariadb:lazy", "process-crash"),
+        ("mariadb:nosync", "none"),
+        ("mariadb:aria", "power-loss"),
+        ("mariadb:myisam", "none"),
+        ("mariadb:tuned", "power-loss"),
+    ];
+    let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
+    let arguments =
+        format!("run speedtest --scale 0.02 --only 1-2,15 --trials 1 --quiet --with {}", names.join(","));
+    place.dyno(&arguments).exits(0);
+    let run = place.run_file();
+    for (index, (name, level)) in contenders.iter().enumerate() {
+        let safety = &run["contenders"][index]["safety"];
+        assert_eq!(
+            (&safety["level"], &safety["standing"]),
+            (&(*level).into(), &"read-back".into()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn servers_keep_the_protocol() {
+    let place = Place::new();
+    let result = place.dyno("conformance postgres mariadb").exits(0);
+    assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
+    assert_eq!(result.stdout.matches("18 passed, 0 broken").count(), 2, "{}", result.stdout);
+    place.assert_clean();
+}
+
+#[test]
+fn a_server_that_runs_already_is_measured_by_url_and_left_as_it_was() {
+    let place = Place::new();
+    let servers = [Running::start("postgres"), Running::start("mariadb")];
+    let before = servers.each_ref().map(Running::databases);
+    let [postgres, mariadb] = servers.each_ref().map(|server| server.url.clone());
+    let arguments =
+        ["run", "speedtest", "--scale", "0.02", "--trials", "1", "-o", "run.json", "--with", "sqlite"];
+    let mut command = place.command();
+    command.args(arguments).args(["--url", &postgres]).arg(format!("--url={mariadb}"));
+    let result: common::Result = command.output().unwrap().into();
+    let result = result.exits(0).without_panic().prints("power-loss");
+    assert_eq!(servers.each_ref().map(Running::databases), before);
+    // The password went to the server and nowhere else.
+    let kept = fs::read_to_string(place.path("run.json")).unwrap();
+    for text in [&result.stdout, &result.stderr, &kept] {
+        assert!(!text.contains(PASSWORD), "{text}");
+    }
+    // A run by URL can be repeated; the server does not ask for the password here.
+    place.dyno("rerun run.json -o again.json --quiet").exits(0);
+    place.assert_clean();
+}
+
+#[test]
+fn an_interrupt_leaves_no_database_on_somebodys_server() {
+    let place = Place::new();
+    let server = Running::start("postgres");
+    let before = server.databases();
+    let child = place.start(&format!("run speedtest --trials 1000 --quiet -o run.json --url {}", server.url));
+    wait_for("the trial's database", 30, || server.databases().contains("dyno_scratch_"));
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    common::Result::from(output).exits(130).without_panic();
+    assert_eq!(server.databases(), before);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_costs_the_others_nothing() {
+    let place = Place::new();
+    let url = format!("postgres://nobody:{PASSWORD}@127.0.0.1:1/postgres");
+    let arguments = "run speedtest --scale 0.02 --only 15 --trials 1 --quiet --with sqlite -o run.json --url";
+    let result = place.dyno(&format!("{arguments} {url}")).exits(3).without_panic();
+    let result = result.prints("Failed: 2 of 2 trials of postgres://nobody@127.0.0.1:1/postgres");
+    assert!(!format!("{}{}", result.stdout, result.stderr).contains(PASSWORD), "{}", result.stdout);
+    for bad in ["oracle://x", "postgres://u:Sesame-0pen!@h:port/db", "nonsense"] {
+        let result = place.dyno(&format!("{arguments} {bad}")).exits(2).says("URL");
+        assert!(!result.stderr.contains(PASSWORD), "{}", result.stderr);
+    }
+    place.dyno("run speedtest --with postgres@/nonexistent").exits(2).says("/nonexistent");
+}
