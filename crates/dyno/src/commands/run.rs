@@ -113,6 +113,8 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let placement =
         Placement::choose(place.cpus.as_deref(), place.nice).map_err(anyhow::Error::from).input()?;
+    // Before dyno moves: the CPUs that it may use are part of the machine's record.
+    let machine = Machine::read();
     placement.apply_to_self()?;
     let interrupts = Interrupts::listen()?;
     let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
@@ -123,7 +125,7 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
     let conduct = Conduct { placement, pairing: place.placement, timeout, interrupts };
     let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
-    let mut run = begin(request, &plan, storage, &conduct);
+    let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;
@@ -213,7 +215,7 @@ fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contende
     Ok(contenders)
 }
 
-fn begin(request: Request, plan: &Plan, storage: Storage, conduct: &Conduct) -> Run {
+fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -233,7 +235,7 @@ fn begin(request: Request, plan: &Plan, storage: Storage, conduct: &Conduct) -> 
             only: request.only,
         },
         schedule: request.schedule,
-        machine: Machine::read(),
+        machine,
         storage,
         placement: stated_placement(plan, conduct),
         contenders: contenders
