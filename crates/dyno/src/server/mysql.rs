@@ -53,13 +53,13 @@ pub fn init_arguments(installation: &Installation, settings: &[Setting]) -> Vec<
     arguments
 }
 
-/// The command that makes a data folder.
+/// The command that makes a data folder. What it puts aside goes into the folder around it: a MariaDB
+/// that starts removes what it finds in `/tmp` of another.
 pub fn init_command(installation: &Installation, arguments: &[String], data: &Path) -> Command {
     let mut command = installation.command(&installation.initializer);
-    command
-        .args(arguments)
-        .arg(assignment("--basedir", &installation.base))
-        .arg(assignment("--datadir", data));
+    command.args(arguments);
+    command.arg(assignment("--basedir", &installation.base)).arg(assignment("--datadir", data));
+    command.args(data.parent().map(|around| assignment("--tmpdir", around)));
     command
 }
 

@@ -75,7 +75,7 @@ fn make(
     let output = command.output().with_context(|| format!("cannot run {program}"))?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();
-        bail!("{program} could not make an empty data folder; it said:\n{}", String::from_utf8_lossy(&said));
+        bail!("{program} could not make an empty data folder; it said:\n{}", tail(&said));
     }
     Ok(data)
 }
