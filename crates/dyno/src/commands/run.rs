@@ -251,7 +251,7 @@ fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, cond
 /// An argument as it may be kept: of a URL only what names the server.
 fn without_password(argument: String) -> String {
     let (option, value) = match argument.split_once('=') {
-        Some((option, value)) if option == "--url" => ("--url=", value),
+        Some(("--url", value)) => ("--url=", value),
         _ => ("", argument.as_str()),
     };
     match ServerUrl::parse(value) {
