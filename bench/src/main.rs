@@ -1,5 +1,6 @@
 //! Measures dyno itself: what a trial of `dyno run speedtest` takes, test by test, over what a C
-//! program written by hand takes for the same (`bench/reference.c`), and what the null runner takes.
+//! program written by hand takes for the same (`bench/reference.c`, and `libpq.c` and `libmariadb.c` for the
+//! servers that are installed), and what the null runner takes.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -10,6 +11,7 @@
 //! Planning, placement, trials and statistics are dyno's own. The tables are Markdown. The exit code is
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
+mod clients;
 mod reference;
 mod session;
 mod table;
@@ -31,6 +33,9 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
+    /// The contenders to compare with C.
+    #[arg(long, value_delimiter = ',', default_values = CONTENDERS)]
+    with: Vec<String>,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
@@ -45,8 +50,9 @@ struct Arguments {
     seed: u64,
 }
 
-/// With syncing, where the device decides, and without, where the processor does.
-const CONTENDERS: [&str; 2] = ["sqlite", "sqlite:nosync"];
+/// With syncing, where the device decides, and without, where the processor does. Of servers only without,
+/// since what a sync takes says nothing of their clients.
+const CONTENDERS: [&str; 4] = ["sqlite", "sqlite:nosync", "postgres:nosync", "mariadb:nosync"];
 /// Where disturbed pairs have to be repeated: how many times the rounds wanted it may take.
 const PATIENCE: u32 = 3;
 
@@ -54,7 +60,7 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
     placement.apply_to_self()?;
-    let mut session = Session::prepare(&CONTENDERS, &arguments.dir, placement, arguments.seed)?;
+    let mut session = Session::prepare(&arguments.with, &arguments.dir, placement, arguments.seed)?;
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds
@@ -68,7 +74,8 @@ fn main() -> Result<ExitCode> {
     }
     let mut missed = false;
     for comparison in &session.comparisons {
-        let (text, verdict) = table::compare(comparison, &session.titles(), arguments.seed);
+        let compare = if comparison.server { clients::compare } else { table::compare };
+        let (text, verdict) = compare(comparison, &session.titles(), arguments.seed);
         println!("{text}");
         missed |= verdict.is_missed();
     }

@@ -1,50 +1,54 @@
-//! The C program: builds it beside the runners and runs it on a job.
+//! The C programs: builds one for each client library beside the runners, and runs them on jobs.
 
+use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dyno::placement::Placement;
-use dyno_protocol::{Job, Work};
+use dyno_protocol::{Job, Server, Work};
 
 use crate::session::Time;
 
-/// The program's source.
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference.c");
+/// The folder of the programs' sources.
+const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
 /// The bundled SQLite, which the SQLite runner's build leaves beside the programs with its header.
-const LIBRARY: &str = "libdyno_sqlite3.so";
+const SQLITE: &str = "libdyno_sqlite3.so";
+/// The programs' sources and the libraries of the system that they are linked with, by the runner that
+/// loads the same library.
+const PROGRAMS: [(&str, &str, &str); 3] = [
+    ("sqlite", "reference.c", SQLITE),
+    ("postgres", "libpq.c", "-l:libpq.so.5"),
+    ("mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+];
 
-/// The program, ready to run.
-pub struct Reference {
-    program: PathBuf,
+/// The programs, ready to run, by the runner that each is compared with.
+pub struct References {
+    programs: BTreeMap<String, PathBuf>,
 }
 
-impl Reference {
-    /// Compiles it and links it with the very library that the runner loads.
-    pub fn build(programs: &Path) -> Result<Reference> {
-        let library = programs.join(LIBRARY);
-        ensure!(
-            library.is_file(),
-            "{} is missing: cargo build --release -p dyno-runner-sqlite -p dyno-runner-null",
-            library.display()
-        );
-        let program = programs.join("dyno-bench-reference");
-        let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-        let mut command = Command::new(&compiler);
-        command.args(["-O2", "-Wall", "-Wextra", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", "-I"]).arg(programs);
-        command.arg("-o").arg(&program).arg(SOURCE).arg(library);
-        let status = command.status().with_context(|| format!("cannot start the C compiler {compiler}"))?;
-        ensure!(status.success(), "{SOURCE} did not compile");
-        Ok(Reference { program })
+impl References {
+    /// Compiles those that are compared with these runners, and links each with the very library that
+    /// the runner loads.
+    pub fn build<'a>(folder: &Path, runners: impl Iterator<Item = &'a str>) -> Result<References> {
+        let mut programs = BTreeMap::new();
+        for runner in runners {
+            let found = PROGRAMS.iter().find(|(name, _, _)| *name == runner);
+            let (_, source, library) =
+                found.with_context(|| format!("no C program does what {runner} does"))?;
+            if !programs.contains_key(runner) {
+                programs.insert(runner.to_owned(), compile(folder, source, library)?);
+            }
+        }
+        Ok(References { programs })
     }
 
-    /// Runs it where and how a runner would: a time for each test.
-    pub fn run(&self, job: &Job, placement: &Placement) -> Result<Vec<Time>> {
-        let mut command = Command::new(&self.program);
-        command.env("SQLITE_TMPDIR", &job.directory).arg(job.directory.join("dyno.db"));
-        command.args(job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value)));
-        command.arg("--");
+    /// Runs one where and how a runner would run: a time for each test.
+    pub fn run(&self, runner: &str, job: &Job, placement: &Placement) -> Result<Vec<Time>> {
+        let mut command = Command::new(&self.programs[runner]);
+        command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).arg("--");
         command.args(job.tests.iter().map(|test| match &test.work {
             Work::Statements { file, .. } => file,
         }));
@@ -59,8 +63,51 @@ impl Reference {
     }
 }
 
-/// Reads `NANOSECONDS WAIT`.
+fn compile(folder: &Path, source: &str, library: &str) -> Result<PathBuf> {
+    let bundled = folder.join(SQLITE);
+    ensure!(
+        library != SQLITE || bundled.is_file(),
+        "{} is missing: cargo build --release -p dyno-runner-sqlite -p dyno-runner-null",
+        bundled.display()
+    );
+    let source = Path::new(SOURCES).join(source);
+    let name = source.file_stem().unwrap_or_default().to_string_lossy();
+    let program = folder.join(format!("dyno-bench-{name}"));
+    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-O2", "-Wall", "-Wextra", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", "-I"]).arg(folder);
+    command.arg("-o").arg(&program).arg(&source);
+    if library == SQLITE {
+        command.arg(bundled)
+    } else {
+        command.arg(library)
+    };
+    let status = command.status().with_context(|| format!("cannot start the C compiler {compiler}"))?;
+    ensure!(status.success(), "{} did not compile", source.display());
+    Ok(program)
+}
+
+/// A program's arguments before the files: where the database is.
+fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
+    let texts = |list: &[&str]| list.iter().map(OsString::from).collect();
+    match (runner, &job.server) {
+        ("sqlite", None) => {
+            let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
+            Ok([job.directory.join("dyno.db").into()]
+                .into_iter()
+                .chain(settings.map(OsString::from))
+                .collect())
+        }
+        ("postgres", Some(Server { host, port, user, scratch, .. })) => {
+            Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, scratch]))
+        }
+        ("mysql", Some(Server { host, user, scratch, .. })) => Ok(texts(&[host, user, scratch])),
+        _ => bail!("no C program does the job of {runner}"),
+    }
+}
+
+/// Reads `NANOSECONDS WAIT CPU`.
 fn time(line: &str) -> Option<Time> {
-    let (nanoseconds, wait) = line.split_once(' ')?;
-    Some(Time { nanoseconds: nanoseconds.parse().ok()?, wait_ns: wait.parse().ok()? })
+    let mut numbers = line.split(' ').map(|number| number.parse().ok());
+    Some(Time { nanoseconds: numbers.next()??, wait_ns: numbers.next()??, cpu_ns: numbers.next()?? })
 }

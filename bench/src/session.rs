@@ -11,26 +11,29 @@ use dyno::placement::Placement;
 use dyno::plan::{Plan, PlannedTest, select};
 use dyno::scratch::Scratch;
 use dyno::suite::{Parameters, Suite};
-use dyno::trial::{Conduct, Interrupts, Outcome};
+use dyno::trial::{Conduct, Interrupts, Outcome, Servers};
 use dyno::verdict::MOST_WAIT;
 use dyno_protocol::Job;
 use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::reference::Reference;
+use crate::clients;
+use crate::reference::References;
 
 /// The suite that is measured.
 const SUITE: &str = "speedtest.toml";
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// One duration and the wait within it, in nanoseconds.
+/// One duration, and the wait and the work within it, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Time {
     /// Wall-clock time.
     pub nanoseconds: u64,
     /// Time spent waiting for a processor.
     pub wait_ns: u64,
+    /// CPU time.
+    pub cpu_ns: u64,
 }
 
 impl Time {
@@ -44,8 +47,12 @@ impl Time {
 pub struct Comparison {
     /// The contender's name.
     pub label: String,
+    /// Whether both are clients of a server, which shares their processor.
+    pub server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
     pub pairs: Vec<Vec<Option<(f64, f64)>>>,
+    /// The same for their CPU time.
+    pub cpu: Vec<Vec<Option<(f64, f64)>>>,
 }
 
 /// All that is needed for a round, and what the rounds gave.
@@ -53,7 +60,8 @@ pub struct Session {
     plan: Plan,
     scratch: Scratch,
     conduct: Conduct,
-    reference: Reference,
+    references: References,
+    servers: Servers,
     random: Rng,
     /// One for each contender but the null runner.
     pub comparisons: Vec<Comparison>,
@@ -63,11 +71,13 @@ pub struct Session {
 
 impl Session {
     /// Plans the suite for the contenders and the null runner and builds the C program.
-    pub fn prepare(names: &[&str], dir: &Path, placement: Placement, seed: u64) -> Result<Session> {
+    pub fn prepare(names: &[String], dir: &Path, placement: Placement, seed: u64) -> Result<Session> {
         let home = Home::find()?;
         let registry = Registry::load(&home)?;
-        let names = names.iter().chain(&["null"]);
-        let contenders = names.map(|name| Contender::parse(name, &registry)).collect::<Result<Vec<_>>>()?;
+        let names = names.iter().map(String::as_str).chain(["null"]);
+        let mut contenders =
+            names.map(|name| Contender::parse(name, &registry)).collect::<Result<Vec<_>>>()?;
+        contenders.retain(clients::is_available);
         let suite = Suite::load(&home.suites().join(SUITE), &registry.dialects())?;
         let parameters = Parameters::resolve(&suite.parameters, &[])?;
         let scratch = Scratch::create(dir)?;
@@ -76,19 +86,21 @@ impl Session {
         let compared = &plan.contenders[..plan.contenders.len() - 1];
         let comparison = |contender: &Contender| Comparison {
             label: contender.label.clone(),
+            server: contender.engine.server,
             pairs: vec![Vec::new(); plan.tests.len()],
+            cpu: vec![Vec::new(); plan.tests.len()],
         };
+        let runners = compared.iter().map(|contender| contender.runner.name.as_str());
+        let references = References::build(&home.programs, runners)?;
+        let pairing = Pairing::default();
+        let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
         Ok(Session {
+            servers,
             comparisons: compared.iter().map(comparison).collect(),
             plan,
             scratch,
-            conduct: Conduct {
-                placement,
-                pairing: Pairing::default(),
-                timeout: TIMEOUT,
-                interrupts: Interrupts::listen()?,
-            },
-            reference: Reference::build(&home.programs)?,
+            conduct: Conduct { placement, pairing, timeout: TIMEOUT, interrupts: Interrupts::listen()? },
+            references,
             random: Rng::with_seed(seed),
             null: Vec::new(),
         })
@@ -143,9 +155,9 @@ impl Session {
     }
 
     /// A trial of dyno.
-    fn dyno(&self, contender: usize) -> Result<Vec<Time>> {
+    fn dyno(&mut self, contender: usize) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path());
+        let job = self.job(contender, folder.path())?;
         let command = self.plan.contenders[contender].runner.command();
         let trial = self.conduct.run(&command, &job, |_| ())?;
         match trial.outcome {
@@ -156,23 +168,26 @@ impl Session {
         let time = |sample: &dyno_protocol::Sample| Time {
             nanoseconds: sample.nanoseconds,
             wait_ns: sample.wait_ns,
+            cpu_ns: sample.user_ns + sample.system_ns,
         };
         Ok(trial.samples.iter().map(time).collect())
     }
 
     /// The same by the C program.
-    fn reference(&self, contender: usize) -> Result<Vec<Time>> {
+    fn reference(&mut self, contender: usize) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path());
-        let times = self.reference.run(&job, &self.conduct.placement)?;
+        let job = self.job(contender, folder.path())?;
+        let runner = &self.plan.contenders[contender].runner.name;
+        let times = self.references.run(runner, &job, &self.conduct.placement)?;
         ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
         Ok(times)
     }
 
-    fn job(&self, contender: usize, folder: &Path) -> Job {
+    fn job(&mut self, contender: usize, folder: &Path) -> Result<Job> {
         let mut job = self.plan.job(&self.plan.contenders[contender], folder);
         job.tests.iter_mut().for_each(|test| test.check = None);
-        job
+        job.server = self.servers.reach(&self.plan.contenders[contender])?;
+        Ok(job)
     }
 
     /// A fresh folder, with nothing left to be written from what ran before.
@@ -184,10 +199,14 @@ impl Session {
 
 impl Comparison {
     fn add(&mut self, dyno: &[Time], reference: &[Time]) {
-        for ((pairs, dyno), reference) in self.pairs.iter_mut().zip(dyno).zip(reference) {
-            let disturbed = dyno.is_disturbed() || reference.is_disturbed();
-            let pair = (dyno.nanoseconds as f64, reference.nanoseconds as f64);
-            pairs.push((!disturbed).then_some(pair));
+        for (test, (dyno, reference)) in dyno.iter().zip(reference).enumerate() {
+            // A client waits for its own server too, and that is no disturbance.
+            let disturbed = !self.server && (dyno.is_disturbed() || reference.is_disturbed());
+            let pair = |figure: fn(&Time) -> u64| {
+                (!disturbed).then_some((figure(dyno) as f64, figure(reference) as f64))
+            };
+            self.pairs[test].push(pair(|time| time.nanoseconds));
+            self.cpu[test].push(pair(|time| time.cpu_ns));
         }
     }
 }

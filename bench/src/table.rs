@@ -24,7 +24,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(ratio: &Ratio, aim: f64) -> Verdict {
+    /// How a ratio stands to an aim.
+    pub fn of(ratio: &Ratio, aim: f64) -> Verdict {
         match ratio.interval {
             _ if ratio.ratio <= aim => Verdict::Reached,
             Some(interval) if interval.low > aim => Verdict::Missed,
@@ -37,7 +38,8 @@ impl Verdict {
         self == Verdict::Missed
     }
 
-    fn text(self) -> &'static str {
+    /// The words for it.
+    pub fn text(self) -> &'static str {
         match self {
             Verdict::Reached => "reached",
             Verdict::Open => "above, within the uncertainty",
@@ -116,7 +118,8 @@ pub fn null(session: &Session) -> String {
     text
 }
 
-fn interval(ratio: &Ratio, digits: usize) -> String {
+/// The interval of a ratio.
+pub fn interval(ratio: &Ratio, digits: usize) -> String {
     ratio
         .interval
         .map_or_else(String::new, |interval| format!("{:.digits$}–{:.digits$}", interval.low, interval.high))

@@ -1,0 +1,83 @@
+//! The clients of servers: which can be compared here, and their tables.
+//!
+//! A server's own time dwarfs its client's and varies with what else it has to do, so beside the time by
+//! the clock stands the client's CPU time, which is all that dyno could waste. Both are clients of one
+//! server, which they share with nobody and which shares their processor.
+
+use std::fmt::Write;
+
+use dyno::engine::Contender;
+use dyno::server::Installation;
+use dyno::statistics::{geometric_mean_ratio, median, paired_ratio};
+
+use crate::session::Comparison;
+use crate::table::{Verdict, interval};
+
+/// Most that the geometric mean of the ratios may be, by the clock and in CPU time.
+const AIM: f64 = 1.05;
+/// How much CPU time a test must take C's client for its ratio to count, in nanoseconds: below that it is
+/// mostly what reading the clock costs.
+const LONG_NS: f64 = 1e6;
+
+/// Whether a contender can be measured here; says which cannot and why.
+pub fn is_available(contender: &Contender) -> bool {
+    if !contender.engine.server {
+        return true;
+    }
+    match Installation::find(&contender.engine.name, &contender.build) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("{} is left out: {error:#}", contender.label);
+            false
+        }
+    }
+}
+
+/// dyno's client beside C's, test by test, and the worst verdict.
+pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String, Verdict) {
+    let mut text = format!("\n**{}**\n\n", comparison.label);
+    text += "| test | C ms | dyno/C | 95 % interval | C\u{2019}s CPU ms | dyno/C | 95 % interval |\n";
+    text += "|---|--:|--:|:-:|--:|--:|:-:|\n";
+    let mut long = Vec::new();
+    for ((title, pairs), cpu) in titles.iter().zip(&comparison.pairs).zip(&comparison.cpu) {
+        let cells = cells(pairs, seed);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {title} | {cells} | {} |", self::cells(cpu, seed));
+        if reference(cpu) >= LONG_NS {
+            long.push(cpu.clone());
+        }
+    }
+    let mut worst = Verdict::Reached;
+    for (what, pairs) in
+        [("by the clock", &comparison.pairs), ("in CPU time, tests of 1 ms and more of it", &long)]
+    {
+        let Some(mean) = geometric_mean_ratio(pairs, seed) else { continue };
+        let verdict = Verdict::of(&mean, AIM);
+        let _ = writeln!(
+            text,
+            "\nGeometric mean of the ratios {what}: {:.4} ({}); at most {AIM}: {}.",
+            mean.ratio,
+            interval(&mean, 4),
+            verdict.text()
+        );
+        worst = worst.max(verdict);
+    }
+    (text, worst)
+}
+
+/// C's median in milliseconds, the ratio and its interval.
+fn cells(pairs: &[Option<(f64, f64)>], seed: u64) -> String {
+    let left: Vec<(f64, f64)> = pairs.iter().flatten().copied().collect();
+    match paired_ratio(&left, seed) {
+        Some(ratio) => {
+            format!("{:.2} | {:.3} | {}", reference(pairs) / 1e6, ratio.ratio, interval(&ratio, 3))
+        }
+        None => " | | ".to_owned(),
+    }
+}
+
+/// C's median.
+fn reference(pairs: &[Option<(f64, f64)>]) -> f64 {
+    let times: Vec<f64> = pairs.iter().flatten().map(|pair| pair.1).collect();
+    median(&times).unwrap_or(f64::NAN)
+}
