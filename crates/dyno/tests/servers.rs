@@ -56,6 +56,11 @@ fn place() -> TempDir {
     place
 }
 
+/// The cache of the tests that do not look at it, which lives on.
+fn shared_cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
 /// A process that starts a server and holds it.
 struct Holder {
     child: Child,
@@ -228,8 +233,8 @@ fn sockets_of(process: u32) -> Vec<String> {
 #[test]
 fn a_server_does_not_outlive_a_killed_dyno() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
-        let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
+        let (place, cache) = (place(), shared_cache());
+        let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         let family: Vec<u32> = descendants(held.process).into_iter().chain([held.process]).collect();
         holder.kill();
@@ -251,8 +256,8 @@ fn a_server_does_not_outlive_a_killed_dyno() {
 #[test]
 fn a_failed_start_shows_the_servers_own_log() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
-        let mut holder = Holder::start(choice, place.path(), cache.path(), "no_such_setting=1", None);
+        let (place, cache) = (place(), shared_cache());
+        let mut holder = Holder::start(choice, place.path(), &cache, "no_such_setting=1", None);
         let error = holder.next().unwrap_err();
         assert!(error.contains("cannot start a private server of"), "{error}");
         assert!(error.contains("its log ends:") && error.contains("no_such_setting"), "{error}");
@@ -264,11 +269,11 @@ fn a_failed_start_shows_the_servers_own_log() {
 #[test]
 fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (place(), shared_cache());
         let deep = place.path().join("a-long-name-for-a-folder/".repeat(4));
         fs::create_dir_all(&deep).unwrap();
         let start = || {
-            let mut holder = Holder::start(choice, &deep, cache.path(), "", None);
+            let mut holder = Holder::start(choice, &deep, &cache, "", None);
             let held = holder.next().unwrap();
             assert!(!held.socket.starts_with(&deep), "{held:?}");
             assert!(UnixStream::connect(&held.socket).is_ok(), "{held:?}");
@@ -318,13 +323,13 @@ fn root_runs_servers_under_another_account() {
         return eprintln!("SKIPPED: this is not root");
     }
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
-        let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
+        let (place, cache) = (place(), shared_cache());
+        let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         assert_ne!(fs::metadata(format!("/proc/{}", held.process)).unwrap().uid(), 0);
         holder.release();
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
+        let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let error = holder.next().unwrap_err();
         let barrier = format!("may not enter {},", place.path().display());
         assert!(error.contains(&barrier) && error.contains("--dir"), "{error}");

@@ -16,7 +16,7 @@ use dyno_protocol::Build;
 use nix::unistd::Uid;
 
 use super::installation::Installation;
-use super::private::tail;
+use super::process::tail;
 use crate::scratch::Scratch;
 
 /// The folder of installations: `$XDG_DATA_HOME/dyno/engines`, else `~/.local/share/dyno/engines`. Root's

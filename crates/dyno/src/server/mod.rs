@@ -10,6 +10,7 @@
 
 mod account;
 mod copy;
+mod folders;
 mod guard;
 mod install;
 mod installation;
@@ -18,6 +19,7 @@ mod passwords;
 mod pool;
 mod postgres;
 mod private;
+mod process;
 mod template;
 mod url;
 

@@ -13,8 +13,8 @@ use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 
 use super::ServerEngine;
+use super::folders::Folders;
 use super::installation::Installation;
-use super::private::Folders;
 
 /// The superuser.
 pub const USER: &str = "root";

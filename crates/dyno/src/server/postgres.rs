@@ -10,8 +10,8 @@ use std::process::Command;
 use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 
+use super::folders::Folders;
 use super::installation::Installation;
-use super::private::Folders;
 
 /// The superuser.
 pub const USER: &str = "postgres";

@@ -4,26 +4,22 @@
 //! folder that nobody else may enter, and no network. Whether dyno ends it, fails, or is killed: it does
 //! not outlive dyno, and neither does its socket.
 
-use std::fs::{self, DirBuilder, File};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, io};
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Server, Setting};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tempfile::TempDir;
 
 use super::account::Account;
-use super::copy::{Zeros, copy_folder};
+use super::folders::Folders;
 use super::guard::Guard;
 use super::installation::Installation;
+use super::process::{descendants, describe, tail};
 use super::{ServerEngine, mysql, postgres, template};
 use crate::placement::Placement;
 
@@ -34,21 +30,6 @@ const START_PATIENCE: Duration = Duration::from_secs(120);
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the end of a server may take to show after its clients have lost it.
 const DEATH_PATIENCE: Duration = Duration::from_millis(500);
-/// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
-const LONGEST_SOCKET: usize = 107;
-/// How much of a log is shown: its end, in lines and in bytes.
-const SHOWN_LOG: (usize, usize) = (20, 4096);
-
-/// The places of a server.
-#[derive(Debug)]
-pub struct Folders {
-    /// The database.
-    pub data: PathBuf,
-    /// What the server puts aside while it works.
-    pub temporary: PathBuf,
-    /// Its socket.
-    pub sockets: PathBuf,
-}
 
 /// A running server. Dropped, it is stopped and its folders are removed.
 #[derive(Debug)]
@@ -59,10 +40,7 @@ pub struct PrivateServer {
     /// How it ended, once it has.
     ended: Option<ExitStatus>,
     folders: Folders,
-    log: PathBuf,
-    // In the order in which they must go: while folders are there, so is the guard.
-    _sockets: Option<TempDir>,
-    _folder: TempDir,
+    // Last: while folders are there, so is the guard.
     _guard: Guard,
 }
 
@@ -192,7 +170,7 @@ impl PrivateServer {
     }
 
     fn log_end(&self) -> String {
-        match tail(&fs::read(&self.log).unwrap_or_default()) {
+        match tail(&fs::read(&self.folders.log).unwrap_or_default()) {
             log if log.is_empty() => "it wrote no log".to_owned(),
             log => format!("its log ends:\n{log}"),
         }
@@ -210,6 +188,14 @@ impl ServerEngine {
         match self {
             ServerEngine::Postgres => postgres::STOP,
             ServerEngine::MariaDb | ServerEngine::MySql => mysql::STOP,
+        }
+    }
+
+    /// The name of the socket within its folder.
+    fn socket(self) -> &'static str {
+        match self {
+            ServerEngine::Postgres => postgres::SOCKET,
+            ServerEngine::MariaDb | ServerEngine::MySql => mysql::SOCKET,
         }
     }
 
@@ -240,138 +226,22 @@ fn start(
 ) -> Result<PrivateServer> {
     let engine = installation.engine;
     let account = Account::for_server(engine)?;
-    let place = std::path::absolute(place)?;
-    let folder = closed_folder("server-", &place)
-        .with_context(|| format!("cannot make a folder for the server in {}", place.display()))?;
-    account.admit(&place)?;
-    account.own(folder.path())?;
-    account.check_way(folder.path())?;
     account.check_way(&installation.server)?;
-    let (sockets, short) = socket_folder(engine, folder.path(), &account)?;
-    let folders = Folders { data: folder.path().join("data"), temporary: folder.path().join("tmp"), sockets };
-    prepare_data(installation, settings, &account, folder.path(), &folders)?;
-    let log = folder.path().join("log");
-    let output = File::create(&log).context("cannot make the server's log")?;
+    let folders = Folders::create(&std::path::absolute(place)?, &account, engine.socket())?;
+    template::fill(installation, settings, &account, &folders)?;
+    let output = File::create(&folders.log).context("cannot make the server's log")?;
     let mut command = engine.start_command(installation, settings, &folders);
-    command.current_dir(folder.path()).stdout(output.try_clone()?).stderr(output);
+    command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
     placement.prepare(&mut command).context("cannot place the server")?;
     account.prepare(&mut command, engine.death_signal());
     let mut child =
         command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))?;
-    let left: Vec<&Path> =
-        [Some(folder.path()), short.as_ref().map(TempDir::path)].into_iter().flatten().collect();
-    let guard = Guard::watch(child.id(), engine.death_signal(), &left).inspect_err(|_| {
+    let guard = Guard::watch(child.id(), engine.death_signal(), &folders.all()).inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })?;
-    let mut server = PrivateServer {
-        engine,
-        version: installation.version.clone(),
-        child,
-        ended: None,
-        folders,
-        log,
-        _sockets: short,
-        _folder: folder,
-        _guard: guard,
-    };
+    let version = installation.version.clone();
+    let mut server = PrivateServer { engine, version, child, ended: None, folders, _guard: guard };
     server.wait_until_ready()?;
     Ok(server)
-}
-
-/// Makes the data folder and lets it come to rest, so that no trial pays for writing it.
-fn prepare_data(
-    installation: &Installation,
-    settings: &[Setting],
-    account: &Account,
-    folder: &Path,
-    folders: &Folders,
-) -> Result<()> {
-    let made = template::obtain(installation, settings, account, folder)?;
-    let copy = || -> io::Result<()> {
-        copy_folder(&made, &folders.data, Some(account), Zeros::Written)?;
-        DirBuilder::new().mode(0o700).create(&folders.temporary)?;
-        account.own(&folders.temporary)?;
-        if made.starts_with(folder) {
-            fs::remove_dir_all(&made)?;
-        }
-        Ok(nix::unistd::syncfs(File::open(folder)?)?)
-    };
-    copy().with_context(|| format!("cannot copy the empty data folder to {}", folders.data.display()))
-}
-
-/// A folder for the socket: the server's own, unless that makes the socket's path too long; then a
-/// short one elsewhere.
-fn socket_folder(
-    engine: ServerEngine,
-    folder: &Path,
-    account: &Account,
-) -> Result<(PathBuf, Option<TempDir>)> {
-    let socket = match engine {
-        ServerEngine::Postgres => postgres::SOCKET,
-        ServerEngine::MariaDb | ServerEngine::MySql => mysql::SOCKET,
-    };
-    let fits = |folder: &Path| folder.join(socket).as_os_str().as_bytes().len() <= LONGEST_SOCKET;
-    if fits(folder) {
-        return Ok((folder.to_owned(), None));
-    }
-    let parents =
-        [Some(env::temp_dir()), env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), Some("/tmp".into())];
-    for parent in parents.into_iter().flatten() {
-        let Ok(short) = closed_folder("dyno-", &parent) else { continue };
-        let usable = account.own(short.path()).is_ok() && account.check_way(short.path()).is_ok();
-        if fits(short.path()) && usable {
-            return Ok((short.path().to_owned(), Some(short)));
-        }
-    }
-    bail!(
-        "the path of the server's socket in {} would be longer than the system's {LONGEST_SOCKET} bytes, \
-         and no short folder can be made in /tmp; choose a shorter folder with --dir",
-        folder.display()
-    )
-}
-
-/// A folder that nobody but its owner and root may enter: it is all that keeps others from the server.
-fn closed_folder(prefix: &str, parent: &Path) -> io::Result<TempDir> {
-    let mode = fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
-}
-
-/// The processes that descend from one, each after its parent.
-fn descendants(of: u32) -> Vec<i32> {
-    let mut found = vec![of.cast_signed()];
-    let processes: Vec<(i32, i32)> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name before the last parenthesis may hold anything; state and parent follow it.
-            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-            Some((pid, parent))
-        })
-        .collect();
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(processes.iter().filter(|process| process.1 == parent).map(|process| process.0));
-        next += 1;
-    }
-    found.split_off(1)
-}
-
-/// The end of what a program wrote.
-pub(super) fn tail(text: &[u8]) -> String {
-    let (lines, bytes) = SHOWN_LOG;
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(bytes)..]);
-    let all: Vec<&str> = text.trim().lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
-}
-
-fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal().map(Signal::try_from)) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(Ok(signal))) => format!("was killed by {signal}"),
-        (None, _) => "ended".to_owned(),
-    }
 }

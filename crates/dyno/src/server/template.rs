@@ -7,7 +7,9 @@
 use std::env;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -17,8 +19,9 @@ use nix::sys::signal::Signal;
 use super::ServerEngine;
 use super::account::Account;
 use super::copy::{Zeros, copy_folder};
+use super::folders::Folders;
 use super::installation::Installation;
-use super::private::tail;
+use super::process::tail;
 use super::{mysql, postgres};
 use crate::scratch::Scratch;
 
@@ -27,12 +30,30 @@ const DATA: &str = "data";
 /// What the data were made from, in full: the folder's name is only a digest of it.
 const KEY: &str = "key";
 
-/// An empty data folder for an installation and settings: the cache's, or one made now in `work`, an
-/// empty folder of the account's own.
+/// Makes the data folder of a server and lets it come to rest, so that no trial pays for writing it.
 ///
 /// # Errors
-/// The engine cannot make one, with what it said.
-pub fn obtain(
+/// The engine cannot make an empty one, with what it said; or it cannot be copied.
+pub fn fill(
+    installation: &Installation,
+    settings: &[Setting],
+    account: &Account,
+    folders: &Folders,
+) -> Result<()> {
+    let made = obtain(installation, settings, account, folders.whole())?;
+    let copy = || -> io::Result<()> {
+        copy_folder(&made, &folders.data, Some(account), Zeros::Written)?;
+        if made.starts_with(folders.whole()) {
+            fs::remove_dir_all(&made)?;
+        }
+        Ok(nix::unistd::syncfs(File::open(folders.whole())?)?)
+    };
+    copy().with_context(|| format!("cannot copy the empty data folder to {}", folders.data.display()))
+}
+
+/// An empty data folder for an installation and settings: the cache's, or one made now in `work`, a
+/// folder of the account's own.
+fn obtain(
     installation: &Installation,
     settings: &[Setting],
     account: &Account,
@@ -70,7 +91,8 @@ fn make(
         ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_command(installation, arguments, &data),
     };
     account.prepare(&mut command, Signal::SIGKILL);
-    command.current_dir(work);
+    // An interrupt from the terminal is for dyno.
+    command.process_group(0).current_dir(work);
     let program = installation.initializer.display();
     let output = command.output().with_context(|| format!("cannot run {program}"))?;
     if !output.status.success() {

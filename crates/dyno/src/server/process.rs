@@ -1,0 +1,87 @@
+//! What can be learnt of a process: how it ended, what it wrote last, and who descends from it.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use nix::sys::signal::Signal;
+
+/// How much of what a program wrote is shown: its end, in lines and in bytes.
+const SHOWN: (usize, usize) = (20, 4096);
+
+/// The end of what a program wrote.
+pub fn tail(text: &[u8]) -> String {
+    let (lines, bytes) = SHOWN;
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(bytes)..]);
+    let all: Vec<&str> = text.trim().lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// How a process ended, as the end of a sentence.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal().map(Signal::try_from)) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(Ok(signal))) => format!("was killed by {signal}"),
+        (None, _) => "ended".to_owned(),
+    }
+}
+
+/// The processes that descend from one, each after its parent, as far as they can be seen.
+pub fn descendants(of: u32) -> Vec<i32> {
+    let processes: Vec<(i32, i32)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name before the last parenthesis may hold anything; state and parent follow it.
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+            Some((pid, parent))
+        })
+        .collect();
+    let mut found = vec![of.cast_signed()];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(processes.iter().filter(|process| process.1 == parent).map(|process| process.0));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn children_and_their_children_are_found() {
+        let script = "(echo; exec sleep 60) & wait";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        shell.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        let found = descendants(shell.id());
+        assert_eq!(found.len(), 1, "{found:?}");
+        let above = descendants(std::process::id());
+        assert!(above.contains(&shell.id().cast_signed()) && above.contains(&found[0]), "{above:?}");
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        for child in found {
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(child), Signal::SIGKILL).unwrap();
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_log_is_shown() {
+        let log: String = (0..100).map(|line| format!("line {line}\n")).collect();
+        let shown = tail(log.as_bytes());
+        assert!(shown.starts_with("line 80\n") && shown.ends_with("line 99"), "{shown}");
+        assert_eq!(tail(b"\n\n"), "");
+    }
+}
