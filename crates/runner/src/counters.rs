@@ -2,6 +2,10 @@
 //!
 //! The files are opened once and read again in place, so that a reading costs microseconds and lies
 //! close to the clock. A counter that this system does not give reads as zero. Times are nanoseconds.
+//!
+//! Written bytes count what is marked to be written, by the pieces in which the kernel caches a file. On
+//! file systems with large ones (ext4 since Linux 6.16) that can be far more than the device gets: in a
+//! file that was made by writes of 1 MiB, each 8 KiB written over counts as 1 MiB.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
