@@ -43,11 +43,8 @@ impl Renderer {
         environment.set_syntax(syntax.expect("only delimiters can be refused, and these are the usual ones"));
         environment.set_fuel(Some(FUEL));
         add_functions(&mut environment, parameters);
-        let context = parameters
-            .iter()
-            .map(|(name, value)| (name, template_value(value)))
-            .chain([("dialect", Value::from(dialect))])
-            .collect();
+        let variables = parameters.iter().map(|(name, value)| (name, template_value(value)));
+        let context = Value::from_pairs(variables.chain([("dialect", Value::from(dialect))]));
         Renderer { environment, context }
     }
 
@@ -125,6 +122,11 @@ mod tests {
         let text = render("{% for i in range(0, 200000) %}x{% endfor %}").unwrap();
         assert_eq!(text.len(), 200_000);
         assert_eq!(render("{% for i in range(3) %}{{ i }}{% endfor %}").unwrap(), "012");
+    }
+
+    #[test]
+    fn parameters_and_the_dialect_are_variables() {
+        assert_eq!(render("{{ dialect }}").unwrap(), "sqlite");
     }
 
     #[test]
