@@ -71,6 +71,7 @@ impl Installation {
                 search(engine, folders, &Libraries::default(), &mut refused)
             }
             Build::Path(path) if path.is_dir() => {
+                let path = &std::path::absolute(path)?;
                 let mut own = Libraries::within(path);
                 if engine != ServerEngine::MySql {
                     // Their programs start one another, and so would leave the loader behind.
