@@ -28,8 +28,11 @@ impl Scratch {
             || format!("cannot make a temporary folder in {}; choose another with --dir", parent.display());
         sweep(parent);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent).with_context(context)?;
-        let lock = File::create(folder.path().join(LOCK)).with_context(context)?;
+        // The lock is taken before it has its name: one that is found free is a dead run's.
+        let unnamed = folder.path().join("lock.new");
+        let lock = File::create(&unnamed).with_context(context)?;
         lock.lock().with_context(context)?;
+        fs::rename(&unnamed, folder.path().join(LOCK)).with_context(context)?;
         Ok(Scratch { folder, _lock: lock })
     }
 

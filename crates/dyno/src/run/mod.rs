@@ -158,7 +158,12 @@ impl Runner<'_> {
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;
         let command = contender.runner.command();
-        let trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        if let Outcome::Failed { message, .. } = &mut trial.outcome
+            && let Some(death) = self.servers.death(contender)
+        {
+            *message = format!("{message}; {death}");
+        }
         if contender.url.is_some() && trial.outcome != Outcome::Finished {
             self.tidy(contender, &job);
         }

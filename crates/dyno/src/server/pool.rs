@@ -75,6 +75,13 @@ impl ServerPool {
         Ok(&mut self.servers[last].server)
     }
 
+    /// How the server of an installation with settings ended, with the end of its log, if there was one
+    /// and it has ended.
+    pub fn death(&mut self, installation: &Installation, settings: &[Setting]) -> Option<String> {
+        let wanted = |kept: &&mut Kept| kept.installation == *installation && kept.settings == settings;
+        self.servers.iter_mut().find(wanted)?.server.death()
+    }
+
     /// Stops servers until another fits.
     fn make_room(&mut self, memory: u64) {
         while !self.servers.is_empty() && self.taken() + memory > self.budget {

@@ -1,5 +1,6 @@
 //! The servers of a run's contenders: one is found or started when a trial needs it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -14,6 +15,8 @@ use crate::server::{Installation, ServerPool, scratch_name};
 #[derive(Debug)]
 pub struct Servers {
     pool: ServerPool,
+    /// By the contender's label: looking for one asks programs for their version.
+    installations: BTreeMap<String, Installation>,
     scratch: String,
 }
 
@@ -22,7 +25,7 @@ impl Servers {
     /// puts them.
     pub fn new(place: PathBuf, placement: &Placement, pairing: Pairing) -> Servers {
         let pool = ServerPool::new(place, pairing.pair(placement).server);
-        Servers { pool, scratch: scratch_name() }
+        Servers { pool, installations: BTreeMap::new(), scratch: scratch_name() }
     }
 
     /// How a contender's runner reaches its server, which is started if need be; none where the engine
@@ -37,8 +40,18 @@ impl Servers {
         if let Some(url) = &contender.url {
             return Ok(Some(url.connection(&self.scratch)));
         }
-        let installation = Installation::find(&contender.engine.name, &contender.build)?;
-        let server = self.pool.server(&installation, &contender.settings)?;
+        if !self.installations.contains_key(&contender.label) {
+            let found = Installation::find(&contender.engine.name, &contender.build)?;
+            self.installations.insert(contender.label.clone(), found);
+        }
+        let server = self.pool.server(&self.installations[&contender.label], &contender.settings)?;
         Ok(Some(server.connection(&self.scratch)))
+    }
+
+    /// How a contender's private server ended, with the end of its log, if it has: what a runner that lost
+    /// its connection cannot tell.
+    pub fn death(&mut self, contender: &Contender) -> Option<String> {
+        let installation = self.installations.get(&contender.label)?;
+        self.pool.death(installation, &contender.settings)
     }
 }
