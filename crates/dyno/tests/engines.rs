@@ -168,3 +168,29 @@ fn a_server_that_cannot_be_reached_costs_the_others_nothing() {
     }
     place.dyno("run speedtest --with postgres@/nonexistent").exits(2).says("/nonexistent");
 }
+
+#[test]
+fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
+    let place = Place::new();
+    let arguments = "run speedtest --trials 2 --quiet --with postgres,sqlite --scale 0.5 -o run.json";
+    let child = place.start(arguments);
+    let data = place.path("data").display().to_string();
+    let server = || processes_with(&data).into_iter().find(|pid| is_working_server(*pid));
+    wait_for("a trial on the server", 60, || server().is_some());
+    kill(Pid::from_raw(server().unwrap() as i32), Signal::SIGKILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let result = common::Result::from(output).exits(3).without_panic();
+    // The trial failed, the server was started again, and the other contender lost nothing.
+    result.prints("Failed: 1 of 3 trials of postgres").prints("the server was killed by SIGKILL");
+    place.assert_clean();
+}
+
+/// Whether a process is PostgreSQL's main one with a client's backend among its children.
+fn is_working_server(pid: u32) -> bool {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().any(|child| {
+        let line = fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        line.contains("dyno_scratch_")
+            && (line.contains("INSERT") || line.contains("SELECT") || line.contains("COMMIT"))
+    })
+}
