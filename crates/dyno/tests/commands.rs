@@ -49,8 +49,12 @@ fn show_says_again_what_run_said() {
 fn show_takes_the_newest_run() {
     let place = Place::new();
     place.dyno("show").exits(2).says("there is no folder results");
-    place.dyno(&format!("{SMALL} --trials 1 --only 15")).exits(0);
+    place.dyno("run speedtest --trials 1 --only 15 --with sqlite:memory --quiet -o results/a.json").exits(0);
     place.dyno("show --published").exits(0).prints("SQLite 2.7.0").prints("other hardware");
+    // Figures of another size would be compared with other work.
+    place.dyno(&format!("{SMALL} --trials 1 --only 15 -o results/b.json")).exits(0);
+    let result = place.dyno("show --published").exits(0).prints("No published figures");
+    assert!(!result.stdout.contains("SQLite 2.7.0"), "{}", result.stdout);
 }
 
 #[test]

@@ -282,7 +282,8 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
             let mut record = TestRecord::new(test);
             let index = written[test.id.as_str()];
             record.expect = request.suite.tests[index].expect.clone().filter(|_| is_default);
-            for published in &request.suite.published {
+            // Published figures are of the suite as it is written, and not of other sizes.
+            for published in request.suite.published.iter().filter(|_| is_default) {
                 for (system, seconds) in &published.seconds {
                     record.published.insert(system.clone(), seconds[index]);
                 }

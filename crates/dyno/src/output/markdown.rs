@@ -2,6 +2,7 @@
 
 use super::grid::{self, Detail, Grid};
 use super::notes;
+use super::table::NONE_PUBLISHED;
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -15,6 +16,9 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
         parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
         parts.push(table(&grid));
         parts.push(list(&notes::published(run)));
+    }
+    if options.published && grid::published(run, verdict).is_none() {
+        parts.push(NONE_PUBLISHED.into());
     }
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
         parts.push(table(&grid::costs(run, verdict, place)));

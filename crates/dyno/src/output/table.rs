@@ -10,6 +10,8 @@ use crate::verdict::Verdict;
 
 /// Where a test's title is cut.
 const TITLE: usize = 36;
+/// What is said where there is nothing to show beside today's figures.
+pub const NONE_PUBLISHED: &str = "No published figures are of this suite with these parameters.";
 /// Where it may be cut if that saves a second table.
 const SHORT_TITLE: usize = 24;
 
@@ -23,6 +25,9 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
             chunks(&grid).join("\n\n"),
             notes::paragraph(&notes::published(run))
         ));
+    }
+    if options.published && grid::published(run, verdict).is_none() {
+        parts.push(NONE_PUBLISHED.into());
     }
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
         parts.push(plain(&cut_titles(grid::costs(run, verdict, place), SHORT_TITLE)));
