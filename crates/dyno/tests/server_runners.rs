@@ -81,16 +81,18 @@ impl Rig {
             let file = self.folder.path().join(format!("{number}.statements"));
             fs::write(&file, statements.iter().map(|text| format!("{text}\0")).collect::<String>()).unwrap();
             let work = Work::Statements { file, count: statements.len() as u64 };
-            Test { id: (index + 1).to_string(), work, check: check.map(str::to_owned) }
+            Test { id: (index + 1).to_string(), setup: Vec::new(), work, check: check.map(str::to_owned) }
         });
         Job {
             protocol: PROTOCOL,
             engine: self.engine.name.to_owned(),
             driver: "rust".to_owned(),
+            variant: None,
             build: Build::System,
             settings: Vec::new(),
             server: Some(self.server.connection(SCRATCH)),
             directory: self.folder.path().to_owned(),
+            latency: false,
             tests: tests.collect(),
         }
     }

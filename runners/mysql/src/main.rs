@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 use connection::{Connection, ServerError};
 use scratch::Scratch;
@@ -32,6 +32,9 @@ struct MySql {
     scratch: Scratch,
     changes: u64,
 }
+
+impl Rows for MySql {}
+impl KeyValue for MySql {}
 
 impl Driver for MySql {
     fn open(job: &Job) -> Result<(Self, Hello)> {
@@ -64,7 +67,7 @@ impl Driver for MySql {
         for sql in statements.iter() {
             match connection.execute(sql, answer) {
                 Ok(changed) => self.changes += changed,
-                Err(error) => return Err(Failure { index: done, error }),
+                Err(error) => return Err(Failure::at(done, error)),
             }
             done += 1;
         }

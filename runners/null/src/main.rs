@@ -11,12 +11,15 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Nothing.
 struct Null;
+
+impl Rows for Null {}
+impl KeyValue for Null {}
 
 impl Driver for Null {
     fn open(job: &Job) -> Result<(Self, Hello)> {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 use connection::{Connection, ServerError};
 use scratch::Scratch;
@@ -32,6 +32,9 @@ struct Postgres {
     scratch: Scratch,
     changes: u64,
 }
+
+impl Rows for Postgres {}
+impl KeyValue for Postgres {}
 
 impl Driver for Postgres {
     fn open(job: &Job) -> Result<(Self, Hello)> {
@@ -60,7 +63,7 @@ impl Driver for Postgres {
         for sql in statements.iter() {
             match connection.execute(sql, answer) {
                 Ok(changed) => self.changes += changed,
-                Err(error) => return Err(Failure { index: done, error }),
+                Err(error) => return Err(Failure::at(done, error)),
             }
             done += 1;
         }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL, Value};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 use connection::Connection;
 use settings::{Database, Settings};
@@ -29,6 +29,9 @@ const FILE: &str = "dyno.db";
 struct Sqlite {
     connection: Connection,
 }
+
+impl Rows for Sqlite {}
+impl KeyValue for Sqlite {}
 
 impl Driver for Sqlite {
     fn open(job: &Job) -> Result<(Self, Hello)> {
@@ -56,7 +59,7 @@ impl Driver for Sqlite {
         let mut done = 0;
         for sql in statements.iter() {
             if let Err(error) = self.connection.execute(sql, answer) {
-                return Err(Failure { index: done, error });
+                return Err(Failure::at(done, error));
             }
             done += 1;
         }

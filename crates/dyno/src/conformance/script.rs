@@ -64,6 +64,7 @@ fn write(number: usize, statements: &[&str], check: Option<&str>, folder: &Path)
     fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(Test {
         id: number.to_string(),
+        setup: Vec::new(),
         work: Work::Statements { file, count: statements.len() as u64 },
         check: check.map(str::to_owned),
     })

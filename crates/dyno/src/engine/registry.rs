@@ -87,7 +87,7 @@ pub struct Runner {
     /// What must be installed for it.
     pub needs: String,
     /// The models that it implements.
-    pub models: Vec<String>,
+    models: Vec<String>,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,
@@ -112,9 +112,34 @@ pub struct Driver {
     /// Whether it is meant when a contender names no driver.
     #[serde(default)]
     pub default: bool,
+    /// The models that it implements, where they are not all of the runner's.
+    models: Option<Vec<String>>,
+    /// Its ways of working, the usual one first.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+/// One of a driver's ways of working: of loading rows, of keeping a store.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// The name by which contenders call it, after a `+`.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// The models that it implements, where they are not all of the driver's.
+    models: Option<Vec<String>>,
+    /// How many operations make a transaction, where it is not the suite or the profile that says.
+    pub per_commit: Option<u64>,
 }
 
 impl Runner {
+    /// Whether a driver of this runner implements a model, in this of its variants.
+    pub fn implements(&self, driver: &Driver, variant: Option<&Variant>, model: &str) -> bool {
+        let own = variant.and_then(|variant| variant.models.as_ref()).or(driver.models.as_ref());
+        own.unwrap_or(&self.models).iter().any(|known| known == model)
+    }
+
     /// The program and its arguments.
     pub fn command(&self) -> Vec<String> {
         let folder = |path: &Path| path.display().to_string();

@@ -97,10 +97,12 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         protocol: protocol::PROTOCOL,
         engine: contender.engine.name.clone(),
         driver: contender.driver.name.clone(),
+        variant: None,
         build: contender.build.clone(),
         settings: contender.settings.clone(),
         server: None,
         directory: directory.to_owned(),
+        latency: false,
         tests: Vec::new(),
     }
 }
@@ -108,7 +110,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
 fn check_models(suite: &Suite, contender: &Contender) -> Result<()> {
     for test in &suite.tests {
         let model = test.model.name();
-        if !contender.runner.models.iter().any(|known| known == model) {
+        if !contender.runner.implements(&contender.driver, None, model) {
             bail!(
                 "{} cannot run the suite {}: its runner '{}' does not implement the model '{model}' of test {}",
                 contender.label,
@@ -157,5 +159,6 @@ fn write_test(test: Rendered, folder: &Path) -> Result<protocol::Test> {
         bail!("a statement of test {} holds a NUL byte: {bad:?}", test.id);
     }
     write().with_context(|| format!("cannot write the input {}", file.display()))?;
-    Ok(protocol::Test { id: test.id, work: protocol::Work::Statements { file, count }, check: test.check })
+    let work = protocol::Work::Statements { file, count };
+    Ok(protocol::Test { id: test.id, setup: Vec::new(), work, check: test.check })
 }
