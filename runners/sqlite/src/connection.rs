@@ -6,8 +6,9 @@ use std::{ptr, slice};
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::Value;
 use dyno_runner::{Answer, file_of};
-
-use crate::api::{Api, BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT};
+use dyno_sqlite::api::{
+    Api, BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT,
+};
 
 /// A connection to one database. It must be closed with [`Connection::close`]; a trial that failed
 /// ends its process instead.
@@ -205,12 +206,12 @@ unsafe fn more_than_one(tail: *const c_char) -> Error {
 #[cfg(test)]
 mod tests {
     use dyno_protocol::Build;
+    use dyno_sqlite::load;
 
     use super::*;
-    use crate::library;
 
     fn connection() -> Connection {
-        Connection::open(library::load(&Build::Bundled).unwrap(), c":memory:").unwrap()
+        Connection::open(load(&Build::Bundled).unwrap(), c":memory:").unwrap()
     }
 
     fn complaint(connection: &Connection, sql: &CStr) -> String {
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_place_that_cannot_be_opened_is_named() {
-        let api = library::load(&Build::Bundled).unwrap();
+        let api = load(&Build::Bundled).unwrap();
         let error = Connection::open(api, c"/nowhere/dyno.db").err().unwrap();
         let said = format!("{error:#}");
         assert!(said.starts_with("cannot open /nowhere/dyno.db: unable to open database file"), "{said}");

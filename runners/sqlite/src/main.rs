@@ -1,12 +1,10 @@
 //! The runner for SQLite: loads the library that the job names and calls its C API.
 //!
 //! One code path measures every build (the bundled one, the system's, a file of the user's own),
-//! because none of them is linked: `library` finds and loads it, `api` is its table of functions,
-//! `connection` is the hot loop, `settings` sets PRAGMAs and reads them back.
+//! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
+//! loop, `settings` sets PRAGMAs and reads them back.
 
-mod api;
 mod connection;
-mod library;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -40,7 +38,7 @@ impl Driver for Sqlite {
         // SAFETY: the runner has one thread as yet, so nobody reads the environment meanwhile.
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
-        let api = library::load(&job.build)?;
+        let api = dyno_sqlite::load(&job.build)?;
         let connection = Connection::open(api, &location(settings.database, &job.directory)?)?;
         settings.apply(&connection)?;
         let hello = Hello {
@@ -102,7 +100,7 @@ fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, V
         ("compile_options".to_owned(), options.collect()),
     ]);
     if *build == Build::Bundled {
-        let flags = env!("DYNO_SQLITE_FLAGS").split_whitespace().map(str::to_owned);
+        let flags = dyno_sqlite::BUNDLED_FLAGS.split_whitespace().map(str::to_owned);
         identity.insert("compile_flags".to_owned(), flags.collect());
     }
     Ok(identity)

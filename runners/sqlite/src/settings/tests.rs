@@ -3,7 +3,7 @@
 use dyno_protocol::Build;
 
 use super::*;
-use crate::{library, location};
+use crate::location;
 
 fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
     let asked: Vec<Setting> =
@@ -16,7 +16,7 @@ fn in_force(asked: &[(&str, &str)]) -> Result<Vec<InForce>> {
     let folder = tempfile::tempdir()?;
     let settings = settings(asked)?;
     let place = location(settings.database, folder.path())?;
-    let connection = Connection::open(library::load(&Build::Bundled)?, &place)?;
+    let connection = Connection::open(dyno_sqlite::load(&Build::Bundled)?, &place)?;
     settings.apply(&connection)?;
     let found = settings.in_force(&connection)?;
     connection.close()?;

@@ -24,7 +24,7 @@ pub fn load(build: &Build) -> Result<Api> {
 
 /// Beside the program, or where the build left it, for a test's program stands elsewhere.
 fn bundled() -> Result<PathBuf> {
-    let program = std::env::current_exe().context("cannot tell where the runner's program is")?;
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
     let beside = program.with_file_name(BUNDLED);
     let built = Path::new(env!("OUT_DIR")).join(BUNDLED);
     let found = [&beside, &built].into_iter().find(|path| path.is_file());

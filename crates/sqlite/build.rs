@@ -1,7 +1,7 @@
 //! Compiles the bundled SQLite: the amalgamation that the package libsqlite3-sys carries, into a
 //! shared library with the flags of `flags.txt`. Its header is put beside it, for programs that link it.
 //!
-//! Cargo's own optimisation settings do not reach it, so that a debug build of the runner measures
+//! Cargo's own optimisation settings do not reach it, so that a debug build of a program uses
 //! the same library as a release build.
 
 use std::path::{Path, PathBuf};
@@ -47,11 +47,11 @@ fn compile(source: &Path, flags: &[&str], library: &Path) {
     );
 }
 
-/// Puts a copy where the runner's executable will stand: OUT_DIR is `PROFILE/build/PACKAGE-HASH/out`.
-/// Where Cargo lays its folders out differently, the runner finds the library in OUT_DIR.
+/// Puts a copy where the programs will stand: OUT_DIR is `PROFILE/build/PACKAGE-HASH/out`.
+/// Where Cargo lays its folders out differently, a program finds the library in OUT_DIR.
 fn place_beside_program(file: &Path, name: &str, out: &Path) {
     let Some(folder) = out.ancestors().nth(3) else { return };
-    // A runner at work may have the old file mapped: it is replaced and never overwritten.
+    // A program at work may have the old file mapped: it is replaced and never overwritten.
     let fresh = folder.join(format!(".{name}.new"));
     if let Err(error) = fs::copy(file, &fresh).and_then(|_| fs::rename(&fresh, folder.join(name))) {
         println!("cargo::warning=no copy of {name} in {}: {error}", folder.display());

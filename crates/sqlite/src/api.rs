@@ -1,4 +1,4 @@
-//! The functions of SQLite's C API that the runner calls, resolved once into a table.
+//! The functions of SQLite's C API that dyno's programs call, resolved once into a table.
 //!
 //! See <https://sqlite.org/c3ref/funclist.html>; the names lack `sqlite3_` and the types are its own.
 
@@ -35,6 +35,9 @@ pub const TEXT: c_int = 3;
 /// Type of a column's value.
 pub const BLOB: c_int = 4;
 
+/// How long `bind_text` and its like may use what they were given: until the next binding or reset.
+pub const STATIC: *const c_void = std::ptr::null();
+
 /// Flags of `open_v2`: for reading and writing, and created if missing.
 pub const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;
 
@@ -43,7 +46,10 @@ macro_rules! table {
     ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
         /// The table. Calling an entry is as unsafe as calling the C function.
         pub struct Api {
-            $(pub $name: unsafe extern "C" fn($($argument),*) -> $result,)*
+            $(
+                #[doc = concat!("`sqlite3_", stringify!($name), "`")]
+                pub $name: unsafe extern "C" fn($($argument),*) -> $result,
+            )*
             /// Since 3.37; counts beyond 2³¹ where it is there.
             pub total_changes64: Option<unsafe extern "C" fn(*mut Sqlite3) -> i64>,
             /// Keeps the functions in memory.
@@ -76,8 +82,17 @@ table! {
     extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
     errmsg: fn(*mut Sqlite3) -> *const c_char;
     total_changes: fn(*mut Sqlite3) -> c_int;
+    exec: fn(*mut Sqlite3, *const c_char, *const c_void, *mut c_void, *mut *mut c_char) -> c_int;
     prepare_v2: fn(*mut Sqlite3, *const c_char, c_int, *mut *mut Stmt, *mut *const c_char) -> c_int;
+    bind_parameter_count: fn(*mut Stmt) -> c_int;
+    bind_int64: fn(*mut Stmt, c_int, i64) -> c_int;
+    bind_double: fn(*mut Stmt, c_int, c_double) -> c_int;
+    bind_text: fn(*mut Stmt, c_int, *const c_char, c_int, *const c_void) -> c_int;
+    bind_blob: fn(*mut Stmt, c_int, *const c_void, c_int, *const c_void) -> c_int;
+    bind_null: fn(*mut Stmt, c_int) -> c_int;
+    clear_bindings: fn(*mut Stmt) -> c_int;
     step: fn(*mut Stmt) -> c_int;
+    reset: fn(*mut Stmt) -> c_int;
     finalize: fn(*mut Stmt) -> c_int;
     column_count: fn(*mut Stmt) -> c_int;
     column_type: fn(*mut Stmt, c_int) -> c_int;
