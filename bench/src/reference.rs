@@ -49,8 +49,9 @@ impl References {
     pub fn run(&self, runner: &str, job: &Job, placement: &Placement) -> Result<Vec<Time>> {
         let mut command = Command::new(&self.programs[runner]);
         command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).arg("--");
-        command.args(job.tests.iter().map(|test| match &test.work {
-            Work::Statements { file, .. } => file,
+        command.args(job.tests.iter().filter_map(|test| match &test.work {
+            Work::Statements { file, .. } => Some(file),
+            _ => None,
         }));
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         placement.prepare(&mut command)?;
