@@ -114,6 +114,9 @@ pub struct Driver {
     pub default: bool,
     /// The models that it implements, where they are not all of the runner's.
     models: Option<Vec<String>>,
+    /// The command that starts it, where it has a program of its own, as drivers do that cannot be
+    /// linked into one program with each other.
+    start: Option<Vec<String>>,
     /// Its ways of working, the usual one first.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
@@ -175,7 +178,7 @@ impl Registry {
             let path = folder.join("runner.toml");
             if path.is_file() {
                 let runner: Runner = read(&path)?;
-                runners.push(Runner { folder, programs: home.programs.clone(), ..runner });
+                runners.extend(programs(Runner { folder, programs: home.programs.clone(), ..runner }));
             }
         }
         Ok(Registry { engines, runners })
@@ -259,6 +262,19 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// A runner for each program: that of the runner, with the drivers that it serves, and those that single
+/// drivers have for themselves.
+fn programs(mut runner: Runner) -> Vec<Runner> {
+    let (own, shared): (Vec<Driver>, Vec<Driver>) =
+        std::mem::take(&mut runner.drivers).into_iter().partition(|driver| driver.start.is_some());
+    let alone = own.into_iter().map(|mut driver| {
+        let start = driver.start.take().unwrap_or_default();
+        Runner { start, drivers: vec![driver], ..runner.clone() }
+    });
+    let alone: Vec<Runner> = alone.collect();
+    [Runner { drivers: shared, ..runner }].into_iter().chain(alone).collect()
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
