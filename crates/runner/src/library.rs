@@ -164,11 +164,15 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_with_what_to_do() {
-        let error = LIBC.load(&Build::System, Other::resolve).err().unwrap().to_string();
+        let loaded = LIBC.load(&Build::System, Other::resolve).map(|other| other.missing);
+        let error = loaded.unwrap_err().to_string();
         assert!(error.contains("no-such-file.so as the client library of nobody"), "{error}");
         assert!(error.ends_with("install it (never)"), "{error}");
         let error = format!("{:#}", LIBC.open(Path::new("libc.so.6"), Other::resolve).err().unwrap());
-        assert!(error.contains("no function no_such_function: it is not a library that never was"), "{error}");
+        assert!(
+            error.contains("no function no_such_function: it is not a library that never was"),
+            "{error}"
+        );
     }
 
     #[test]

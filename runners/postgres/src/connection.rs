@@ -113,7 +113,8 @@ impl Connection {
         // without end.
         unsafe {
             while !next.is_null() {
-                let ends = matches!((api.result_status)(next), COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
+                let ends =
+                    matches!((api.result_status)(next), COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
                 (api.clear)(next);
                 next = if ends { (api.get_result)(self.conn) } else { ptr::null_mut() };
             }

@@ -7,11 +7,8 @@ use dyno_runner::library::{ClientLibrary, file_of};
 use crate::api::Api;
 
 /// PostgreSQL's client library.
-pub const LIBPQ: ClientLibrary = ClientLibrary {
-    of: "PostgreSQL",
-    files: &["libpq.so.5"],
-    install: "Debian: apt-get install libpq5",
-};
+pub const LIBPQ: ClientLibrary =
+    ClientLibrary { of: "PostgreSQL", files: &["libpq.so.5"], install: "Debian: apt-get install libpq5" };
 
 /// The version that libpq says it has, as `15.18`.
 pub fn version(api: &Api) -> String {
@@ -44,6 +41,9 @@ mod tests {
     #[test]
     fn another_library_is_not_libpq() {
         let error = LIBPQ.open(Path::new("libc.so.6"), Api::resolve).err().unwrap();
-        assert!(format!("{error:#}").contains("it has no function PQlibVersion: it is not libpq"), "{error:#}");
+        assert!(
+            format!("{error:#}").contains("it has no function PQlibVersion: it is not libpq"),
+            "{error:#}"
+        );
     }
 }

@@ -27,8 +27,12 @@ pub enum Way {
 
 impl Way {
     /// The names of the variants, the usual one first.
-    pub const ALL: [(&str, Way); 4] =
-        [("copy", Way::Copy), ("pipeline", Way::Pipeline), ("multirow", Way::MultiRow), ("insert", Way::Insert)];
+    pub const ALL: [(&str, Way); 4] = [
+        ("copy", Way::Copy),
+        ("pipeline", Way::Pipeline),
+        ("multirow", Way::MultiRow),
+        ("insert", Way::Insert),
+    ];
 }
 
 /// Bytes handed to libpq at once in a COPY.
@@ -162,7 +166,8 @@ impl Connection {
             // says it is.
             unsafe {
                 let raw = connection.raw();
-                let result = (api.exec_prepared)(raw, name.as_ptr(), count, values, lengths, formats, TEXT_FORMAT);
+                let result =
+                    (api.exec_prepared)(raw, name.as_ptr(), count, values, lengths, formats, TEXT_FORMAT);
                 connection.changed(result)?;
             }
             Ok(())

@@ -28,10 +28,8 @@ pub fn in_transactions<C: Client>(
     while start < count {
         let end = load.per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
         client.command(c"BEGIN")?;
-        done += way(load.rows.slice(start..end)).map_err(|failure| Failure {
-            index: failure.index.map(|index| start + index),
-            ..failure
-        })?;
+        done += way(load.rows.slice(start..end))
+            .map_err(|failure| Failure { index: failure.index.map(|index| start + index), ..failure })?;
         client.command(c"COMMIT")?;
         start = end;
     }

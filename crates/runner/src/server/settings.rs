@@ -84,7 +84,9 @@ pub fn in_force<'a, P: Parameters>(
     settings.reverse();
     for name in P::ALWAYS {
         if settings.iter().all(|known| known.name != *name) {
-            settings.extend(if_told::<P, _>(client.show(name))?.map(|value| InForce { name: (*name).to_owned(), value }));
+            settings.extend(
+                if_told::<P, _>(client.show(name))?.map(|value| InForce { name: (*name).to_owned(), value }),
+            );
         }
     }
     Ok(settings)
