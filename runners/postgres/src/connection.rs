@@ -101,11 +101,11 @@ impl Connection {
     pub fn end(&self, outcome: Result<u64>) -> Result<u64> {
         // SAFETY: the connection is open, and a statement is under way on it.
         let next = unsafe { (self.api.get_result)(self.conn) };
-        if next.is_null() { outcome } else { self.drain(next, outcome) }
+        if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
     }
 
-    /// Clears the results after the first, which a statement of the protocol never has: there were several
-    /// statements in the text.
+    /// Clears the results after the first. Where that is no failure, there were several statements in the
+    /// text.
     #[cold]
     fn drain(&self, mut next: *mut PgResult, outcome: Result<u64>) -> Result<u64> {
         let api = &*self.api;
@@ -119,7 +119,13 @@ impl Connection {
                 next = if ends { (api.get_result)(self.conn) } else { ptr::null_mut() };
             }
         }
-        outcome.and_then(|_| bail!("there is more than one statement in it: give each an entry of its own"))
+        // Why the server has ended a connection it may say before it does.
+        // SAFETY: the connection is there, open or not.
+        match outcome {
+            Err(_) if unsafe { (api.status)(self.conn) } != CONNECTION_OK => Err(self.trouble()),
+            Err(error) => Err(error),
+            Ok(_) => bail!("there is more than one statement in it: give each an entry of its own"),
+        }
     }
 
     /// Puts every row of a result into the answer.
