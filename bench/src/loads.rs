@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno::engine::Contender;
-use dyno::statistics::{median, paired_ratio};
+use dyno::statistics::paired_ratio;
 use dyno_protocol::{Column, Commits, Job, LoadWork, RowFile, Test, Work};
 use fastrand::Rng;
 use tempfile::TempDir;
 
+use crate::clients::cells;
 use crate::session::Comparison;
-use crate::table::{Verdict, interval};
+use crate::table::Verdict;
 
 /// The columns' names and widths, the narrow ones of the suite `intuition`.
 const COLUMNS: [(&str, usize); 3] = [("a1", 8), ("b2", 8), ("c3", 8)];
@@ -114,26 +115,28 @@ fn write(file: &Path, lines: &Path, count: u64, seed: u64) -> std::io::Result<()
 /// The loads beside what they are compared with, and the worst verdict.
 pub fn compare(comparisons: &[Comparison], rows: u64, seed: u64) -> (String, Verdict) {
     let mut text = format!("\n**{rows} rows of 3 columns of 8 bytes**\n\n");
-    text += "| load | beside | its ms | dyno ms | dyno/it | 95 % interval | pairs | aim |\n";
-    text += "|---|---|--:|--:|--:|:-:|--:|---|\n";
+    text +=
+        "| load | beside | its ms | dyno/it | 95 % interval | its CPU ms | dyno/it | 95 % interval | aim |\n";
+    text += "|---|---|--:|--:|:-:|--:|--:|:-:|---|\n";
     let mut worst = Verdict::Reached;
     for comparison in comparisons {
         let Some(load) = comparison.load else { continue };
-        let pairs: Vec<(f64, f64)> = comparison.pairs.iter().flatten().flatten().copied().collect();
-        let Some(ratio) = paired_ratio(&pairs, seed) else { continue };
-        let [dyno, other] = [|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1]
-            .map(|side| median(&pairs.iter().map(side).collect::<Vec<_>>()).unwrap_or(f64::NAN) / 1e6);
+        let (clock, cpu) = (&comparison.pairs[0], &comparison.cpu[0]);
+        // psql does not tell its CPU time.
+        let cpu = if load.is_psqls() { &Vec::new() } else { cpu };
+        let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>(), seed) else {
+            continue;
+        };
         let verdict = Verdict::of(&ratio, load.aim);
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "| {} {} | {} | {other:.0} | {dyno:.0} | {:.3} | {} | {} | {}: {} |",
+            "| {} {} | {} | {} | {} | {}: {} |",
             comparison.label,
             load.variant.unwrap_or("insert-rows"),
             load.other,
-            ratio.ratio,
-            interval(&ratio, 3),
-            pairs.len(),
+            cells(clock, seed),
+            cells(cpu, seed),
             load.aim,
             verdict.text()
         );

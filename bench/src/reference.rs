@@ -77,6 +77,7 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
     let server = job.server.as_ref().context("psql needs a server")?;
     let psql = |database: &str, commands: &[String]| {
         let mut command = Command::new("psql");
+        command.env("PGOPTIONS", "-c client_min_messages=warning");
         command.args(["-X", "-v", "ON_ERROR_STOP=1", "-h", &server.host, "-U", &server.user, "-d", database]);
         command.args(["-p", &server.port.unwrap_or(5432).to_string()]);
         command.args(commands.iter().flat_map(|text| ["-c", text]));

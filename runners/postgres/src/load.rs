@@ -182,7 +182,8 @@ impl Connection {
         insert(self, load, group, prepare, |_, statement, rows| pipeline.insert(statement, rows))
     }
 
-    /// COPY FROM STDIN, in text: the server reads it faster than its binary format.
+    /// COPY FROM STDIN, in text: the server reads its binary format no faster, and a column that is no text
+    /// would take a cell's bytes for something else.
     fn copy(&self, load: &Load) -> Result<u64, Failure> {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.columns));
         let sql = CString::new(sql).map_err(Error::from)?;
