@@ -1,0 +1,16 @@
+// Command dyno-runner-go is the runner of the drivers in Go that can be linked into one program. Those
+// that carry a SQLite in C of their own have a program each beside it.
+package main
+
+import (
+	"dyno/runners/go/internal/modernc"
+	"dyno/runners/go/internal/null"
+	"dyno/runners/go/internal/runner"
+)
+
+func main() {
+	runner.Main(map[string]runner.Open{
+		"null/go":        null.Open,
+		"sqlite/modernc": modernc.Open,
+	})
+}
