@@ -102,9 +102,9 @@ func (t *textCell) Scan(value any) error {
 			*t.cell = value
 			return nil
 		}
-		return fmt.Errorf("a cell of the column %s (%s) is stored as bytes and not as text", t.column, t.kind)
+		return fmt.Errorf("a cell of the column %s (%s) is not stored as text but as bytes", t.column, t.kind)
 	case nil:
 		return fmt.Errorf("a cell of the column %s is NULL and not text", t.column)
 	}
-	return fmt.Errorf("a cell of the column %s is stored as %T and not as text", t.column, value)
+	return fmt.Errorf("a cell of the column %s (%s) is not stored as text but as %T", t.column, t.kind, value)
 }

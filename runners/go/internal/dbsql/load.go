@@ -5,28 +5,21 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
 )
 
-// Dialect is how an engine spells an INSERT.
-type Dialect struct {
-	// Quote stands around a name.
-	Quote string
-	// Numbered says that parameters are $1, $2, … and not ?.
-	Numbered bool
-}
+// Parameter spells a parameter of a statement by its number from 1.
+type Parameter func(number int) string
 
-// Insert is the statement that inserts some rows.
-func (d Dialect) Insert(load *runner.Load, rows int) string {
+// Question is how SQLite and MySQL spell a parameter.
+func Question(int) string { return "?" }
+
+// Insert is the statement that inserts some rows. Names are as the job spells them, because the statements
+// that made the table did so too.
+func Insert(load *runner.Load, rows int, parameter Parameter) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "INSERT INTO %s (", d.Name(load.Table))
-	for i, column := range load.Columns {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(d.Name(column.Name))
-	}
-	text.WriteString(") VALUES ")
+	fmt.Fprintf(&text, "INSERT INTO %s (%s) VALUES ", load.Table, Names(load.Columns))
 	number := 0
 	for row := range rows {
 		if row > 0 {
@@ -37,32 +30,43 @@ func (d Dialect) Insert(load *runner.Load, rows int) string {
 			if i > 0 {
 				text.WriteString(", ")
 			}
-			if number++; d.Numbered {
-				fmt.Fprintf(&text, "$%d", number)
-			} else {
-				text.WriteByte('?')
-			}
+			number++
+			text.WriteString(parameter(number))
 		}
 		text.WriteByte(')')
 	}
 	return text.String()
 }
 
-// Name is a name of a table or column as it stands in a statement.
-func (d Dialect) Name(name string) string {
-	return d.Quote + strings.ReplaceAll(name, d.Quote, d.Quote+d.Quote) + d.Quote
+// Names is a list of columns.
+func Names(columns []protocol.Column) string {
+	names := make([]string, len(columns))
+	for i, column := range columns {
+		names[i] = column.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Select is the statement that reads whole rows.
+func Select(table string, columns []protocol.Column) string {
+	return fmt.Sprintf("SELECT %s FROM %s", Names(columns), table)
 }
 
 // InsertRows inserts each row by an execution of its own of one prepared statement. This is a timed
 // section.
-func (c *Conn) InsertRows(load *runner.Load, dialect Dialect) (int, error) {
-	return c.InsertMany(load, dialect, 1)
+func (c *Conn) InsertRows(load *runner.Load, parameter Parameter) (int, error) {
+	return c.InsertMany(load, parameter, 1)
 }
 
-// InsertMany inserts some rows by each execution of a prepared statement. This is a timed section.
-func (c *Conn) InsertMany(load *runner.Load, dialect Dialect, rows int) (int, error) {
+// mostParameters is how many parameters one statement of any engine takes: SQLite's limit is the lowest.
+const mostParameters = 32_766
+
+// InsertMany inserts some rows, as many as parameters allow, by each execution of a prepared statement.
+// This is a timed section.
+func (c *Conn) InsertMany(load *runner.Load, parameter Parameter, rows int) (int, error) {
 	count := load.Rows.Len()
-	many, err := c.Prepare(dialect.Insert(load, min(rows, max(count, 1))))
+	rows = max(min(rows, mostParameters/len(load.Columns), count), 1)
+	many, err := c.Prepare(Insert(load, rows, parameter))
 	if err != nil {
 		return 0, err
 	}
@@ -72,7 +76,7 @@ func (c *Conn) InsertMany(load *runner.Load, dialect Dialect, rows int) (int, er
 		return c.Transaction(func() (err error) {
 			whole := from + (to-from)/rows*rows
 			if err = insert(many, load, from, whole, rows); err == nil && whole < to {
-				err = c.insertRest(load, dialect, whole, to)
+				err = c.insertRest(load, parameter, whole, to)
 			}
 			if err == nil {
 				done += to - from
@@ -84,8 +88,8 @@ func (c *Conn) InsertMany(load *runner.Load, dialect Dialect, rows int) (int, er
 }
 
 // insertRest inserts what is less than a statement of many rows, by one that is made for it.
-func (c *Conn) insertRest(load *runner.Load, dialect Dialect, from, to int) error {
-	rest, err := c.Prepare(dialect.Insert(load, to-from))
+func (c *Conn) insertRest(load *runner.Load, parameter Parameter, from, to int) error {
+	rest, err := c.Prepare(Insert(load, to-from, parameter))
 	if err != nil {
 		return err
 	}

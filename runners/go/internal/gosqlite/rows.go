@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/runners/go/internal/dbsql"
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
-	"dyno/runners/go/internal/sqlite"
 
 	driver "github.com/eatonphil/gosqlite"
 )
@@ -20,7 +20,7 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) { return d.insert(lo
 
 // insert binds the cells where they lie, in the mapped file, without a copy.
 func (d *Database) insert(load *runner.Load) (int, error) {
-	statement, err := d.prepare(sqlite.Dialect.Insert(load, 1))
+	statement, err := d.prepare(dbsql.Insert(load, 1, dbsql.Question))
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {
 }
 
 func (d *Database) ReadRows(table string, columns []protocol.Column, visit func([][]byte) error) (err error) {
-	statement, err := d.prepare(sqlite.Select(table, columns))
+	statement, err := d.prepare(dbsql.Select(table, columns))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"dyno/runners/go/internal/protocol"
@@ -131,7 +132,9 @@ func (a *Answer) Any(value any) {
 	case float64:
 		a.Real(value)
 	case float32:
-		a.Real(float64(value))
+		// By its digits: 0.1 and not the nearest number of twice the width.
+		wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(value), 'g', -1, 32), 64)
+		a.Real(wide)
 	case bool:
 		if value {
 			a.Integer(1)

@@ -106,14 +106,14 @@ func VariantOf(job *protocol.Job, variants ...string) (string, error) {
 			return known, nil
 		}
 	}
-	return "", fmt.Errorf("%s/%s has no way of working '%s'; it has %s", job.Engine, job.Driver, job.Variant,
+	return "", fmt.Errorf("%s/%s has no variant '%s': it has %s", job.Engine, job.Driver, job.Variant,
 		strings.Join(variants, ", "))
 }
 
 // NoVariants refuses a way of working, for drivers that have one only.
 func NoVariants(job *protocol.Job) error {
 	if job.Variant != "" {
-		return fmt.Errorf("%s/%s has one way of working only, and none named '%s'", job.Engine, job.Driver, job.Variant)
+		return fmt.Errorf("%s/%s has no variant '%s': it has none", job.Engine, job.Driver, job.Variant)
 	}
 	return nil
 }

@@ -3,15 +3,11 @@ package sqlite
 import (
 	"database/sql/driver"
 	"fmt"
-	"strings"
 
 	"dyno/runners/go/internal/dbsql"
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
 )
-
-// Dialect is how SQLite spells an INSERT.
-var Dialect = dbsql.Dialect{Quote: `"`}
 
 // Database is an open database of a driver behind database/sql.
 type Database struct {
@@ -65,11 +61,11 @@ func TotalChanges(ask Asker) (int, error) {
 }
 
 func (d *Database) InsertRows(load *runner.Load) (int, error) {
-	return d.conn.InsertRows(load, Dialect)
+	return d.conn.InsertRows(load, dbsql.Question)
 }
 
 func (d *Database) BulkLoad(load *runner.Load) (int, error) {
-	return d.conn.InsertMany(load, Dialect, d.rows)
+	return d.conn.InsertMany(load, dbsql.Question, d.rows)
 }
 
 func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {
@@ -77,14 +73,5 @@ func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {
 }
 
 func (d *Database) ReadRows(table string, columns []protocol.Column, visit func([][]byte) error) error {
-	return d.conn.ReadRows(Select(table, columns), columns, visit)
-}
-
-// Select reads whole rows.
-func Select(table string, columns []protocol.Column) string {
-	names := make([]string, len(columns))
-	for i, column := range columns {
-		names[i] = Dialect.Name(column.Name)
-	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(names, ", "), Dialect.Name(table))
+	return d.conn.ReadRows(dbsql.Select(table, columns), columns, visit)
 }

@@ -32,8 +32,7 @@ func (d *Database) OpenStore(asked *protocol.Store) error {
 	if kind == "" {
 		return fmt.Errorf("the job's store %s has keys of the unknown kind '%s': this is an error in dyno", asked.Name, asked.Key)
 	}
-	table := Dialect.Name(asked.Name)
-	if err := d.conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s(k %s PRIMARY KEY, v BLOB)", table, kind)); err != nil {
+	if err := d.conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s(k %s PRIMARY KEY, v BLOB)", asked.Name, kind)); err != nil {
 		return err
 	}
 	made := &store{name: asked.Name, isInteger: asked.Key == "integer"}
@@ -49,7 +48,7 @@ func (d *Database) OpenStore(asked *protocol.Store) error {
 		{&made.deletion, "DELETE FROM %s WHERE k = ?"},
 	} {
 		var err error
-		if *statement.prepared, err = d.conn.Prepare(fmt.Sprintf(statement.text, table)); err != nil {
+		if *statement.prepared, err = d.conn.Prepare(fmt.Sprintf(statement.text, asked.Name)); err != nil {
 			return err
 		}
 	}
