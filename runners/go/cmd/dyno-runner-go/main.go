@@ -6,6 +6,7 @@ import (
 	"dyno/runners/go/internal/modernc"
 	"dyno/runners/go/internal/mysql"
 	"dyno/runners/go/internal/null"
+	"dyno/runners/go/internal/pebble"
 	"dyno/runners/go/internal/pgx"
 	"dyno/runners/go/internal/pq"
 	"dyno/runners/go/internal/runner"
@@ -19,5 +20,6 @@ func main() {
 		"postgres/pq":           pq.Open,
 		"mariadb/go-sql-driver": mysql.Open,
 		"mysql/go-sql-driver":   mysql.Open,
+		"pebble/go":             pebble.Open,
 	})
 }

@@ -13,9 +13,6 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
-// bulkRows is how many rows one statement of a bulk load inserts.
-const bulkRows = 50
-
 // connector opens databases with the driver's own options.
 type connector struct{ dsn string }
 
@@ -26,13 +23,7 @@ func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 // Open opens a fresh database. The driver sets synchronous=NORMAL by itself where it is not told: it is
 // told SQLite's own default, and the settings asked for come after that.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
-	if err := runner.NoVariants(job); err != nil {
-		return nil, nil, err
-	}
-	settings, err := sqlite.Prepare(job)
-	if err != nil {
-		return nil, nil, err
-	}
-	dsn := settings.Location(job.Directory) + "?_synchronous=FULL"
-	return sqlite.Open(settings, connector{dsn}, "github.com/mattn/go-sqlite3", bulkRows)
+	return sqlite.Open(job, "github.com/mattn/go-sqlite3", func(location string) (driver.Connector, error) {
+		return connector{location + "?_synchronous=FULL"}, nil
+	})
 }

@@ -32,7 +32,11 @@ func (d *Database) OpenStore(asked *protocol.Store) error {
 	if kind == "" {
 		return fmt.Errorf("the job's store %s has keys of the unknown kind '%s': this is an error in dyno", asked.Name, asked.Key)
 	}
-	if err := d.conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s(k %s PRIMARY KEY, v BLOB)", asked.Name, kind)); err != nil {
+	create := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s(k %s PRIMARY KEY, v BLOB)", asked.Name, kind)
+	if d.way == wayWithoutRowid {
+		create += " WITHOUT ROWID"
+	}
+	if err := d.conn.Exec(create); err != nil {
 		return err
 	}
 	made := &store{name: asked.Name, isInteger: asked.Key == "integer"}
@@ -41,10 +45,10 @@ func (d *Database) OpenStore(asked *protocol.Store) error {
 		text     string
 	}{
 		{&made.insert, "INSERT INTO %s(k, v) VALUES(?, ?)"},
-		{&made.overwrite, "REPLACE INTO %s(k, v) VALUES(?, ?)"},
+		{&made.overwrite, "UPDATE %s SET v = ? WHERE k = ?"},
 		{&made.get, "SELECT v FROM %s WHERE k = ?"},
 		{&made.scan, "SELECT k, v FROM %s ORDER BY k"},
-		{&made.visit, "SELECT v FROM %s WHERE k >= ? ORDER BY k LIMIT ?"},
+		{&made.visit, "SELECT k, v FROM %s WHERE k >= ? ORDER BY k LIMIT ?"},
 		{&made.deletion, "DELETE FROM %s WHERE k = ?"},
 	} {
 		var err error
@@ -77,12 +81,13 @@ func (s *store) key(key []byte) any {
 }
 
 func (d *Database) Put(put *runner.Put, watch *runner.Latency) (int, error) {
-	statement := d.store.insert
 	if put.Overwrite {
-		statement = d.store.overwrite
+		return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
+			return d.store.overwrite.ExecContext(background, put.Values.Get(place), d.store.key(put.Keys.Get(place)))
+		})
 	}
 	return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
-		return statement.ExecContext(background, d.store.key(put.Keys.Get(place)), put.Values.Get(place))
+		return d.store.insert.ExecContext(background, d.store.key(put.Keys.Get(place)), put.Values.Get(place))
 	})
 }
 
@@ -92,38 +97,44 @@ func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error
 	})
 }
 
-// change does operations in transactions. A single one is a transaction by itself.
+// change does operations in transactions: BEGIN belongs to the first operation of each and COMMIT to the
+// last. A single one is a transaction by itself.
 func (d *Database) change(count, perCommit int, watch *runner.Latency, operation func(int) (sql.Result, error)) (int, error) {
 	done := 0
-	err := runner.Transactions(count, perCommit, func(from, to int) error {
-		work := func() error {
-			for place := from; place < to; place++ {
-				begin := watch.Begin()
-				result, err := operation(place)
-				watch.End(begin)
-				if err != nil {
-					return runner.At(place, err)
-				}
-				changed, err := result.RowsAffected()
-				if err != nil {
-					return runner.At(place, err)
-				}
-				done += int(changed)
+	single := perCommit == 1
+	step := func(place int) error {
+		if !single && place%perCommit == 0 {
+			if err := d.conn.Exec("BEGIN"); err != nil {
+				return err
 			}
-			return nil
 		}
-		if perCommit == 1 {
-			return work()
+		result, err := operation(place)
+		if err != nil {
+			return err
 		}
-		return d.conn.Transaction(work)
-	})
-	return done, err
+		changed, err := result.RowsAffected()
+		done += int(changed)
+		if err == nil && !single && ((place+1)%perCommit == 0 || place+1 == count) {
+			err = d.conn.Exec("COMMIT")
+		}
+		return err
+	}
+	for place := range count {
+		begin := watch.Begin()
+		err := step(place)
+		watch.End(begin)
+		if err != nil {
+			return done, runner.At(place, err)
+		}
+	}
+	return done, nil
 }
 
 func (d *Database) Get(keys runner.Cells, watch *runner.Latency) (found runner.Found, err error) {
+	var value sql.RawBytes
 	for place := range keys.Len() {
 		begin := watch.Begin()
-		err := lengths(d.store.get, &found, d.store.key(keys.Get(place)))
+		err := lengths(d.store.get, &found, []any{&value}, &value, d.store.key(keys.Get(place)))
 		watch.End(begin)
 		if err != nil {
 			return found, runner.At(place, err)
@@ -133,9 +144,11 @@ func (d *Database) Get(keys runner.Cells, watch *runner.Latency) (found runner.F
 }
 
 func (d *Database) Range(keys runner.Cells, length int, watch *runner.Latency) (found runner.Found, err error) {
+	var value sql.RawBytes
+	pair := []any{d.store.place(), &value}
 	for place := range keys.Len() {
 		begin := watch.Begin()
-		err := lengths(d.store.visit, &found, d.store.key(keys.Get(place)), int64(length))
+		err := lengths(d.store.visit, &found, pair, &value, d.store.key(keys.Get(place)), int64(length))
 		watch.End(begin)
 		if err != nil {
 			return found, runner.At(place, err)
@@ -144,19 +157,26 @@ func (d *Database) Range(keys runner.Cells, length int, watch *runner.Latency) (
 	return found, nil
 }
 
-// lengths adds up the lengths of the values that a query finds.
-func lengths(query *sql.Stmt, found *runner.Found, values ...any) error {
-	rows, err := query.QueryContext(background, values...)
+// place is where a key is put that is read.
+func (s *store) place() any {
+	if s.isInteger {
+		return new(int64)
+	}
+	return new(sql.RawBytes)
+}
+
+// lengths reads the rows that a query finds and adds up the lengths of their values.
+func lengths(query *sql.Stmt, found *runner.Found, row []any, value *sql.RawBytes, asked ...any) error {
+	rows, err := query.QueryContext(background, asked...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	var value sql.RawBytes
 	for rows.Next() {
-		if err := rows.Scan(&value); err != nil {
+		if err := rows.Scan(row...); err != nil {
 			return err
 		}
-		found.Add(len(value))
+		found.Add(len(*value))
 	}
 	return rows.Err()
 }
@@ -167,24 +187,24 @@ func (d *Database) ScanPairs(visit func(key, value []byte)) error {
 		return err
 	}
 	defer rows.Close()
-	var (
-		number     int64
-		big        [8]byte
-		key, value sql.RawBytes
-		first      any = &key
-	)
-	if d.store.isInteger {
-		first = &number
-	}
-	for rows.Next() {
-		if err := rows.Scan(first, &value); err != nil {
-			return err
+	var value sql.RawBytes
+	var big [8]byte
+	switch first := d.store.place().(type) {
+	case *int64:
+		for rows.Next() {
+			if err := rows.Scan(first, &value); err != nil {
+				return err
+			}
+			binary.BigEndian.PutUint64(big[:], uint64(*first))
+			visit(big[:], value)
 		}
-		if d.store.isInteger {
-			binary.BigEndian.PutUint64(big[:], uint64(number))
-			key = big[:]
+	case *sql.RawBytes:
+		for rows.Next() {
+			if err := rows.Scan(first, &value); err != nil {
+				return err
+			}
+			visit(*first, value)
 		}
-		visit(key, value)
 	}
 	return rows.Err()
 }
