@@ -82,7 +82,9 @@ def read_job(stream: BinaryIO) -> Job:
     """Reads one job, to the end of the input."""
     data = stream.read()
     if not data.strip():
-        raise Failure("standard input is empty where a job is expected: a runner is started by dyno, not by hand")
+        raise Failure(
+            "standard input is empty where a job is expected: a runner is started by dyno, not by hand"
+        )
     try:
         job = json.loads(data)
     except json.JSONDecodeError as error:
@@ -119,7 +121,9 @@ def _job(job: Any) -> Job:
         driver=take(job, "driver", str),
         variant=take(job, "variant", str, None),
         build=_build(job),
-        settings=[Setting(take(each, "name", str), take(each, "value", str)) for each in take(job, "settings", list)],
+        settings=[
+            Setting(take(each, "name", str), take(each, "value", str)) for each in take(job, "settings", list)
+        ],
         directory=Path(take(job, "directory", str)),
         tests=[_test(each) for each in take(job, "tests", list)],
         server=None if server is None else _server(server),

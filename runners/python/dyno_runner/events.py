@@ -25,7 +25,9 @@ class Events:
 
     def send(self, event: str, **fields: Any) -> None:
         """Sends one event."""
-        line = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        line = json.dumps(
+            {"event": event, **fields}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
         try:
             self._out.write(line.encode("utf-8", "replace") + b"\n")
             self._out.flush()

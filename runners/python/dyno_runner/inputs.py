@@ -32,7 +32,7 @@ class Statements:
             raise Failure(f"{self._name} holds {len(self._ends)} statements where the job says {count}")
 
     def _find(self) -> list[int]:
-        ends = []
+        ends: list[int] = []
         start = 0
         while start < len(self._data):
             end = self._data.find(b"\0", start)
@@ -102,7 +102,7 @@ class RowFile:
         self._step = max(1, BLOCK // self.width)
 
     @property
-    def bytes(self) -> memoryview:
+    def view(self) -> memoryview:
         """All rows as they lie in memory."""
         return self._view
 
@@ -163,7 +163,9 @@ class Load:
 
 def columns_of(record: Any) -> list[Column]:
     """The columns that a job names."""
-    return [Column(take(each, "name", str), take(each, "bytes", int)) for each in take(record, "columns", list)]
+    return [
+        Column(take(each, "name", str), take(each, "bytes", int)) for each in take(record, "columns", list)
+    ]
 
 
 def _map(file: str, name: str) -> mmap.mmap | bytes:

@@ -92,7 +92,9 @@ def _digest(load: Load, driver: Driver) -> list[Any]:
     """The table's digest, and its first, middle and last row as found by their first cell."""
     file = load.file
     places = [0, file.count // 2, file.count - 1] if file.count else []
-    digest = TableDigest([column.name for column in file.columns], [file.row(place)[0].decode() for place in places])
+    digest = TableDigest(
+        [column.name for column in file.columns], [file.row(place)[0].decode() for place in places]
+    )
     try:
         for rows in driver.blocks(load.table, file.columns):
             digest.add(rows)

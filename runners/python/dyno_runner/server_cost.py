@@ -68,14 +68,20 @@ class ServerProcesses:
         return {
             "user_ns": user_ns,
             "system_ns": system_ns,
-            "wait_ns": sum(max(0, wait - before.waits.get(thread, 0)) for thread, wait in after.waits.items()),
+            "wait_ns": sum(
+                max(0, wait - before.waits.get(thread, 0)) for thread, wait in after.waits.items()
+            ),
             "device_read_bytes": max(0, after.read_bytes - before.read_bytes),
             "device_written_bytes": max(0, after.written_bytes - before.written_bytes),
             "peak_memory_bytes": max(map(_peak, after.processes), default=0),
         }
 
     def _read(self) -> Reading | None:
-        stats = {process: stat for process in _numbers("/proc") if (stat := parse(read_text(f"/proc/{process}/stat")))}
+        stats = {
+            process: stat
+            for process in _numbers("/proc")
+            if (stat := parse(read_text(f"/proc/{process}/stat")))
+        }
         if self._main not in stats:
             return None
         reading = Reading(tree(self._main, stats))

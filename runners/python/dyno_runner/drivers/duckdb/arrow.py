@@ -23,7 +23,7 @@ class Batches:
 
     def __init__(self, file: RowFile) -> None:
         self._file = file
-        self._bytes = pyarrow.py_buffer(file.bytes)
+        self._bytes = pyarrow.py_buffer(file.view)
         self._size = max(1, min(BATCH, file.count, LONGEST // file.width))
         widths = [column.bytes for column in file.columns]
         places = accumulate(widths * self._size, initial=0)

@@ -1,6 +1,6 @@
 """DuckDB's own client for Python, which has the engine within it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -35,17 +35,22 @@ class DuckDb(Driver):
             "appender": self._appender,
             "executemany": self.insert_rows,
         }
-        self.bulk_load = ways[variant]  # type: ignore[method-assign]
+        self._load = ways[variant]
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
         variant = variant_of(job, ("arrow", "appender", "executemany"))
         if job.build != "bundled":
-            raise Failure("the wheel of duckdb has the engine in it and takes no other: name the contender duckdb")
+            raise Failure(
+                "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
+            )
         settings = Settings(job.settings)
         # What does not fit into memory belongs on the file system that is measured, like the database; and nothing
         # is fetched from a network.
-        config = {"temp_directory": str(job.directory / "temporary"), "autoinstall_known_extensions": "false"}
+        config: dict[str, Any] = {
+            "temp_directory": str(job.directory / "temporary"),
+            "autoinstall_known_extensions": "false",
+        }
         place = settings.place(job.directory)
         try:
             connection = duckdb.connect(place, config=config)
@@ -53,7 +58,7 @@ class DuckDb(Driver):
             raise Failure(f"cannot open {place}: {one_line(error)}") from None
         driver = cls(connection, variant)
         settings.apply(connection)
-        version, source = connection.execute("SELECT library_version, source_id FROM pragma_version()").fetchone()
+        version, source = driver.query("SELECT library_version, source_id FROM pragma_version()")[0]
         build = {"source_id": [source], "library": [duckdb.__file__ or "unknown"]}
         version = version.removeprefix("v")
         return driver, Hello(version, f"duckdb {duckdb.__version__}", settings.in_force(connection), build)
@@ -125,10 +130,13 @@ class DuckDb(Driver):
         except duckdb.Error as error:
             raise Failure(one_line(error)) from None
 
+    def bulk_load(self, load: Load) -> None:
+        self._load(load)
+
     def scan(self, sql: str, answer: Answer) -> None:
         answer.take(self.query(sql))
 
-    def blocks(self, table: str, columns: list[Column]) -> Any:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         try:
             result = self._connection.execute(f"SELECT {names} FROM {identifier(table)}")

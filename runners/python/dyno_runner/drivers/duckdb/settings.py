@@ -1,6 +1,6 @@
 """Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data lives.
 
-DuckDB tells sizes rounded, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that they are one
+DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that they are one
 value. So a value that means the one asked for is told in the spelling in which it was asked.
 """
 
@@ -70,14 +70,14 @@ class Settings:
 
 
 def means(asked: str, found: str) -> bool:
-    """Whether a value found is the one asked for; a size is told with one decimal."""
+    """Whether a value found is the one asked for; a size is told with one decimal, cut off."""
     if asked.lower() == found.lower():
         return True
     one, other = _amount(asked), _amount(found)
     if one is None or other is None:
         return False
     unit = re.sub(r"[\d.\s]", "", found).upper()
-    return abs(one - other) <= 0.05 * FACTORS.get(unit, 1)
+    return -1 < one - other < 0.1 * FACTORS.get(unit, 1)
 
 
 def _amount(text: str) -> float | None:

@@ -5,9 +5,8 @@ is such a text.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
 
 import pymysql
 from pymysql.cursors import SSCursor
@@ -46,7 +45,7 @@ class PyMySql(Driver):
             "multi-row": self._multi_row,
             "insert": self.insert_rows,
         }
-        self.bulk_load = ways[variant]  # type: ignore[method-assign]
+        self._load = ways[variant]
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
@@ -147,10 +146,13 @@ class PyMySql(Driver):
         level, number, words = self._cursor.fetchone()
         return Failure(f"LOAD DATA changed what it was given: {words} ({level.lower()} {number})")
 
+    def bulk_load(self, load: Load) -> None:
+        self._load(load)
+
     def scan(self, sql: str, answer: Answer) -> None:
         answer.take(self.query(sql))
 
-    def blocks(self, table: str, columns: list[Column]) -> Any:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         try:
             # The client's usual cursor would hold the whole table.

@@ -115,9 +115,7 @@ def words_of(error: Exception) -> str:
     words = one_line(error.args[1] if len(error.args) > 1 else error)
     words = f"{words} (error {number})" if number else words
     if number in LOST:
-        return (
-            f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its log says why"
-        )
+        return f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its log says why"
     return words
 
 

@@ -78,8 +78,8 @@ class Settings:
             found = _show(cursor, name)
             settings[name] = value if means(value, found) else found
         for name in ALWAYS:
-            if name not in settings and (value := _if_told(cursor, name)) is not None:
-                settings[name] = value
+            if name not in settings and (told := _if_told(cursor, name)) is not None:
+                settings[name] = told
         return [Setting(name, value) for name, value in settings.items()]
 
 

@@ -1,7 +1,6 @@
 """psycopg, version 3, with libpq as its binary wheel brings it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import psycopg
 from psycopg import pq
@@ -34,7 +33,7 @@ class Psycopg(Driver):
             "pipeline": self._pipeline,
             "insert": self.insert_rows,
         }
-        self.bulk_load = ways[variant]  # type: ignore[method-assign]
+        self._load = ways[variant]
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
@@ -122,13 +121,16 @@ class Psycopg(Driver):
         except psycopg.Error as error:
             raise Failure(words_of(error)) from None
 
+    def bulk_load(self, load: Load) -> None:
+        self._load(load)
+
     def scan(self, sql: str, answer: Answer) -> None:
         try:
             answer.take(self._cursor.execute(sql, prepare=True).fetchall())
         except psycopg.Error as error:
             raise Failure(words_of(error)) from None
 
-    def blocks(self, table: str, columns: list[Column]) -> Any:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         try:
             # A cursor of the server's: the client's own would hold the whole table.

@@ -83,9 +83,7 @@ class Scratch:
         sql = f'CREATE DATABASE "{name}"'
         if is_postgres(maintenance):
             provider = " LOCALE_PROVIDER libc" if maintenance.info.server_version >= WITH_PROVIDERS else ""
-            sql += (
-                f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(collate)} LC_CTYPE {quoted(ctype)}{provider}"
-            )
+            sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(collate)} LC_CTYPE {quoted(ctype)}{provider}"
         try:
             maintenance.execute(sql)
         except psycopg.errors.InsufficientPrivilege as error:

@@ -1,13 +1,15 @@
 """What the two drivers of SQLite have in common: all but how they are called."""
 
 import os
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from ...answer import Answer, Rows
 from ...contract import Job, Setting
 from ...driver import Driver, Hello, identifier
 from ...failure import Failure
-from ...inputs import Load, Statements
+from ...inputs import Column, Load, Statements
 from .settings import Settings
 
 # Rows that are read back at once.
@@ -90,11 +92,11 @@ class Database(Driver):
     def scan(self, sql: str, answer: Answer) -> None:
         answer.take(self.query(sql))
 
-    def blocks(self, table, columns):
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         try:
             rows = self._cursor.execute(f"SELECT {names} FROM {identifier(table)}")
-            while block := [row for row, _ in zip(rows, range(BLOCK))]:
+            while block := list(islice(rows, BLOCK)):
                 yield block
         except self._error as error:
             raise self._failure(error) from None

@@ -115,7 +115,9 @@ def _database(value: str) -> str:
 def _check(setting: Setting) -> None:
     name, value = setting.name, setting.value
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
-        raise Failure(f"'{name}' cannot be a setting of SQLite: it is not the name of a PRAGMA in small letters")
+        raise Failure(
+            f"'{name}' cannot be a setting of SQLite: it is not the name of a PRAGMA in small letters"
+        )
     if "\0" in value:
         raise Failure(f"the value of the setting '{name}' holds a NUL byte")
     # SQLite takes any other value for some value of its own.
