@@ -25,8 +25,8 @@ class Clock:
         self._server = None if server_process is None else ServerProcesses(server_process)
 
     def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """Does the work and returns what it came to and what it cost: every field of the sample that a clock or
-        the kernel tells."""
+        """Does the work and returns what it came to and what it cost: every field of the sample that a clock
+        or the kernel tells."""
         gc.unfreeze()
         gc.collect()
         gc.freeze()

@@ -72,8 +72,8 @@ class Job:
             )
         if not SCRATCH.fullmatch(self.server.scratch):
             raise Failure(
-                "the runner makes and removes databases named dyno_… only (small letters, digits and _, at most "
-                f"63), not '{self.server.scratch}'"
+                "the runner makes and removes databases named dyno_… only (small letters, digits and _, "
+                f"at most 63), not '{self.server.scratch}'"
             )
         return self.server
 
@@ -94,8 +94,8 @@ def read_job(stream: BinaryIO) -> Job:
     version = take(job, "protocol", int)
     if version != PROTOCOL:
         raise Failure(
-            f"the job is in version {version} of the contract and this runner speaks {PROTOCOL}: take both from "
-            "the same source"
+            f"the job is in version {version} of the contract and this runner speaks {PROTOCOL}: take both "
+            "from the same source"
         )
     return _job(job)
 

@@ -29,9 +29,9 @@ class Driver:
 
     @classmethod
     def open(cls, job: Job) -> tuple["Driver", Hello]:
-        """Opens a fresh database in the job's folder, or on its server, and applies the settings asked for. Those
-        in the greeting are read back after all of them are applied. A driver that is a subclass cleans up
-        what it began if this fails."""
+        """Opens a fresh database in the job's folder, or on its server, and applies the settings asked for.
+        Those in the greeting are read back after all of them are applied. A driver that is a subclass cleans
+        up what it began if this fails."""
         raise NotImplementedError
 
     def statements(self, statements: Statements, answer: Answer) -> None:
@@ -63,7 +63,8 @@ class Driver:
         return 0
 
     def database_bytes(self) -> int | None:
-        """The size of the database as a server tells it. None for files in the job's folder, which are added up."""
+        """The size of the database as a server tells it. None for files in the job's folder, which are added
+        up."""
         return None
 
     def close(self) -> None:
@@ -78,9 +79,8 @@ def variant_of(job: Job, variants: tuple[str, ...]) -> str:
     if job.variant is None:
         return variants[0]
     if job.variant not in variants:
-        raise Failure(
-            f"{job.engine}/{job.driver} has no way of working '{job.variant}'; it has {', '.join(variants) or 'one'}"
-        )
+        there = ", ".join(variants)
+        raise Failure(f"{job.engine}/{job.driver} has no way of working '{job.variant}'; it has {there}")
     return job.variant
 
 

@@ -40,7 +40,8 @@ class Statements:
             if end < 0:
                 tail = bytes(self._data[start : start + 60]).decode("utf-8", "replace")
                 raise Failure(
-                    f"{self._name}: statement {number} has no NUL byte at its end: the file is cut off ({tail!r})"
+                    f"{self._name}: statement {number} has no NUL byte at its end: the file is cut off "
+                    f"({tail!r})"
                 )
             if end == start:
                 raise Failure(f"{self._name}: statement {number} is empty")
@@ -90,8 +91,8 @@ class RowFile:
         self._data = _map(file, name)
         if not self.width or len(self._data) != self.count * self.width:
             raise Failure(
-                f"{name} has {len(self._data)} bytes where {self.count} rows of {self.width} bytes are promised: "
-                "it is cut off or of another shape"
+                f"{name} has {len(self._data)} bytes where {self.count} rows of {self.width} bytes are "
+                "promised: it is cut off or of another shape"
             )
         # A file larger than half of the memory that is free is not touched: that would drive its own
         # beginning out.
@@ -127,8 +128,8 @@ class RowFile:
         return zip(*columns)
 
     def lines(self, start: int, stop: int) -> Iterator[bytes]:
-        """Rows as text with a tab between cells and a newline after each row, a block at a time: what COPY and
-        LOAD DATA take. Letters and digits need no escapes."""
+        """Rows as text with a tab between cells and a newline after each row, a block at a time: what COPY
+        and LOAD DATA take. Letters and digits need no escapes."""
         for first in range(start, stop, self._step):
             last = min(first + self._step, stop)
             rows = self._cells.iter_unpack(self._view[first * self.width : last * self.width])

@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from pathlib import Path
 from typing import BinaryIO
 
 from .contract import read_job
@@ -43,5 +44,10 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
 def _own_fault(error: Exception) -> str:
     """What nobody foresaw, in one line with its place."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].name}, line {frames[-1].lineno} of {frames[-1].filename}" if frames else ""
-    return f"the runner itself failed, which is an error in the runner: {type(error).__name__}: {one_line(error)}{place}"
+    place = (
+        f" in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name}"
+        if frames
+        else ""
+    )
+    words = f"{type(error).__name__}: {one_line(error)}{place}"
+    return f"the runner itself failed, which is an error in the runner: {words}"

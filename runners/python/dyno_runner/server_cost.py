@@ -118,8 +118,8 @@ def _add(process: int, stat: Stat, reading: Reading) -> None:
 
 
 def _split(before: Reading, after: Reading) -> tuple[int, int]:
-    """The CPU time is known to the nanosecond, but its two kinds to the tick only: so the former is divided as
-    the latter are."""
+    """The CPU time is known to the nanosecond, but its two kinds to the tick only: so the former is divided
+    as the latter are."""
     cpu = max(0, after.cpu_ns - before.cpu_ns)
     user = max(0, after.user_ticks - before.user_ticks)
     ticks = user + max(0, after.system_ticks - before.system_ticks)

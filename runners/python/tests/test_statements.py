@@ -1,5 +1,5 @@
-"""Statements, settings and failures, at the protocol's seam. `dyno conformance` looks at what all runners owe;
-here is what is Python's own."""
+"""Statements, settings and failures, at the protocol's seam. `dyno conformance` looks at what all runners
+owe; here is what is Python's own."""
 
 from .support import Place, answer, sample
 
@@ -10,7 +10,10 @@ class Statements(Place):
         for driver in ("sqlite/sqlite3", "sqlite/apsw"):
             events = self.run_job(self.job(driver, [self.statements(sql)]))
             self.assertEqual(answer(events, "1"), [[1, -0.5, "ünï", {"blob": "00ff"}, None, "", "inf"]])
-        sql = "SELECT 1, 0.5, 1e300 * 1e300, 'NaN'::DOUBLE, '\\x00\\xFF'::BLOB, DATE '2024-02-29', true, 2::HUGEINT"
+        sql = (
+            "SELECT 1, 0.5, 1e300 * 1e300, 'NaN'::DOUBLE, '\\x00\\xFF'::BLOB, DATE '2024-02-29', true, "
+            "2::HUGEINT"
+        )
         events = self.run_job(self.job("duckdb/python", [self.statements(sql)]))
         expected = [1, 0.5, "inf", "NaN", {"blob": "00ff"}, "2024-02-29", 1, 2]
         self.assertEqual(answer(events, "1"), [expected])

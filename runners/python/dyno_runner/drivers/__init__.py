@@ -1,4 +1,5 @@
-"""The drivers, each imported when a job names it: so a package that is missing takes none of the others down."""
+"""The drivers, each imported when a job names it: so a package that is missing takes none of the others
+down."""
 
 from importlib import import_module
 
@@ -29,6 +30,6 @@ def find(job: Job) -> type[Driver]:
         return getattr(import_module(f".{module}", __package__), name)
     except ImportError as error:
         raise Failure(
-            f"the Python package {package} cannot be used ({one_line(error)}): make build-python puts it into the "
-            "runner's private environment"
+            f"the Python package {package} cannot be used ({one_line(error)}): make build-python puts it "
+            "into the runner's private environment"
         ) from None

@@ -7,8 +7,8 @@ from ..failure import Failure
 
 
 def check_names(asked: list[Setting], engine: str, kind: str) -> None:
-    """Refuses names that cannot stand in a statement (letters, digits, `_`, and dots between parts) and values
-    that no engine takes."""
+    """Refuses names that cannot stand in a statement (letters, digits, `_`, and dots between parts) and
+    values that no engine takes."""
     for setting in asked:
         if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", setting.name, re.ASCII):
             raise Failure(f"'{setting.name}' cannot be a setting of {engine}: it is not the name of a {kind}")

@@ -45,8 +45,8 @@ class DuckDb(Driver):
                 "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
             )
         settings = Settings(job.settings)
-        # What does not fit into memory belongs on the file system that is measured, like the database; and nothing
-        # is fetched from a network.
+        # What does not fit into memory belongs on the file system that is measured, like the database; and
+        # nothing is fetched from a network.
         config: dict[str, Any] = {
             "temp_directory": str(job.directory / "temporary"),
             "autoinstall_known_extensions": "false",
@@ -87,8 +87,8 @@ class DuckDb(Driver):
         return rows
 
     def insert_rows(self, load: Load) -> None:
-        """`executemany`: within it one prepared statement is executed for each row. The client keeps none from one
-        call of `execute` to the next, and would plan the same INSERT again for every row."""
+        """`executemany`: within it one prepared statement is executed for each row. The client keeps none
+        from one call of `execute` to the next, and would plan the same INSERT again for every row."""
         sql = f"INSERT INTO {identifier(load.table)} VALUES ({', '.join('?' * len(load.columns))})"
         connection = self._connection
         try:

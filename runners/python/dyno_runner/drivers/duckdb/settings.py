@@ -1,7 +1,8 @@
-"""Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data lives.
+"""Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data
+lives.
 
-DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that they are one
-value. So a value that means the one asked for is told in the spelling in which it was asked.
+DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that
+they are one value. So a value that means the one asked for is told in the spelling in which it was asked.
 """
 
 import re

@@ -200,26 +200,26 @@ _FILES = (
     "WHERE table_schema = database() AND engine <> 'InnoDB')"
 )
 _TABLES = (
-    "SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables "
-    "WHERE table_schema = database()"
+    "SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables WHERE "
+    "table_schema = database()"
 )
 
 
 def check_version(engine: str, version: str) -> None:
-    """Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one that
-    is too old."""
+    """Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one
+    that is too old."""
     found = "mariadb" if "MariaDB" in version else "mysql"
     if engine != found:
         raise Failure(
-            f"the server is {TITLES[found]} {short(version)}, not {TITLES[engine]}: name the contender {found}, or "
-            "another server"
+            f"the server is {TITLES[found]} {short(version)}, not {TITLES[engine]}: name the contender "
+            f"{found}, or another server"
         )
     numbers = [int(part) for part in re.findall(r"\d+", version)[:2]]
     oldest = OLDEST[engine]
     if tuple(numbers) < oldest:
         raise Failure(
-            f"the server is {TITLES[engine]} {short(version)}, and dyno works with version {oldest[0]}.{oldest[1]} "
-            "and later"
+            f"the server is {TITLES[engine]} {short(version)}, and dyno works with version "
+            f"{oldest[0]}.{oldest[1]} and later"
         )
 
 

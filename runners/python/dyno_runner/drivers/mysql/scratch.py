@@ -30,7 +30,7 @@ ADVICE = {
     1049: "; name a database in the URL that the user may enter, or none",
     1040: "; the server has no connection left: raise max_connections or close others",
     2002: "; is the server running, and does it listen there?",
-    2003: "; is the server running, and does it listen there? If it is another machine, check the host's name",
+    2003: "; is the server running, and does it listen there? Else check the host's name",
     2061: "; the server wants an encrypted connection or another plugin: try ?ssl-mode=REQUIRED",
 }
 
@@ -47,9 +47,9 @@ class Scratch:
     def make(self) -> None:
         """Removes a database of that name, makes it and works in it from then on.
 
-        Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server` where its
-        character set is that one), which MySQL's users live with: letters that differ by case are equal,
-        unlike in the other engines.
+        Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
+        where its character set is that one), which MySQL's users live with: letters that differ by case are
+        equal, unlike in the other engines.
         """
         name = self._server.scratch
         with self.connection.cursor() as cursor:
@@ -66,8 +66,8 @@ class Scratch:
 
     def remove(self) -> None:
         """Removes the database and closes the connection."""
-        # By a new connection, because the old one may be lost or in the middle of anything. The server rolls back
-        # what that has not committed.
+        # By a new connection, because the old one may be lost or in the middle of anything. The server rolls
+        # back what that has not committed.
         if self.connection.open:
             self.connection.close()
         if self._made:
@@ -115,7 +115,10 @@ def words_of(error: Exception) -> str:
     words = one_line(error.args[1] if len(error.args) > 1 else error)
     words = f"{words} (error {number})" if number else words
     if number in LOST:
-        return f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its log says why"
+        return (
+            f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its "
+            "log says why"
+        )
     return words
 
 
@@ -124,15 +127,15 @@ def _address(server: Server) -> dict[str, Any]:
         return {"host": server.host, "port": server.port or PORT}
     if len(server.host.encode()) > LONGEST_PATH:
         raise Failure(
-            f"the path of the socket {server.host} is too long: the kernel takes {LONGEST_PATH} bytes; use a folder "
-            "with a shorter name"
+            f"the path of the socket {server.host} is too long: the kernel takes {LONGEST_PATH} bytes; use "
+            "a folder with a shorter name"
         )
     return {"unix_socket": server.host}
 
 
 def _drop(cursor: Any, name: str) -> None:
-    """Removes a database if it is there. Where a runner that was killed has left a statement running in it, that is
-    ended first: it would hold the tables for as long as it runs."""
+    """Removes a database if it is there. Where a runner that was killed has left a statement running in it,
+    that is ended first: it would hold the tables for as long as it runs."""
     try:
         cursor.execute("SHOW PROCESSLIST")
         for process in cursor.fetchall():
@@ -155,5 +158,8 @@ def _kill(cursor: Any, process: int) -> None:
 def _explained(error: Exception, what: str, name: str) -> Failure:
     words = words_of(error)
     if number_of(error) == DATABASE_ACCESS_DENIED:
-        words += "; dyno works in a database of its own, so let an administrator run: GRANT ALL ON `dyno\\_%`.* TO the user"
+        words += (
+            "; dyno works in a database of its own, so let an administrator run: GRANT ALL ON "
+            "`dyno\\_%`.* TO the user"
+        )
     return Failure(f"cannot {what} the database {name}: {words}")

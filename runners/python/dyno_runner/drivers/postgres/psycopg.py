@@ -20,7 +20,8 @@ BLOCK = 4096
 class Psycopg(Driver):
     """A connection to the trial's database.
 
-    It commits by itself, so that the statements of a test and the BEGIN and COMMIT of a load are all there is.
+    It commits by itself, so that the statements of a test and the BEGIN and COMMIT of a load are all there
+    is.
     """
 
     def __init__(self, scratch: Scratch, variant: str) -> None:

@@ -42,8 +42,8 @@ class Scratch:
             version = maintenance.info.server_version
             if version < OLDEST:
                 raise Failure(
-                    f"the server is PostgreSQL {version // 10_000}.{version // 100 % 100}, and dyno works with "
-                    "version 10 and later"
+                    f"the server is PostgreSQL {version // 10_000}.{version // 100 % 100}, and dyno works "
+                    "with version 10 and later"
                 )
             self._drop(maintenance)
             self._create(maintenance, collate, ctype)
@@ -83,20 +83,21 @@ class Scratch:
         sql = f'CREATE DATABASE "{name}"'
         if is_postgres(maintenance):
             provider = " LOCALE_PROVIDER libc" if maintenance.info.server_version >= WITH_PROVIDERS else ""
-            sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(collate)} LC_CTYPE {quoted(ctype)}{provider}"
+            sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(collate)}"
+            sql += f" LC_CTYPE {quoted(ctype)}{provider}"
         try:
             maintenance.execute(sql)
         except psycopg.errors.InsufficientPrivilege as error:
             raise Failure(
-                f"cannot make the database {name}: {words_of(error)}; dyno works in a database of its own, so let an "
-                f'administrator run: ALTER ROLE "{self._server.user}" CREATEDB'
+                f"cannot make the database {name}: {words_of(error)}; dyno works in a database of its own, "
+                f'so let an administrator run: ALTER ROLE "{self._server.user}" CREATEDB'
             ) from None
         except psycopg.Error as error:
             raise Failure(f"cannot make the database {name}: {words_of(error)}") from None
 
     def _drop(self, maintenance: psycopg.Connection[Any]) -> None:
-        """Removes the database if it is there. Where a runner that was killed has left a statement running in it,
-        that is ended first: PostgreSQL would wait five seconds for it and then refuse."""
+        """Removes the database if it is there. Where a runner that was killed has left a statement running in
+        it, that is ended first: PostgreSQL would wait five seconds for it and then refuse."""
         name = self._server.scratch
         try:
             maintenance.execute(
@@ -117,8 +118,8 @@ def words_of(error: psycopg.Error) -> str:
         words = one_line(error).rstrip(".")
         if isinstance(error, psycopg.OperationalError):
             return (
-                f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its log "
-                "says why"
+                f"the connection to the server is lost: {words}. If the server has crashed or was stopped, "
+                "its log says why"
             )
         return words
     parts = [diagnosis.message_primary, diagnosis.message_detail, diagnosis.message_hint]
@@ -135,8 +136,8 @@ def is_postgres(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _options(server: Server, database: str) -> dict[str, Any]:
-    """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another server
-    or database."""
+    """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another
+    server or database."""
     options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE}
     options |= server.options
     if server.port is not None:
@@ -147,7 +148,7 @@ def _options(server: Server, database: str) -> dict[str, Any]:
 
 
 def _forget_environment() -> None:
-    """libpq takes what it is not told from variables of the environment. Where to connect and how is the job's to
-    say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings."""
+    """libpq takes what it is not told from variables of the environment. Where to connect and how is the
+    job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings."""
     for name in [name for name in os.environ if name.startswith("PG") and name not in KEPT]:
         del os.environ[name]

@@ -99,8 +99,8 @@ def _show(connection: psycopg.Connection[Any], name: str) -> str:
         return _value(connection, f"SHOW {_identifier(name)}") or ""
     except psycopg.errors.UndefinedObject as error:
         raise Failure(
-            f"unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, or leave it "
-            f"out): {words_of(error)}"
+            f"unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, "
+            f"or leave it out): {words_of(error)}"
         ) from None
     except psycopg.Error as error:
         raise Failure(f"the server does not tell its setting '{name}': {words_of(error)}") from None

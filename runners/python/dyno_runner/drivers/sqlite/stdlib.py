@@ -46,8 +46,8 @@ class Stdlib(Database):
         found = connection.execute("SELECT sqlite_source_id()").fetchone()[0]
         if source not in (None, found):
             raise Failure(
-                f"the module sqlite3 of {sys.executable} has its own SQLite in it and takes no other: name the "
-                "contender sqlite@system/sqlite3, or build the runner with another Python"
+                f"the module sqlite3 of {sys.executable} has its own SQLite in it and takes no other: name "
+                "the contender sqlite@system/sqlite3, or build the runner with another Python"
             )
         return cls(connection, library)
 
