@@ -45,10 +45,10 @@ class Place(unittest.TestCase):
         job["directory"] = str(self.folder / "database")
         return job | ({"variant": variant} if variant else {}) | changes
 
-    def run_text(self, text: str) -> list[dict[str, Any]]:
-        """The events of a runner that was given a text for a job. No traceback is left to people or to
-        dyno."""
-        command = [sys.executable, "-I", "-B", str(RUNNER), PROGRAMS]
+    def run_text(self, text: str, *options: str) -> list[dict[str, Any]]:
+        """The events of a runner that was given a text for a job, and Python some options. No traceback is
+        left to people or to dyno."""
+        command = [sys.executable, "-I", "-B", *options, str(RUNNER), PROGRAMS]
         done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
         events = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(done.returncode == 0, events[-1]["event"] == "bye", done)

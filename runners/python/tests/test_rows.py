@@ -50,6 +50,14 @@ class Rows(Place):
                 self.assertEqual(answer(events, "insert-rows"), digest_of(rows))
                 self.clear()
 
+    def test_one_column(self):
+        rows = self.rows(5000, [5])
+        for way in WAYS:
+            with self.subTest(way):
+                events = self.run_job(self.job(way, [load("bulk-load", rows)]))
+                self.assertEqual(answer(events, "bulk-load"), digest_of(rows))
+                self.clear()
+
     def test_what_is_not_timed_is_loaded_too(self):
         rows = self.rows(1000, WIDTHS)
         for way in WAYS:

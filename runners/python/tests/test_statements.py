@@ -1,6 +1,8 @@
 """Statements, settings and failures, at the protocol's seam. `dyno conformance` looks at what all runners
 owe; here is what is Python's own."""
 
+import json
+
 from .support import Place, answer, sample
 
 
@@ -107,6 +109,15 @@ class Jobs(Place):
         self.assertIn("has no way of working 'teleport'; it has arrow, appender, executemany", said)
         said = self.complaint(self.job("sqlite/apsw", [], build="system"))
         self.assertIn("name the contender sqlite/apsw", said)
+
+    def test_a_package_that_is_missing_takes_only_its_driver_down(self):
+        # Without the folder of packages.
+        for driver, package in (("sqlite/apsw", "apsw"), ("duckdb/python", "duckdb")):
+            said = self.run_text(json.dumps(self.job(driver, [])), "-S")[-1]["message"]
+            self.assertIn(f"the Python package {package} cannot be used (No module named '{package}')", said)
+            self.assertIn("make build-python", said)
+        events = self.run_text(json.dumps(self.job("sqlite/sqlite3", [])), "-S")
+        self.assertEqual([event["event"] for event in events], ["hello", "bye"])
 
     def test_a_library_that_is_none_is_named(self):
         file = self.folder / "text.so"
