@@ -33,11 +33,14 @@ mod job;
 mod kv;
 mod latency;
 mod library;
+mod load;
 mod number;
 mod rows;
 mod run;
 mod server_cost;
+pub mod setting;
 mod statements;
+mod transactions;
 mod trial;
 mod work;
 
@@ -49,10 +52,12 @@ pub use job::{expect, server};
 pub use kv::{Delete, Found, KeyValue, Put};
 pub use latency::{Latency, Unwatched, Watch};
 pub use library::file_of;
+pub use load::{Library, LibraryName, function, load_library};
 pub use number::{number, real};
 pub use rows::{Load, MappedRows, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
+pub use transactions::{Transactions, in_transactions};
 
 use std::ffi::CStr;
 

@@ -32,6 +32,8 @@ pub struct Engine {
     /// Whether it is a server, which dyno starts or a URL names.
     #[serde(default)]
     pub server: bool,
+    /// By which setting the size of its cache is asked for; none of an engine without one.
+    pub cache: Option<Cache>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     values: Values,
@@ -40,6 +42,16 @@ pub struct Engine {
     pub profiles: Vec<Profile>,
     #[serde(rename = "level")]
     rules: Vec<Rule>,
+}
+
+/// How the size of an engine's cache is asked for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// The setting.
+    pub setting: String,
+    /// Its value, with `{bytes}`, `{kib}` or `{mib}` in the place of the number.
+    pub value: String,
 }
 
 /// A named set of settings.
