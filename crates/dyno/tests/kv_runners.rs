@@ -9,7 +9,7 @@ use std::fs;
 use dyno_protocol::{Cells, KeyKind, Work};
 use kv::{Data, Rig, ended, event_failed, samples};
 
-const ENGINES: [&str; 1] = ["lmdb"];
+const ENGINES: [&str; 3] = ["lmdb", "bdb", "bdb+hash"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
 
 /// Rigs for the engines that are here.
@@ -22,7 +22,7 @@ fn every_profile_gives_the_right_answers() {
     for rig in rigs(&ENGINES) {
         for profile in PROFILES {
             let (integers, blobs) =
-                (Data::new("i", KeyKind::Integer, 700), Data::new("b", KeyKind::Blob, 700));
+                (Data::new("i", KeyKind::Integer, 300), Data::new("b", KeyKind::Blob, 300));
             let mut script = rig.script(profile);
             for data in [&integers, &blobs] {
                 script.whole_story(data);
