@@ -9,7 +9,7 @@ use std::fs;
 use dyno_protocol::{Cells, KeyKind, Work};
 use kv::{Data, Rig, ended, event_failed, samples};
 
-const ENGINES: [&str; 3] = ["lmdb", "bdb", "bdb+hash"];
+const ENGINES: [&str; 4] = ["lmdb", "bdb", "bdb+hash", "rocksdb"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
 
 /// Rigs for the engines that are here.
