@@ -9,7 +9,7 @@ use std::fs;
 use dyno_protocol::{Cells, KeyKind, Work};
 use kv::{Data, Rig, ended, event_failed, samples};
 
-const ENGINES: [&str; 4] = ["lmdb", "bdb", "bdb+hash", "rocksdb"];
+const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb+hash", "rocksdb", "redb", "fjall"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
 
 /// Rigs for the engines that are here.
@@ -34,6 +34,25 @@ fn every_profile_gives_the_right_answers() {
             for sample in samples(&events) {
                 assert!(sample.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn settings_are_read_back_and_give_the_level() {
+    for rig in rigs(&["lmdb", "bdb", "rocksdb", "redb", "fjall"]) {
+        let levels = match rig.name {
+            "lmdb" => ["power-loss", "power-loss", "process-crash", "process-crash"],
+            "bdb" | "redb" => ["power-loss", "power-loss", "none", "none"],
+            _ => ["power-loss", "power-loss", "process-crash", "none"],
+        };
+        for (profile, level) in PROFILES.into_iter().zip(levels) {
+            rig.assert_in_force(profile, level);
+        }
+        if rig.name != "lmdb" {
+            let events = rig.script("persistent").with("cache_size", "16777216").run();
+            let cache = kv::hello(&events).settings.iter().find(|setting| setting.name == "cache_size");
+            assert_eq!(cache.map(|cache| cache.value.as_str()), Some("16777216"), "{}", rig.name);
         }
     }
 }
@@ -103,20 +122,20 @@ fn a_map_that_is_full_is_told_with_the_setting() {
 
 #[test]
 fn what_is_no_database_of_the_engines_is_told() {
-    for (name, file) in [
-        ("lmdb", "data.mdb"),
-        ("bdb", "b.db"),
-        ("rocksdb", "CURRENT"),
-        ("redb", "dyno.redb"),
-        ("fjall", "version"),
+    for (name, file, words) in [
+        ("lmdb", "data.mdb", "MDB_INVALID"),
+        ("bdb", "b.db", "checksum error"),
+        ("rocksdb", "CURRENT", "CURRENT file corrupted"),
+        ("redb", "dyno.redb", "Not a redb database"),
+        ("fjall", "version", "InvalidVersion"),
     ] {
         for rig in rigs(&[name]) {
             let mut script = rig.script("transactional");
             fs::write(script.directory().join(file), "nothing of the kind\n".repeat(1000)).unwrap();
             script.put(&Data::new("b", KeyKind::Blob, 3), false);
             let events = script.run();
-            assert!(event_failed(&events).len() > 20, "{name}");
-            eprintln!("{name}: {}", event_failed(&events));
+            let said = event_failed(&events);
+            assert!(said.starts_with("cannot ") && said.contains(words), "{name}: {said}");
         }
     }
 }

@@ -214,15 +214,13 @@ impl Databases {
         let text = unsafe { CStr::from_ptr((self.api.strerror)(code)) }.to_string_lossy();
         let said = SAID.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
         let said = if said.is_empty() { said } else { format!(": {said}") };
-        let is = |known: nix::Error| code == known as c_int;
         let advice = match code {
             api::OLD_VERSION | api::VERSION_MISMATCH => {
                 "; another version wrote it: a trial begins in an empty folder"
             }
-            _ if is(nix::Error::ENOMEM) && said.to_lowercase().contains("lock") => {
+            _ if code == nix::Error::ENOMEM as c_int && said.to_lowercase().contains("lock") => {
                 "; ask for more, as lk_max_locks=NUMBER"
             }
-            _ if is(nix::Error::ENOSPC) => "; give --dir a folder with more room",
             _ => "",
         };
         anyhow!("{text} (Berkeley DB error {code}){said}{advice}")

@@ -43,24 +43,10 @@ pub struct EnvInfo {
     _map_address: usize,
     /// The size of the map, in bytes.
     pub map_size: usize,
-    /// The last page in use, counted from zero.
-    pub last_page: usize,
+    _last_page: usize,
     _last_transaction: usize,
     _max_readers: c_uint,
     _readers: c_uint,
-}
-
-/// What `env_stat` tells.
-#[repr(C)]
-#[derive(Default)]
-pub struct Stat {
-    /// The size of a page, in bytes.
-    pub page_size: c_uint,
-    _depth: c_uint,
-    _branch_pages: usize,
-    _leaf_pages: usize,
-    _overflow_pages: usize,
-    _entries: usize,
 }
 
 /// Flag of an environment: no sync after a commit.
@@ -112,7 +98,6 @@ functions! {
     env_get_flags: fn(*mut Env, *mut c_uint) -> c_int;
     env_get_maxkeysize: fn(*mut Env) -> c_int;
     env_info: fn(*mut Env, *mut EnvInfo) -> c_int;
-    env_stat: fn(*mut Env, *mut Stat) -> c_int;
     env_close: fn(*mut Env);
     txn_begin: fn(*mut Env, *mut Txn, c_uint, *mut *mut Txn) -> c_int;
     txn_commit: fn(*mut Txn) -> c_int;

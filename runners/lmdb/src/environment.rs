@@ -9,7 +9,7 @@ use anyhow::{Context, Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, KeyKind, Store};
 use dyno_runner::Transactions;
 
-use crate::api::{self, Api, Cursor, Dbi, Env, EnvInfo, Stat, Txn, Val};
+use crate::api::{self, Api, Cursor, Dbi, Env, EnvInfo, Txn, Val};
 use crate::settings::{Settings, read_back};
 
 /// How many stores an environment may have.
@@ -52,14 +52,6 @@ impl Environment {
         // SAFETY: the environment is open and `flags` outlives the call.
         self.check(unsafe { (self.api.env_get_flags)(self.env, &mut flags) })?;
         Ok(read_back(flags, self.info()?.map_size))
-    }
-
-    /// How much of the file is in use, in bytes. The file itself may be as long as the map, with a hole.
-    pub fn bytes(&self) -> Result<u64> {
-        let mut stat = Stat::default();
-        // SAFETY: the environment is open and `stat` outlives the call.
-        self.check(unsafe { (self.api.env_stat)(self.env, &mut stat) })?;
-        Ok((self.info()?.last_page as u64 + 1) * u64::from(stat.page_size))
     }
 
     fn info(&self) -> Result<EnvInfo> {
@@ -153,7 +145,6 @@ impl Environment {
             api::VERSION_MISMATCH | api::INVALID => {
                 ": another version or another program wrote it; a trial begins in an empty folder"
             }
-            code if code == nix::Error::ENOSPC as c_int => ": give --dir a folder with more room",
             _ => "",
         };
         anyhow!("{text} (LMDB error {code}){advice}")

@@ -51,11 +51,6 @@ impl Driver for Lmdb {
         Ok((Lmdb { environment, dbi: 0, keys: Keys::Blob }, hello))
     }
 
-    /// Of the file, which may be as long as the map, what is in use.
-    fn database_bytes(&mut self) -> Result<Option<u64>> {
-        self.environment.bytes().map(Some)
-    }
-
     fn close(self) -> Result<()> {
         self.environment.close();
         Ok(())

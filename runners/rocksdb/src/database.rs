@@ -32,7 +32,8 @@ pub struct Database {
 impl Database {
     /// Makes a database in a folder.
     pub fn open(api: Api, settings: &Settings, folder: &Path) -> Result<Database> {
-        let path = CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
+        let path =
+            CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
         let options = settings.options(&api)?;
         let mut error = ptr::null_mut();
         // SAFETY: options and path outlive the call.
@@ -180,7 +181,7 @@ pub fn complaint(api: &Api, error: *mut c_char) -> Result<()> {
     if error.is_null() { Ok(()) } else { Err(explain(api, error)) }
 }
 
-/// What RocksDB says, and what to do.
+/// What RocksDB says.
 #[cold]
 fn explain(api: &Api, error: *mut c_char) -> Error {
     // SAFETY: the library made the string, which ends in NUL and is freed once.
@@ -189,8 +190,5 @@ fn explain(api: &Api, error: *mut c_char) -> Error {
         (api.free)(error.cast());
         text
     };
-    if text.contains("No space left") {
-        return anyhow!("{text}; give --dir a folder with more room");
-    }
     anyhow!("{text} (RocksDB)")
 }

@@ -168,7 +168,8 @@ fn told(folder: &Path) -> Result<Vec<(String, String)>> {
         let number = number(entry.file_name().to_str()?)?;
         Some((number, entry.path()))
     });
-    let (_, newest) = files.max().context("RocksDB wrote no file of options, by which settings are read back")?;
+    let (_, newest) =
+        files.max().context("RocksDB wrote no file of options, by which settings are read back")?;
     let text = fs::read_to_string(&newest).with_context(|| format!("cannot read {}", newest.display()))?;
     Ok(parse(&text))
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use dyno::engine::{Contender, Registry};
 use dyno::home::Home;
 use dyno_protocol::{
-    Cells, Commits, Event, Job, KeyKind, PROTOCOL, Pairs, Sample, Setting, Store, Test, Value, Work,
+    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Sample, Setting, Store, Test, Value, Work,
 };
 use tempfile::TempDir;
 
@@ -88,6 +88,17 @@ impl Rig {
             }
             _ => Some(rig),
         }
+    }
+
+    /// What a profile asks for is in force, and means this level.
+    pub fn assert_in_force(&self, profile: &str, level: &str) {
+        let script = self.script(profile);
+        let events = script.run();
+        let engine = self.registry.engine(self.name).unwrap();
+        let in_force = &hello(&events).settings;
+        assert_eq!(engine.differences(&script.job.settings, in_force), [], "{}:{profile}", self.name);
+        let safety = engine.safety(in_force).unwrap();
+        assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
     }
 
     /// An empty job.
@@ -280,6 +291,14 @@ impl Script {
 /// The job went to its end.
 pub fn ended(events: &[Event], name: &str, what: &str) {
     assert_eq!(events.last(), Some(&Event::Bye {}), "{name} {what}");
+}
+
+/// How a runner introduced itself.
+pub fn hello(events: &[Event]) -> &Hello {
+    match events.first() {
+        Some(Event::Hello(hello)) => hello,
+        other => panic!("it should have said hello: {other:?}"),
+    }
 }
 
 /// What a failed job said.
