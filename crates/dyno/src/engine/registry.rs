@@ -32,11 +32,11 @@ pub struct Engine {
     /// Whether it is a server, which dyno starts or a URL names.
     #[serde(default)]
     pub server: bool,
-    /// By which setting the size of its cache is asked for; none of an engine without one.
-    pub cache: Option<Cache>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     values: Values,
+    /// How the size of its cache is set, where it has one.
+    pub cache: Option<CacheKnob>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
     pub profiles: Vec<Profile>,
@@ -44,14 +44,23 @@ pub struct Engine {
     rules: Vec<Rule>,
 }
 
-/// How the size of an engine's cache is asked for.
+/// How the size of a cache is set.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cache {
-    /// The setting.
-    pub setting: String,
-    /// Its value, with `{bytes}`, `{kib}` or `{mib}` in the place of the number.
-    pub value: String,
+pub struct CacheKnob {
+    /// The setting's name.
+    setting: String,
+    /// Its value, with `{bytes}`, `{kib}` or `{mib}` where the size goes.
+    value: String,
+}
+
+impl CacheKnob {
+    /// The setting for a cache of so many bytes.
+    pub fn of(&self, bytes: u64) -> Setting {
+        let value = self.value.replace("{bytes}", &bytes.to_string());
+        let value = value.replace("{kib}", &(bytes >> 10).to_string());
+        Setting { name: self.setting.clone(), value: value.replace("{mib}", &(bytes >> 20).to_string()) }
+    }
 }
 
 /// A named set of settings.
