@@ -1,6 +1,6 @@
-//! Measures dyno itself: what a trial of `dyno run speedtest` takes, test by test, over what a C
-//! program written by hand takes for the same (`bench/reference.c`, and `libpq.c` and `libmariadb.c` for the
-//! servers that are installed), and what the null runner takes.
+//! Measures dyno itself: what a trial of `dyno run speedtest` and `dyno run kv` takes, test by test, over
+//! what a C program written by hand takes for the same (`bench/reference.c`, `libpq.c` and `libmariadb.c` for
+//! the servers that are installed, `bdb.c`), and what the null runner takes.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -12,6 +12,8 @@
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
 mod clients;
+mod kv;
+mod measured;
 mod reference;
 mod session;
 mod table;
@@ -19,11 +21,12 @@ mod table;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Parser;
 use dyno::placement::Placement;
 use dyno::scratch;
 
+use measured::Measured;
 use session::Session;
 
 /// Measure dyno's own cost against hand-written C.
@@ -33,8 +36,11 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// The contenders to compare with C.
-    #[arg(long, value_delimiter = ',', default_values = CONTENDERS)]
+    /// The only suite to measure: speedtest or kv.
+    #[arg(long)]
+    suite: Option<String>,
+    /// The contenders to compare with C, where they are not the usual ones of the suite.
+    #[arg(long, value_delimiter = ',', requires = "suite")]
     with: Vec<String>,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
@@ -50,9 +56,6 @@ struct Arguments {
     seed: u64,
 }
 
-/// With syncing, where the device decides, and without, where the processor does. Of servers only without,
-/// since what a sync takes says nothing of their clients.
-const CONTENDERS: [&str; 4] = ["sqlite", "sqlite:nosync", "postgres:nosync", "mariadb:nosync"];
 /// Where disturbed pairs have to be repeated: how many times the rounds wanted it may take.
 const PATIENCE: u32 = 3;
 
@@ -60,14 +63,37 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
     placement.apply_to_self()?;
-    let mut session = Session::prepare(&arguments.with, &arguments.dir, placement, arguments.seed)?;
+    let wanted = |measured: &&Measured| arguments.suite.as_ref().is_none_or(|suite| suite == measured.suite);
+    let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
+    ensure!(!chosen.is_empty(), "there is no such suite to measure: speedtest or kv");
+    let mut missed = false;
+    for measured in chosen {
+        missed |= measure(measured, &arguments, placement.clone())?;
+    }
+    println!("{}", placement.note);
+    Ok(ExitCode::from(u8::from(missed)))
+}
+
+/// Measures one suite and prints its tables. Whether an aim is missed.
+fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> Result<bool> {
+    let names = match arguments.with.is_empty() {
+        true => measured.contenders.iter().map(|name| name.to_string()).collect(),
+        false => arguments.with.clone(),
+    };
+    let Some(mut session) = Session::prepare(measured, &names, &arguments.dir, placement, arguments.seed)?
+    else {
+        return Ok(false);
+    };
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds
         || (session.fewest_pairs() < wanted && round <= PATIENCE * arguments.rounds)
     {
         let fewest = session.fewest_pairs();
-        eprintln!("round {round}: at least {fewest} of {wanted} undisturbed pairs of each test");
+        eprintln!(
+            "{}, round {round}: at least {fewest} of {wanted} undisturbed pairs of each test",
+            measured.suite
+        );
         // The first round fills caches that all later ones find filled.
         session.round(round > 0)?;
         round += 1;
@@ -80,6 +106,5 @@ fn main() -> Result<ExitCode> {
         missed |= verdict.is_missed();
     }
     println!("{}", table::null(&session));
-    println!("{}", session.placement().note);
-    Ok(ExitCode::from(u8::from(missed)))
+    Ok(missed)
 }

@@ -10,18 +10,20 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno::placement::Placement;
 use dyno_protocol::{Job, Server, Work};
 
+use crate::kv;
 use crate::session::Time;
 
 /// The folder of the programs' sources.
 const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
 /// The bundled SQLite, which the SQLite runner's build leaves beside the programs with its header.
 const SQLITE: &str = "libdyno_sqlite3.so";
-/// The programs' sources and the libraries of the system that they are linked with, by the runner that
-/// loads the same library.
-const PROGRAMS: [(&str, &str, &str); 3] = [
-    ("sqlite", "reference.c", SQLITE),
-    ("postgres", "libpq.c", "-l:libpq.so.5"),
-    ("mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+/// The programs' sources and the libraries of the system that they are linked with, by the suite and the
+/// runner that loads the same library.
+const PROGRAMS: [(&str, &str, &str, &str); 4] = [
+    ("speedtest", "sqlite", "reference.c", SQLITE),
+    ("speedtest", "postgres", "libpq.c", "-l:libpq.so.5"),
+    ("speedtest", "mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+    ("kv", "bdb", "bdb.c", "-l:libdb-5.3.so"),
 ];
 
 /// The programs, ready to run, by the runner that each is compared with.
@@ -32,12 +34,16 @@ pub struct References {
 impl References {
     /// Compiles those that are compared with these runners, and links each with the very library that
     /// the runner loads.
-    pub fn build<'a>(folder: &Path, runners: impl Iterator<Item = &'a str>) -> Result<References> {
+    pub fn build<'a>(
+        folder: &Path,
+        suite: &str,
+        runners: impl Iterator<Item = &'a str>,
+    ) -> Result<References> {
         let mut programs = BTreeMap::new();
         for runner in runners {
-            let found = PROGRAMS.iter().find(|(name, _, _)| *name == runner);
-            let (_, source, library) =
-                found.with_context(|| format!("no C program does what {runner} does"))?;
+            let found = PROGRAMS.iter().find(|(of, name, ..)| (*of, *name) == (suite, runner));
+            let (_, _, source, library) =
+                found.with_context(|| format!("no C program does what {runner} does in {suite}"))?;
             if !programs.contains_key(runner) {
                 programs.insert(runner.to_owned(), compile(folder, source, library)?);
             }
@@ -49,10 +55,12 @@ impl References {
     pub fn run(&self, runner: &str, job: &Job, placement: &Placement) -> Result<Vec<Time>> {
         let mut command = Command::new(&self.programs[runner]);
         command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).arg("--");
-        command.args(job.tests.iter().filter_map(|test| match &test.work {
-            Work::Statements { file, .. } => Some(file),
-            _ => None,
-        }));
+        for test in &job.tests {
+            match &test.work {
+                Work::Statements { file, .. } => command.arg(file),
+                work => command.args(kv::arguments(work).context("no C program does this test")?),
+            };
+        }
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         placement.prepare(&mut command)?;
         let output = command.output().context("cannot start the C program")?;
@@ -99,6 +107,7 @@ fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
                 .chain(settings.map(OsString::from))
                 .collect())
         }
+        ("bdb", None) => Ok(kv::place(job)),
         ("postgres", Some(Server { host, port, user, scratch, .. })) => {
             Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, scratch]))
         }

@@ -17,11 +17,10 @@ use dyno_protocol::Job;
 use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::clients;
+use crate::measured::Measured;
 use crate::reference::References;
+use crate::{clients, kv};
 
-/// The suite that is measured.
-const SUITE: &str = "speedtest.toml";
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -70,18 +69,29 @@ pub struct Session {
 }
 
 impl Session {
-    /// Plans the suite for the contenders and the null runner and builds the C program.
-    pub fn prepare(names: &[String], dir: &Path, placement: Placement, seed: u64) -> Result<Session> {
+    /// Plans the tests for the contenders and the null runner and builds the C programs. None where no
+    /// contender can be measured here.
+    pub fn prepare(
+        measured: &Measured,
+        names: &[String],
+        dir: &Path,
+        placement: Placement,
+        seed: u64,
+    ) -> Result<Option<Session>> {
         let home = Home::find()?;
         let registry = Registry::load(&home)?;
         let names = names.iter().map(String::as_str).chain(["null"]);
         let mut contenders =
             names.map(|name| Contender::parse(name, &registry)).collect::<Result<Vec<_>>>()?;
-        contenders.retain(clients::is_available);
-        let suite = Suite::load(&home.suites().join(SUITE), &registry.dialects())?;
-        let parameters = Parameters::resolve(&suite.parameters, &[])?;
+        contenders.retain(|contender| clients::is_available(contender) && kv::is_available(contender));
+        if contenders.len() < 2 {
+            return Ok(None);
+        }
+        let suite = Suite::load(&home.suites().join(measured.file()), &registry.dialects())?;
+        let changes = measured.parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let parameters = Parameters::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
         let scratch = Scratch::create(dir)?;
-        let selection = select(&suite, None)?;
+        let selection = select(&suite, measured.only)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
         let comparison = |contender: &Contender| Comparison {
@@ -91,10 +101,10 @@ impl Session {
             cpu: vec![Vec::new(); plan.tests.len()],
         };
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
-        let references = References::build(&home.programs, runners)?;
+        let references = References::build(&home.programs, measured.suite, runners)?;
         let pairing = Pairing::default();
         let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
-        Ok(Session {
+        Ok(Some(Session {
             servers,
             comparisons: compared.iter().map(comparison).collect(),
             plan,
@@ -109,7 +119,7 @@ impl Session {
             references,
             random: Rng::with_seed(seed),
             null: Vec::new(),
-        })
+        }))
     }
 
     /// Runs every program once. A round that does not count is forgotten.
@@ -147,11 +157,6 @@ impl Session {
     /// Each test's id and title.
     pub fn titles(&self) -> Vec<String> {
         self.plan.tests.iter().map(|test| format!("{} {}", test.id, test.title)).collect()
-    }
-
-    /// Where the programs run.
-    pub fn placement(&self) -> &Placement {
-        &self.conduct.placement
     }
 
     /// The number of undisturbed pairs of the test that has the fewest.

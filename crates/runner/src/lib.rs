@@ -59,7 +59,7 @@ pub use number::{number, real};
 pub use rows::{Load, MappedRows, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
-pub use transactions::{Transactions, in_transactions};
+pub use transactions::{LARGEST, Transactions, in_transactions};
 
 use std::ffi::CStr;
 

@@ -4,6 +4,10 @@ use anyhow::Result;
 
 use crate::{Failure, Watch};
 
+/// How many operations make a transaction where all of a test are to and the engine keeps in memory what an
+/// open transaction has changed or locked. With pages of 4 KiB that is at most some 100 MB.
+pub const LARGEST: u64 = 16_384;
+
 /// An engine whose transactions are begun and committed by calls.
 pub trait Transactions {
     /// An open transaction.

@@ -1,7 +1,8 @@
 //! The runner for Berkeley DB: loads libdb 5.3 and calls its C API.
 //!
 //! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
-//! logged, and there are no transactions: every operation is done at once. Lookups and cursors are outside of
+//! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock
+//! for each page that it has changed, so where all operations of a test are to make one, each 16,384 do. Lookups and cursors are outside of
 //! transactions. `api` is the library's interface, `databases` what is open, `settings` how.
 
 mod api;
@@ -17,7 +18,7 @@ use std::ptr;
 use anyhow::{Error, Result, bail};
 use dyno_protocol::{Hello, Job, PROTOCOL, Store};
 use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LibraryName, Put, Rows, Slice, Watch, in_transactions,
+    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, in_transactions,
 };
 
 use api::{Api, Cursor, Db, Dbt};
@@ -86,8 +87,8 @@ impl KeyValue for BerkeleyDb {
 
     fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
         let db = self.db;
-        let count = put.keys.len();
-        in_transactions(&mut self.databases, count, put.per_commit, watch, |databases, txn, index| {
+        let (count, each) = (put.keys.len(), put.per_commit.or(Some(LARGEST)));
+        in_transactions(&mut self.databases, count, each, watch, |databases, txn, index| {
             let mut key = Dbt::of(put.keys.get(index));
             let mut value = Dbt::of(put.values.get(index));
             // SAFETY: database and transaction are open; the library copies both.
@@ -150,8 +151,8 @@ impl KeyValue for BerkeleyDb {
 
     fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
         let db = self.db;
-        let count = delete.keys.len();
-        in_transactions(&mut self.databases, count, delete.per_commit, watch, |databases, txn, index| {
+        let (count, each) = (delete.keys.len(), delete.per_commit.or(Some(LARGEST)));
+        in_transactions(&mut self.databases, count, each, watch, |databases, txn, index| {
             let mut key = Dbt::of(delete.keys.get(index));
             // SAFETY: database and transaction are open.
             databases.check(unsafe { Db::del(db, *txn, &mut key, 0) })

@@ -1,7 +1,8 @@
 //! The runner for LMDB: loads the library that the job names and calls its C API.
 //!
-//! LMDB has no reads outside of transactions. A test that only reads does so in one, begun and ended within
-//! the clock. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
+//! LMDB has neither reads nor writes outside of transactions. A test that only reads does so in one, begun and
+//! ended within the clock. Pages that a transaction has changed stay in memory until it commits, so where all
+//! operations of a test are to make one, each 16,384 do. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
 //! `environment` is what is open, `settings` its flags, `api` the table of functions.
 
 mod api;
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 use anyhow::{Error, Result, anyhow};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL, Store};
 use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LibraryName, Put, Rows, Slice, Watch, file_of, in_transactions,
+    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, file_of,
+    in_transactions,
 };
 
 use api::{Api, Dbi, Val};
@@ -71,8 +73,8 @@ impl KeyValue for Lmdb {
 
     fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
         let (dbi, keys) = (self.dbi, self.keys);
-        let count = put.keys.len();
-        in_transactions(&mut self.environment, count, put.per_commit, watch, |env, transaction, index| {
+        let (count, each) = (put.keys.len(), put.per_commit.or(Some(LARGEST)));
+        in_transactions(&mut self.environment, count, each, watch, |env, transaction, index| {
             let bytes = put.keys.get(index);
             let mut number = 0;
             let mut key = keys.encode(bytes, &mut number)?;
@@ -157,8 +159,8 @@ impl KeyValue for Lmdb {
 
     fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
         let (dbi, keys) = (self.dbi, self.keys);
-        let count = delete.keys.len();
-        in_transactions(&mut self.environment, count, delete.per_commit, watch, |env, transaction, index| {
+        let (count, each) = (delete.keys.len(), delete.per_commit.or(Some(LARGEST)));
+        in_transactions(&mut self.environment, count, each, watch, |env, transaction, index| {
             let bytes = delete.keys.get(index);
             let mut number = 0;
             let mut key = keys.encode(bytes, &mut number)?;

@@ -27,7 +27,7 @@ use database::Database;
 use settings::Settings;
 
 const LIBRARY: LibraryName =
-    LibraryName { engine: "RocksDB", stem: "librocksdb.so", package: "librocksdb7.8, or another version" };
+    LibraryName { engine: "RocksDB", stem: "librocksdb.so", package: "librocksdb-dev" };
 
 /// A database and the column family of the store which the test at work is about.
 struct RocksDb {
