@@ -2,8 +2,14 @@
 # Installs what `make test` measures against, where it is missing: the system's SQLite, the servers of
 # PostgreSQL and MariaDB and their client libraries, Berkeley DB with its header, LMDB and RocksDB. As root on
 # Debian by apt; elsewhere it says the command and fails, because a test that silently lacks its engine proves
-# nothing.
+# nothing. Go it does not install.
 set -eu
+
+# Debian's package of Go is older than its drivers; no package of it is asked for.
+go version 2>/dev/null | grep -Eq 'go1\.(2[6-9]|[3-9][0-9])' || {
+    echo "make test: the drivers in Go need Go 1.26 or later: https://go.dev/dl/" >&2
+    exit 1
+}
 
 missing=
 need() { # a package, and a file that proves it is there
