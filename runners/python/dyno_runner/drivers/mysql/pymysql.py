@@ -88,7 +88,7 @@ class PyMySql(Driver):
             self._changes += count
         # A procedure that was called may have more than one result.
         while cursor.nextset():
-            rows += cursor.fetchall()
+            rows = [*rows, *cursor.fetchall()]
         return rows
 
     def insert_rows(self, load: Load) -> None:
