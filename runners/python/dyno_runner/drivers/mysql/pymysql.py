@@ -42,14 +42,14 @@ class PyMySql(Driver):
         self._changes = 0
         ways: dict[str, Callable[[Load], None]] = {
             "load-data": self._load_data,
-            "multi-row": self._multi_row,
+            "multirow": self._multi_row,
             "insert": self.insert_rows,
         }
         self._load = ways[variant]
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, ("load-data", "multi-row", "insert"))
+        variant = variant_of(job, ("load-data", "multirow", "insert"))
         settings = Settings(job.settings)
         scratch = Scratch(job.scratch_server())
         driver = cls(scratch, variant)
