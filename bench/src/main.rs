@@ -45,7 +45,7 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', requires = "only")]
     with: Vec<String>,
     /// How many rows a load has.
-    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
