@@ -37,6 +37,10 @@ pub enum Command {
     Run(RunArgs),
     /// Show the results of a run again
     Show(ShowArgs),
+    /// Write a page: one HTML file that opens anywhere, without a network
+    ///
+    /// With several runs the last one is the subject, and it is compared with each of the others.
+    Report(ReportArgs),
     /// Compare two runs, test by test
     Compare(CompareArgs),
     /// Run the same again: suite, parameters, contenders, order
@@ -140,6 +144,9 @@ pub struct PlaceArgs {
     /// How long one test may take before its trial is given up
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub timeout: Duration,
+    /// Write the page of the run too: one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     pub quiet: bool,
@@ -167,6 +174,19 @@ pub struct ShowArgs {
     /// How the results are printed
     #[command(flatten)]
     pub show: ShowOptions,
+}
+
+/// Arguments of `dyno report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The run files, the subject last [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The page [default: the last run's name, with .html]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Show it in the browser
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// Arguments of `dyno compare`.

@@ -5,6 +5,7 @@ mod conformance;
 mod doctor;
 mod engines;
 mod list;
+mod report;
 mod run;
 mod schema;
 mod show;
@@ -69,6 +70,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::List(arguments) => list::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),

@@ -4,13 +4,13 @@
 
 mod comparison;
 mod csv_lines;
-mod grid;
+pub(crate) mod grid;
 mod json;
 mod markdown;
-mod notes;
+pub(crate) mod notes;
 mod progress;
 mod table;
-mod units;
+pub(crate) mod units;
 
 use anyhow::Result;
 
@@ -22,7 +22,7 @@ pub use comparison::render as render_comparison;
 pub use json::pretty;
 pub use progress::Progress;
 pub use table::plain;
-pub use units::{duration, percent, ratio};
+pub use units::{duration, percent, ratio, significant};
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;
