@@ -82,18 +82,27 @@ const charts = {
     const lines = families.map((family) => placed.filter((point) => point.family === family).sort((a, b) => a.year - b.year)).filter((line) => line.length > 1);
     const ticks = logTicks(...domain, height);
     const second = (x) => duration(x * 1e9);
-    const room = Math.max(...placed.filter((point) => point.year === years.at(-1)).map((point) => point.label.length)) * 7 + 16;
+    const longest = narrow ? 12 : 26;
+    // A column's labels stand to its right; to its left where the next column is too near for them.
+    const span = years.at(-1) - years[0] + 1.4;
+    const gap = (a, b) => ((b - a) * (width - 260)) / span;
+    const leftward = new Set(years.filter((year, i) => i + 1 < years.length && gap(year, years[i + 1]) < 150 && (i === 0 || years[i] - years[i - 1] > years[i + 1] - years[i])));
+    const near = years.some((year, i) => i > 0 && gap(years[i - 1], year) < 44);
+    const room = (year) => Math.max(...placed.filter((point) => point.year === year).map((point) => cut(point.label, longest).length)) * 6.6 + 14;
+    const label = (points, dx, textAnchor) =>
+      Plot.text(points, { x: "year", y: "labelY", text: (d) => cut(d.label, longest), dx, textAnchor, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 });
+    const marginLeft = 56 + (leftward.has(years[0]) ? room(years[0]) : 0);
     return plot({
-      width, height, marginLeft: 56, marginRight: Math.min(room, width * 0.36), marginTop: 16, marginBottom: 36,
+      width, height, marginLeft, marginRight: room(years.at(-1)), marginTop: 16, marginBottom: 36,
       x: { domain: [years[0] - 0.8, years.at(-1) + 0.6] },
       marks: [
         Plot.gridY(ticks.map(scale), { stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.text(ticks, { y: scale, text: second, frameAnchor: "left", textAnchor: "end", dx: -8, fill: "var(--quiet)" }),
-        Plot.axisX(years, { tickFormat: (year) => `${year}`, label: null, tickSize: 0, color: "var(--quiet)" }),
+        Plot.text(ticks, { y: scale, text: second, frameAnchor: "left", textAnchor: "end", dx: 48 - marginLeft, fill: "var(--quiet)" }),
+        Plot.axisX(years, { tickFormat: (year) => (near ? `’${String(year).slice(2)}` : `${year}`), label: null, tickSize: 0, color: "var(--quiet)" }),
         ...lines.map((line) => Plot.line(line, { x: "year", y: "y", stroke: colour(line[0]), strokeOpacity: 0.4, strokeDasharray: "4 4" })),
-        Plot.link(placed, { x: "year", y1: "y", y2: "labelY", stroke: "var(--line)", dx: 7 }),
         Plot.dot(placed, { x: "year", y: "y", r: 4.5, fill: (d) => (d.today ? colour(d) : "var(--paper)"), stroke: colour, strokeWidth: 1.8, title: "text" }),
-        Plot.text(placed, { x: "year", y: "labelY", text: (d) => cut(d.label, narrow ? 14 : 26), dx: 11, textAnchor: "start", fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 }),
+        label(placed.filter((point) => !leftward.has(point.year)), 11, "start"),
+        label(placed.filter((point) => leftward.has(point.year)), -11, "end"),
       ],
     });
   },

@@ -7,6 +7,7 @@ const ROW = 30;
 
 /** A duration in nanoseconds as the axis says it: 20 ms. */
 function duration(ns) {
+  if (ns === 0) return "0";
   const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
   const [unit, size] = units.find(([, size]) => ns >= size * 0.9995) ?? units[3];
   return `${+(ns / size).toPrecision(3)} ${unit}`;
@@ -41,7 +42,7 @@ function rowTexts({ narrow, lines, heads, margin }, width, right) {
   return [
     Plot.text(heads, { y: "y", text: "head", frameAnchor: "left", textAnchor: "start", dx: -margin + 4, fontWeight: 600, fill: "var(--quiet)" }),
     Plot.text(lines, {
-      y: "labelY", text: (d) => cut(d.label, longest), title: (d) => (d.label.length > longest ? d.label : null), frameAnchor: "left", fill: "var(--ink)",
+      y: "labelY", text: (d) => cut(d.label, longest), title: (d) => (d.label.length > longest ? d.label : null), frameAnchor: "left", fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3,
       ...(narrow ? { textAnchor: "start", dx: 0 } : { textAnchor: "end", dx: -10 }),
     }),
     Plot.text(lines, { y: "y", text: "text", frameAnchor: "right", textAnchor: "start", dx: 8, fill: "var(--ink)", fontVariant: "tabular-nums" }),

@@ -95,8 +95,8 @@ fn figure(run: &Run, rankings: &[LevelRanking]) -> Option<Figure> {
     Some(Figure::new(
         format!("Geometric mean of times over those of the fastest of each safety level. {}", said.join("; ")),
         &format!(
-            "Geometric mean of the times of {} over those of the fastest with the same safety, with its 95 % interval. \
-             A mean of unlike things; nobody is ranked across safety levels.",
+            "Geometric mean of the times of {} over those of the fastest with the same safety, with its 95 % interval; \
+             ≈ means that no difference may be claimed. A mean of unlike things; nobody is ranked across safety levels.",
             words::counted(tests, "test")
         ),
         count,
@@ -109,7 +109,13 @@ fn lines(run: &Run, ranking: &LevelRanking) -> Vec<RatioRow> {
         let label = &run.contenders[rank.contender].label;
         let colour = charts::colour(run, rank.contender);
         match rank.ratio {
-            Some(ratio) => charts::ratio_row(label, colour, &ratio, false),
+            Some(ratio) => {
+                let mut row = charts::ratio_row(label, colour, &ratio, false);
+                if !ratio.is_difference() {
+                    row.text.push_str(" ≈");
+                }
+                row
+            }
             None => RatioRow {
                 label: label.clone(),
                 colour,

@@ -111,8 +111,8 @@ fn row(run: &Run, cell: &Cell) -> TestRow {
     let left_out = cell.figures.samples - cell.figures.undisturbed;
     let samples = match (cell.figures.samples, left_out, cell.figures.rests_on_disturbed) {
         (all, 0, _) => all.to_string(),
-        (all, disturbed, true) => format!("{all}, {disturbed} disturbed"),
-        (all, disturbed, false) => format!("{} of {all}, {disturbed} disturbed", all - disturbed),
+        (all, disturbed, true) => format!("{all} ({disturbed} disturbed)"),
+        (all, disturbed, false) => format!("{} of {all}", all - disturbed),
     };
     TestRow {
         label: contender.label.clone(),
@@ -121,10 +121,8 @@ fn row(run: &Run, cell: &Cell) -> TestRow {
         level: words::short(contender),
         time: grid::time(cell),
         median: summary.map(|summary| summary.median),
-        interval: summary.and_then(|summary| summary.interval).map_or("–".into(), words::duration_bounds),
-        range: summary.map_or("–".into(), |summary| {
-            format!("{} – {}", units::duration(summary.min), units::duration(summary.max))
-        }),
+        interval: summary.and_then(|summary| summary.interval).map_or("–".into(), |ends| words::durations(ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| words::durations(summary.min, summary.max)),
         samples,
         used: cell.figures.samples,
         ratio: match cell.contender == run.baseline_index() {

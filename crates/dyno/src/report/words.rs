@@ -55,9 +55,13 @@ pub(super) fn bounds(interval: Interval) -> String {
     format!("{}–{}", significant(interval.low), significant(interval.high))
 }
 
-/// `0.61–0.65 s` as durations.
-pub(super) fn duration_bounds(interval: Interval) -> String {
-    format!("{} – {}", duration(interval.low), duration(interval.high))
+/// `611 – 650 ms`.
+pub(super) fn durations(low: f64, high: f64) -> String {
+    let (low, high) = (duration(low), duration(high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} – {high}"),
+        _ => format!("{low} – {high}"),
+    }
 }
 
 /// A ratio as a change in percent: `+229 %`, `−12 %`.
@@ -91,6 +95,8 @@ mod tests {
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(change(0.88), "−12.0 %");
         assert_eq!(change(3.29), "+229 %");
+        assert_eq!(durations(611e6, 650e6), "611 – 650 ms");
+        assert_eq!(durations(611e6, 1.2e9), "611 ms – 1.20 s");
         assert_eq!(counted(1, "test"), "1 test");
     }
 }

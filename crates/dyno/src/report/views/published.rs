@@ -62,7 +62,7 @@ pub(in crate::report) fn published(run: &Run, verdict: &Verdict) -> Option<Publi
             "Seconds that published pages and this run give for the same statements, by year. Each test's \
              section has the figures."
                 .into(),
-            "Seconds, logarithmic. Hollow: published, other hardware and other versions. Filled: this run.",
+            "Time, logarithmic. Hollow: published, other hardware and other versions. Filled: this run.",
             10,
             &Chart::Years { series },
         ),
