@@ -5,7 +5,7 @@ CARGO ?= cargo
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
 DYNO = $(CARGO) run --release --quiet -p dyno --
 
-.PHONY: build run test needs lint check bench clean
+.PHONY: build run test needs lint check bench report-assets clean
 
 # dyno and its runners.
 build:
@@ -32,6 +32,10 @@ check:
 # dyno's own cost over programs written by hand in C.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+
+# The report's chart library anew from the versions in package-lock.json. Only this needs npm.
+report-assets:
+	cd crates/dyno/report && npm ci --no-audit --no-fund && npm run build
 
 clean:
 	$(CARGO) clean

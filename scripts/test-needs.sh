@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what `make test` measures against, where it is missing: the system's SQLite, the servers of
-# PostgreSQL and MariaDB and their client libraries. As root on Debian by apt; elsewhere it says the command
-# and fails, because a test that silently lacks its engine proves nothing.
+# PostgreSQL and MariaDB and their client libraries, and the browser that opens reports. As root on Debian by
+# apt; elsewhere it says the command and fails, because a test that silently lacks its engine proves nothing.
 set -eu
 
 missing=
@@ -14,6 +14,8 @@ need libpq5 "/usr/lib/*/libpq.so.5"
 need libmariadb3 "/usr/lib/*/libmariadb.so.3"
 need postgresql "/usr/lib/postgresql/*/bin/postgres"
 need mariadb-server "/usr/sbin/mariadbd"
+need chromium /usr/bin/chromium
+need chromium-driver /usr/bin/chromedriver
 
 [ -n "$missing" ] || exit 0
 command="apt-get install -y --no-install-recommends$missing"

@@ -56,11 +56,13 @@ function rightMargin(lines) {
   return Math.max(40, ...lines.map((line) => line.text.length * 7 + 18));
 }
 
-/** A plot of rows. The style element that the library adds is taken out before the browser sees it: the
- *  page's policy allows no style but its own, which has the same rules. */
+/** A plot of rows. The style element that the library adds is taken out before the browser sees it: the page's
+ *  policy allows no style but its own, which has the same rules. So are the names it gives to groups of marks:
+ *  the drawing as a whole has a label. */
 function plot(options) {
   const drawing = Plot.plot({ className: "plot", y: { type: "identity", axis: null }, ...options });
   drawing.querySelectorAll("style").forEach((style) => style.remove());
+  drawing.querySelectorAll("g[aria-label]").forEach((group) => group.removeAttribute("aria-label"));
   return drawing;
 }
 

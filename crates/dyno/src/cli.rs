@@ -41,6 +41,13 @@ pub enum Command {
     ///
     /// With several runs the last one is the subject, and it is compared with each of the others.
     Report(ReportArgs),
+    /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row a sample
+    Export(ExportArgs),
+    /// List the runs kept here, and draw how a test's medians went over time
+    ///
+    /// A run from which on a contender is slower or faster is flagged by a permutation test; docs/report.md
+    /// explains it.
+    History(HistoryArgs),
     /// Compare two runs, test by test
     Compare(CompareArgs),
     /// Run the same again: suite, parameters, contenders, order
@@ -187,6 +194,29 @@ pub struct ReportArgs {
     /// Show it in the browser
     #[arg(long)]
     pub open: bool,
+}
+
+/// Arguments of `dyno export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The run files [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The file; its ending says the format: .csv or .parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `dyno history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Only runs of this suite [default: that of the newest run]
+    pub suite: Option<String>,
+    /// Draw this test, by its id
+    #[arg(long, value_name = "ID")]
+    pub test: Option<String>,
+    /// The folder of run files
+    #[arg(long, default_value = "results")]
+    pub results: PathBuf,
 }
 
 /// Arguments of `dyno compare`.

@@ -4,6 +4,8 @@ mod compare;
 mod conformance;
 mod doctor;
 mod engines;
+mod export;
+mod history;
 mod list;
 mod report;
 mod run;
@@ -71,6 +73,8 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),

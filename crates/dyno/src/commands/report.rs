@@ -23,9 +23,8 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
     write(&sources, &out)?;
     if arguments.open {
-        opener::open(&out).with_context(|| {
-            format!("cannot start a browser; open {} in one", out.display())
-        })?;
+        opener::open(&out)
+            .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
     }
     Ok(Exit::Done)
 }

@@ -5,10 +5,14 @@
 mod comparison;
 mod csv_lines;
 pub(crate) mod grid;
+pub mod history;
 mod json;
 mod markdown;
 pub(crate) mod notes;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod progress;
+mod sample_rows;
 mod table;
 pub(crate) mod units;
 
@@ -20,7 +24,10 @@ use crate::verdict::Verdict;
 
 pub use comparison::render as render_comparison;
 pub use json::pretty;
+#[cfg(feature = "parquet")]
+pub use parquet_file::write as parquet;
 pub use progress::Progress;
+pub use sample_rows::{SampleRow, csv as sample_csv, rows as sample_rows};
 pub use table::plain;
 pub use units::{duration, percent, ratio, significant};
 

@@ -8,19 +8,25 @@ use crate::verdict::{LevelRanking, Verdict};
 
 /// What the run was to find out.
 pub(super) fn question(run: &Run) -> String {
-    let labels: Vec<&str> =
-        run.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
+    let labels: Vec<&str> = run.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
     match labels.len() {
         0 | 1 => format!("How fast is {} at this work, on this machine?", list(&labels)),
-        2..=5 => format!("Which is fastest for this work, on this machine, at the same safety: {}?", or(&labels)),
-        many => format!("Which of {many} contenders is fastest for this work, on this machine, at the same safety?"),
+        2..=5 => {
+            format!("Which is fastest for this work, on this machine, at the same safety: {}?", or(&labels))
+        }
+        many => format!(
+            "Which of {many} contenders is fastest for this work, on this machine, at the same safety?"
+        ),
     }
 }
 
 /// What the samples answer, the safest level first. Never empty.
 pub(super) fn answers(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Vec<String> {
-    let mut sentences: Vec<String> =
-        rankings.iter().filter(|ranking| ranking.ranks.len() > 1).map(|ranking| within(run, ranking)).collect();
+    let mut sentences: Vec<String> = rankings
+        .iter()
+        .filter(|ranking| ranking.ranks.len() > 1)
+        .map(|ranking| within(run, ranking))
+        .collect();
     let alone: Vec<&LevelRanking> = rankings.iter().filter(|ranking| ranking.ranks.len() == 1).collect();
     sentences.extend(alone.iter().filter_map(|ranking| price(run, verdict, ranking)));
     if sentences.is_empty() {

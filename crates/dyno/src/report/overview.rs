@@ -93,7 +93,10 @@ fn figure(run: &Run, rankings: &[LevelRanking]) -> Option<Figure> {
     let rows = grouped(groups.collect(), true);
     let count = rows.len();
     Some(Figure::new(
-        format!("Geometric mean of times over those of the fastest of each safety level. {}", said.join("; ")),
+        format!(
+            "Geometric mean of times over those of the fastest of each safety level. {}",
+            said.join("; ")
+        ),
         &format!(
             "Geometric mean of the times of {} over those of the fastest with the same safety, with its 95 % interval; \
              ≈ means that no difference may be claimed. A mean of unlike things; nobody is ranked across safety levels.",

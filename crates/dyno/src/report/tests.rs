@@ -93,7 +93,9 @@ fn known_by(run: &Run, reference: &Reference) -> String {
     let label = |contender: &usize| &run.contenders[*contender].label;
     match reference {
         Reference::Stated => "the suite states it".into(),
-        Reference::Majority { contender } => format!("most contenders agree, {} among them", label(contender)),
+        Reference::Majority { contender } => {
+            format!("most contenders agree, {} among them", label(contender))
+        }
         Reference::Baseline { contender } => format!("that of the baseline, {}", label(contender)),
         Reference::First { contender } => format!("that of {}", label(contender)),
         Reference::Absent => "there was none".into(),
@@ -121,7 +123,9 @@ fn row(run: &Run, cell: &Cell) -> TestRow {
         level: words::short(contender),
         time: grid::time(cell),
         median: summary.map(|summary| summary.median),
-        interval: summary.and_then(|summary| summary.interval).map_or("–".into(), |ends| words::durations(ends.low, ends.high)),
+        interval: summary
+            .and_then(|summary| summary.interval)
+            .map_or("–".into(), |ends| words::durations(ends.low, ends.high)),
         range: summary.map_or("–".into(), |summary| words::durations(summary.min, summary.max)),
         samples,
         used: cell.figures.samples,

@@ -214,12 +214,7 @@ pub fn ratio_between(run: &Run, contender: usize, reference: usize, test: &str) 
 
 /// The pairs by block, so that several tests can be resampled together. As with single figures, only
 /// pairs of undisturbed samples where these are enough for an interval, else all.
-pub(super) fn by_block(
-    run: &Run,
-    contender: usize,
-    baseline: usize,
-    test: &str,
-) -> Vec<Option<(f64, f64)>> {
+pub(super) fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
     let samples = |index| measured(run, index, test).collect::<BTreeMap<u32, &SampleRecord>>();
     let (contender, baseline) = (samples(contender), samples(baseline));

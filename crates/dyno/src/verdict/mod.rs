@@ -8,7 +8,7 @@ mod figures;
 mod judge;
 mod levels;
 
-pub use compare::{CellComparison, Comparison, TestComparison, compare};
+pub use compare::{CellComparison, Comparison, TestComparison, changes, compare};
 pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed, samples_of};
 pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge, ratio_between};
 pub use levels::{LevelRanking, Rank, mean_over, rank_levels};

@@ -19,9 +19,11 @@ struct Family {
 /// Each engine's drivers against its own C interface.
 pub(in crate::report) fn driver_tax(run: &Run, verdict: &Verdict) -> Vec<View> {
     // The default driver of an engine is its lowest-level one, and a label does not name it.
-    let is_lowest = |contender: &ContenderRecord| !contender.label.contains(&format!("/{}", contender.driver));
+    let is_lowest =
+        |contender: &ContenderRecord| !contender.label.contains(&format!("/{}", contender.driver));
     let alike = |a: &ContenderRecord, b: &ContenderRecord| {
-        (&a.engine, &a.build, &a.profile, &a.asked, &a.url) == (&b.engine, &b.build, &b.profile, &b.asked, &b.url)
+        (&a.engine, &a.build, &a.profile, &a.asked, &a.url)
+            == (&b.engine, &b.build, &b.profile, &b.asked, &b.url)
     };
     let families = families(run, alike, is_lowest);
     let view = |(place, family): (usize, &Family)| {
@@ -88,8 +90,11 @@ fn view(
     title: String,
     said: String,
 ) -> Option<View> {
-    let means: Vec<(usize, Ratio)> =
-        family.others.iter().filter_map(|&other| Some((other, mean(run, verdict, other, family.reference)?))).collect();
+    let means: Vec<(usize, Ratio)> = family
+        .others
+        .iter()
+        .filter_map(|&other| Some((other, mean(run, verdict, other, family.reference)?)))
+        .collect();
     if means.is_empty() {
         return None;
     }
@@ -97,7 +102,12 @@ fn view(
         .iter()
         .map(|(other, ratio)| {
             let label = &run.contenders[*other].label;
-            Row::Line(charts::ratio_row(&marked(run, *other, family.reference, label), charts::colour(run, *other), ratio, true))
+            Row::Line(charts::ratio_row(
+                &marked(run, *other, family.reference, label),
+                charts::colour(run, *other),
+                ratio,
+                true,
+            ))
         })
         .collect();
     let spoken: Vec<String> = means

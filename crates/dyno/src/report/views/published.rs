@@ -69,7 +69,11 @@ pub(in crate::report) fn published(run: &Run, verdict: &Verdict) -> Option<Publi
         series: names,
         sources: sources
             .into_iter()
-            .map(|source| SourceLine { link: web(source.link.as_ref()), source: source.source, hardware: source.hardware })
+            .map(|source| SourceLine {
+                link: web(source.link.as_ref()),
+                source: source.source,
+                hardware: source.hardware,
+            })
             .collect(),
     })
 }
@@ -85,13 +89,20 @@ fn points(run: &Run, verdict: &Verdict, systems: &[System], tests: &[&TestRecord
     let mut points: Vec<Point> = Vec::new();
     for system in systems {
         let seconds = tests.iter().map(|test| test.published.get(&system.name).copied());
-        let Some(seconds) = seconds.collect::<Option<Vec<f64>>>().and_then(|all| geometric_mean(&all)) else { continue };
+        let Some(seconds) = seconds.collect::<Option<Vec<f64>>>().and_then(|all| geometric_mean(&all)) else {
+            continue;
+        };
         let (family, colour) = family(run, &system.name);
         points.push(Point {
             year: system.year,
             seconds,
             label: system.name.clone(),
-            text: format!("{}: {} s, published, {}", system.name, crate::output::significant(seconds), system.hardware),
+            text: format!(
+                "{}: {} s, published, {}",
+                system.name,
+                crate::output::significant(seconds),
+                system.hardware
+            ),
             family,
             colour,
             today: false,
@@ -104,13 +115,19 @@ fn points(run: &Run, verdict: &Verdict, systems: &[System], tests: &[&TestRecord
             let counts = cell.standing == CellStanding::Counts;
             cell.figures.summary.filter(|_| counts).map(|summary| summary.median / 1e9)
         });
-        let Some(seconds) = seconds.collect::<Option<Vec<f64>>>().and_then(|all| geometric_mean(&all)) else { continue };
+        let Some(seconds) = seconds.collect::<Option<Vec<f64>>>().and_then(|all| geometric_mean(&all)) else {
+            continue;
+        };
         points.push(Point {
             year: now,
             seconds,
             label: contender.label.clone(),
             text: format!("{}: {} s, this run", contender.label, crate::output::significant(seconds)),
-            family: if contender.label == contender.engine { contender.engine.clone() } else { String::new() },
+            family: if contender.label == contender.engine {
+                contender.engine.clone()
+            } else {
+                String::new()
+            },
             colour: charts::colour(run, index),
             today: true,
         });
@@ -123,7 +140,9 @@ fn points(run: &Run, verdict: &Verdict, systems: &[System], tests: &[&TestRecord
 fn family(run: &Run, system: &str) -> (String, usize) {
     let name = system.to_lowercase();
     let engines = run.shown_contenders().map(|(_, contender)| contender.engine.as_str());
-    let Some(engine) = engines.into_iter().find(|engine| name.starts_with(engine)) else { return (String::new(), 5) };
+    let Some(engine) = engines.into_iter().find(|engine| name.starts_with(engine)) else {
+        return (String::new(), 5);
+    };
     let colour = charts::engine_colour(run, engine).unwrap_or(5);
     if name.contains('(') { (String::new(), colour) } else { (engine.to_owned(), colour) }
 }
