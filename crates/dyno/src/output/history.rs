@@ -47,16 +47,14 @@ pub fn list(runs: &[Listed]) -> String {
     table::plain(&Grid { header, rows: rows.collect() })
 }
 
-/// The medians of each contender, time downwards, all on one scale.
+/// The medians of each contender, time downwards, each on its own scale from zero.
 pub fn chart(runs: &[Listed], title: &str, lines: &[Line]) -> String {
-    let all = || lines.iter().flat_map(|line| &line.medians).map(|(_, median)| *median);
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let mut parts = vec![title.to_owned()];
     for line in lines {
+        let largest = line.medians.iter().map(|(_, median)| *median).fold(1.0, f64::max);
         let mut text = vec![line.contender.clone()];
         for (place, (run, median)) in line.medians.iter().enumerate() {
-            let share = if high > low { (median - low) / (high - low) } else { 0.0 };
-            let dot = " ".repeat((share * (FIELD - 1) as f64).round() as usize);
+            let dot = " ".repeat((median / largest * (FIELD - 1) as f64).round() as usize);
             let flag = match line.changes.iter().find(|change| change.at == place) {
                 Some(change) => flag(line, change),
                 None => String::new(),
@@ -97,7 +95,7 @@ fn flag(line: &Line, change: &Change) -> String {
 fn legend(lines: &[Line]) -> String {
     let most = lines.iter().map(|line| line.medians.len()).max().unwrap_or(0);
     let mut text =
-        "Each dot is a run's median, time goes down, all contenders on one scale. ← marks the run from \
+        "Each dot is a run's median, time goes down; each contender's scale begins at zero. ← marks the run from \
                     which on the medians are others (E-divisive, permutation test at 5 % for each contender)."
             .to_owned();
     if most < FEWEST_RUNS {

@@ -12,7 +12,7 @@ mod contenders;
 mod overview;
 mod page;
 mod raw;
-mod tests;
+mod sections;
 mod views;
 mod words;
 

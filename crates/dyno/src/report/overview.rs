@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
-use super::tests::anchor;
+use super::sections::anchor;
 use super::words;
 use crate::output::grid::{self, Detail};
 use crate::output::{self, units};

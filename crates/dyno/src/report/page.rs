@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::contenders::{self, Card};
 use super::overview::{self, Overview};
 use super::raw::Raw;
-use super::tests::{self, TestSection};
+use super::sections::{self, TestSection};
 use super::views::comparison::{self, Compared};
 use super::views::published::{self, PublishedView};
 use super::views::{self, View};
@@ -64,7 +64,7 @@ impl Page {
             views: views::views(run, &verdict),
             published: published::published(run, &verdict),
             troubles: notes::troubles(run, &verdict),
-            tests: tests::sections(run, &verdict),
+            tests: sections::sections(run, &verdict),
             contenders: contenders::cards(run),
             notes: notes::reading(run, &verdict),
             command: command(run),

@@ -80,8 +80,9 @@ pub(in crate::report) fn published(run: &Run, verdict: &Verdict) -> Option<Publi
 
 /// The last number in a source's name that can be a year.
 fn year(source: &str) -> Option<f64> {
-    let numbers = source.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<u16>().ok());
-    numbers.filter(|year| (1970..2100).contains(year)).last().map(f64::from)
+    let mut numbers =
+        source.rsplit(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<u16>().ok());
+    numbers.find(|year| (1970..2100).contains(year)).map(f64::from)
 }
 
 /// The geometric mean over some tests, of each system that has them all.
