@@ -7,6 +7,7 @@ mod csv_lines;
 pub(crate) mod grid;
 pub mod history;
 mod json;
+mod live;
 mod markdown;
 pub(crate) mod notes;
 #[cfg(feature = "parquet")]
