@@ -5,7 +5,7 @@ CARGO ?= cargo
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
 DYNO = $(CARGO) run --release --quiet -p dyno --
 
-.PHONY: build run test needs lint check bench report-assets clean
+.PHONY: build run test needs lint check bench gallery report-assets clean
 
 # dyno and its runners.
 build:
@@ -32,6 +32,10 @@ check:
 # dyno's own cost over programs written by hand in C.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+
+# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium.
+gallery: build
+	sh scripts/gallery.sh
 
 # The report's chart library anew from the versions in package-lock.json. Only this needs npm.
 report-assets:

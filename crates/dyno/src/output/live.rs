@@ -13,7 +13,7 @@ use crate::record::Run;
 use crate::statistics::median;
 
 /// The width of a contender's column.
-const COLUMN: usize = 13;
+const COLUMN: usize = 15;
 /// Where a test's title is cut.
 const TITLE: usize = 30;
 
@@ -87,7 +87,8 @@ impl Live {
         let width = usize::from(width).max(40);
         self.bar.set_prefix(cut(&headline(run, now, left), width.saturating_sub(26)));
         self.bar.set_message(self.table(run, now, usize::from(height).saturating_sub(4).max(3), width));
-        self.bar.tick();
+        // Not by the clock: a line that is left out for being early would stand wrong for the whole test.
+        self.bar.force_draw();
     }
 
     /// As many lines as there is room for, around the test that runs now.
@@ -127,7 +128,8 @@ fn headline(run: &Run, now: Now, left: Option<Duration>) -> String {
     let mut parts = vec![if now.block == 0 { "warm-up".to_owned() } else { format!("block {}", now.block) }];
     parts.extend(now.contender.map(|contender| run.contenders[contender].label.clone()));
     parts.extend(now.test.map(|test| format!("test {} of {}", test + 1, run.tests.len())));
-    parts.extend(left.map(|left| format!("at most {}:{:02} left", left.as_secs() / 60, left.as_secs() % 60)));
+    let about = if run.schedule.trials.is_some() { "about" } else { "at most" };
+    parts.extend(left.map(|left| format!("{about} {}:{:02} left", left.as_secs() / 60, left.as_secs() % 60)));
     parts.join(", ")
 }
 
