@@ -1,11 +1,12 @@
 #!/bin/sh
-# Runs every suite for a short time and writes its page and a picture of it to docs/gallery/. What a run measures
-# is in its page; GALLERY_BUDGET and DYNO say how long and with which program.
+# Runs every suite a few times and writes its page and a picture of it to docs/gallery/. What a run measures
+# is in its page; GALLERY_TRIALS and DYNO say how often and with which program.
 set -eu
 cd "$(dirname "$0")/.."
 
 dyno=${DYNO:-target/release/dyno}
-budget=${GALLERY_BUDGET:-60s}
+# As many as carry intervals.
+trials=${GALLERY_TRIALS:-8}
 folder=docs/gallery
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo "gallery: the pictures need Chromium: sudo apt-get install chromium" >&2
@@ -22,7 +23,7 @@ for file in suites/*.toml; do
     [ "$suite" != speedtest ] || with="--with sqlite,sqlite:wal,sqlite:nosync,postgres,mariadb"
     echo "gallery: $suite"
     # 3 means that something failed or gave a wrong answer: the page shows it.
-    "$dyno" run "$suite" $with --budget "$budget" --quiet \
+    "$dyno" run "$suite" $with --trials "$trials" --quiet \
         --out "$work/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue

@@ -22,6 +22,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
     write(&sources, &out)?;
+    eprintln!("The page is in {}.", out.display());
     if arguments.open {
         opener::open(&out)
             .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
@@ -39,6 +40,5 @@ pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
     file.write_all(page.as_bytes()).with_context(context)?;
     record::set_usual_permissions(file.as_file()).with_context(context)?;
     file.persist(path).with_context(context)?;
-    eprintln!("The page is in {}.", path.display());
     Ok(())
 }

@@ -160,6 +160,9 @@ fn conclude(
     result?;
     if let Some(page) = &place.report {
         report::write(&[Source::new(path, run.clone())], page)?;
+        if !place.quiet {
+            eprintln!("The page is in {}.", page.display());
+        }
     }
     if !place.quiet {
         eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
