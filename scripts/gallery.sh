@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every suite a few times and writes its page and a picture of it to docs/gallery/. What a run measures
-# is in its page; GALLERY_TRIALS and DYNO say how often and with which program.
+# is in its page and in results/gallery/; GALLERY_TRIALS and DYNO say how often and with which program.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ for file in suites/*.toml; do
     echo "gallery: $suite"
     # 3 means that something failed or gave a wrong answer: the page shows it.
     "$dyno" run "$suite" $with --trials "$trials" --quiet \
-        --out "$work/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
+        --out "results/gallery/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue
     }
