@@ -10,11 +10,12 @@ DYNO = $(CARGO) run --release --quiet -p dyno --
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
 
-.PHONY: build build-go build-python run test needs lint check bench clean
+.PHONY: build build-go build-python run test needs lint check bench gallery report-assets clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
-build: build-go
+build:
 	$(BUILD)
+	-sh scripts/build-go.sh "$(TARGET)/release"
 	-sh scripts/build-python.sh
 
 # The private environment of the runner in Python.
@@ -51,6 +52,14 @@ check: build-go
 # dyno's own cost over programs written by hand in C.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+
+# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium.
+gallery: build
+	sh scripts/gallery.sh
+
+# The report's chart library anew from the versions in package-lock.json. Only this needs npm.
+report-assets:
+	cd crates/dyno/report && npm ci --no-audit --no-fund && npm run build
 
 clean:
 	$(CARGO) clean
