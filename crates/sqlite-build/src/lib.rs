@@ -85,7 +85,8 @@ pub fn has_header(header: &str) -> bool {
 /// Where Cargo lays its folders out differently, a program finds the library in OUT_DIR.
 pub fn place_beside_programs(file: &Path) {
     let out = out_folder();
-    let (Some(folder), Some(name)) = (out.ancestors().nth(3), file.file_name().and_then(|name| name.to_str()))
+    let (Some(folder), Some(name)) =
+        (out.ancestors().nth(3), file.file_name().and_then(|name| name.to_str()))
     else {
         return;
     };

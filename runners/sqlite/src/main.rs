@@ -4,6 +4,7 @@
 //! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
 //! loop, `settings` sets PRAGMAs and reads them back.
 
+mod cipher;
 mod connection;
 mod settings;
 
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL, Value};
+use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Value};
 use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 use connection::Connection;
@@ -26,6 +27,10 @@ const FILE: &str = "dyno.db";
 /// An open database.
 struct Sqlite {
     connection: Connection,
+    /// How it was opened, to do it again.
+    settings: Settings,
+    location: CString,
+    key: Option<Secret>,
 }
 
 impl Rows for Sqlite {}
@@ -39,8 +44,9 @@ impl Driver for Sqlite {
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
         let api = dyno_sqlite::load(&job.build)?;
-        let connection = Connection::open(api, &location(settings.database, &job.directory)?)?;
-        settings.apply(&connection)?;
+        let location = location(settings.database, &job.directory)?;
+        let connection = Connection::open(api, &location)?;
+        settings.apply(&connection, job.key.as_ref())?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("sqlite ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -50,7 +56,8 @@ impl Driver for Sqlite {
             build: identity(&connection, &job.build)?,
             settings: settings.in_force(&connection)?,
         };
-        Ok((Sqlite { connection }, hello))
+        let key = job.key.clone();
+        Ok((Sqlite { connection, settings, location, key }, hello))
     }
 
     fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
@@ -62,6 +69,13 @@ impl Driver for Sqlite {
             done += 1;
         }
         Ok(done)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.connection.reopen(&self.location)?;
+        self.settings.apply(&self.connection, self.key.as_ref())?;
+        // The first read makes a cipher derive its key.
+        self.connection.rows(c"SELECT count(*) FROM sqlite_master").map(drop)
     }
 
     fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
@@ -99,6 +113,8 @@ fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, V
         ("library".to_owned(), vec![connection.library()]),
         ("compile_options".to_owned(), options.collect()),
     ]);
+    identity
+        .extend(connection.multiple_ciphers().map(|version| ("multiple_ciphers".to_owned(), vec![version])));
     if *build == Build::Bundled {
         let flags = dyno_sqlite::BUNDLED_FLAGS.split_whitespace().map(str::to_owned);
         identity.insert("compile_flags".to_owned(), flags.collect());
