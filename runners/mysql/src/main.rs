@@ -1,12 +1,13 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves both engines.
 //!
-//! `library` finds and loads the client library, `api` is its table of functions, `connection` is the hot
+//! `library` finds and loads the client library, `encryption` waits for a server that encrypts, `api` is its table of functions, `connection` is the hot
 //! loop, `options` reads those of the URL, `scratch` makes and removes the trial's own database,
 //! `settings` sets system variables and reads them back.
 
 mod api;
 mod connection;
+mod encryption;
 mod library;
 mod options;
 mod scratch;
@@ -50,6 +51,7 @@ impl Driver for MySql {
         settings.apply(scratch.connection())?;
         scratch.make()?;
         let connection = scratch.connection();
+        encryption::settle(&job.settings, connection)?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("mysql ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -11,12 +11,14 @@ use super::{Exit, Input, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
+use crate::key::Key;
 use crate::machine::{Machine, Storage};
 use crate::output::Progress;
 use crate::placement::Placement;
 use crate::plan::{Plan, select};
+use crate::proof::{Proof, Prover, hold_together};
 use crate::record::{self, ContenderRecord, Ended, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
-use crate::run::{Runner, fresh_seed};
+use crate::run::{Observer, Runner, fresh_seed};
 use crate::scratch::{self, Scratch};
 use crate::server::ServerUrl;
 use crate::suite::{Parameters, Suite};
@@ -109,7 +111,8 @@ fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
 }
 
 fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &ShowOptions) -> Result<Exit> {
-    let contenders = with_harness(&request.contenders, registry).input()?;
+    let mut contenders = with_harness(&request.contenders, registry).input()?;
+    give_key(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let placement =
         Placement::choose(place.cpus.as_deref(), place.nice).map_err(anyhow::Error::from).input()?;
@@ -130,6 +133,12 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;
     let mut progress = Progress::new(place.quiet);
+    let proved = prove(
+        &mut run,
+        &plan,
+        Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
+        &mut progress,
+    );
     let mut runner = Runner {
         plan: &plan,
         scratch: &scratch,
@@ -138,7 +147,7 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
         path: &path,
         observer: &mut progress,
     };
-    let result = runner.execute(&mut run);
+    let result = proved.and_then(|()| runner.execute(&mut run));
     progress.finish();
     // Servers first: their folders are within the scratch folder.
     drop(servers);
@@ -213,6 +222,38 @@ fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contende
         contenders.push(Contender::parse(HARNESS, registry)?);
     }
     Ok(contenders)
+}
+
+/// Gives the run's key to the contenders that encrypt. Where none does, nobody looks for one.
+fn give_key(contenders: &mut [Contender], file: Option<&Path>) -> Result<()> {
+    if file.is_none() && !contenders.iter().any(Contender::encrypts) {
+        return Ok(());
+    }
+    let key = Key::obtain(file)?;
+    contenders.iter_mut().try_for_each(|contender| contender.take_key(&key))
+}
+
+/// Where a contender encrypts: looks whether each does, and whether the others do not.
+fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Observer) -> Result<()> {
+    if !plan.contenders.iter().any(Contender::encrypts) {
+        return Ok(());
+    }
+    for (index, contender) in plan.contenders.iter().enumerate() {
+        // What is missing, and what fails, is told by its trials; of a server that runs already there is
+        // nothing to look at.
+        if contender.engine.harness || contender.url.is_some() || prover.conduct.interrupts.signal().is_some()
+        {
+            continue;
+        }
+        observer.proof_begins(index, run);
+        let proof =
+            prover.prove(contender).unwrap_or_else(|error| Proof::failed(contender.encrypts(), &error));
+        run.contenders[index].proof = Some(proof);
+    }
+    let proofs =
+        run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
+    hold_together(&mut proofs.collect::<Vec<_>>());
+    Ok(())
 }
 
 fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {

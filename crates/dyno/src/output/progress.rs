@@ -90,6 +90,11 @@ impl Progress {
 }
 
 impl Observer for Progress {
+    fn proof_begins(&mut self, contender: usize, run: &Run) {
+        self.doing = format!("{} · looking whether it encrypts", run.contenders[contender].label);
+        self.draw(run);
+    }
+
     fn block_begins(&mut self, block: u32, _run: &Run) {
         self.end_block();
         self.block = block;

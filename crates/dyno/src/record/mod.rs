@@ -17,6 +17,7 @@ use crate::engine::{Contender, Safety};
 use crate::machine::{Machine, Storage};
 use crate::placement::Placement;
 use crate::plan::PlannedTest;
+use crate::proof::Proof;
 use crate::suite::Parameters;
 
 pub use file::{load, results_folder, save};
@@ -136,6 +137,9 @@ pub struct ContenderRecord {
     /// Where the engine's manual speaks of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// The encrypted file system that its data were on; absent for that of `storage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
     /// The settings asked for.
     pub asked: Vec<Setting>,
     /// Versions, build and settings in force as its first trial told; absent if none got so far.
@@ -144,6 +148,9 @@ pub struct ContenderRecord {
     /// What its commits survive; absent where the engine's rules do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,
+    /// What its files tell of encryption; absent where no contender of the run encrypts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
     #[serde(default)]
     pub harness: bool,
@@ -257,9 +264,11 @@ impl ContenderRecord {
             profile: contender.profile.name.clone(),
             reason: contender.profile.reason.clone(),
             link: contender.profile.link.clone(),
+            file_system: contender.file_system.map(|system| system.name().to_owned()),
             asked: contender.settings.clone(),
             hello: None,
             safety: contender.claimed.clone(),
+            proof: None,
             harness: contender.engine.harness,
             named,
         }
