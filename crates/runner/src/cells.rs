@@ -100,6 +100,16 @@ impl<'a> Slice<'a> {
         self.bytes.chunks_exact(self.width)
     }
 
+    /// The cells in groups of so many; the last may have fewer.
+    ///
+    /// # Panics
+    /// `size` is zero.
+    #[inline]
+    pub fn groups(&self, size: u64) -> impl Iterator<Item = Slice<'a>> {
+        let width = self.width;
+        self.bytes.chunks(width * size as usize).map(move |bytes| Slice { bytes, width })
+    }
+
     /// The cell at a place counted from zero.
     ///
     /// # Panics
@@ -144,6 +154,7 @@ mod tests {
         let some = cells.slice(1..3);
         assert_eq!(some.iter().collect::<Vec<_>>(), [b"bb", b"cc"]);
         assert_eq!((some.len(), some.bytes()), (2, b"bbcc".as_slice()));
+        assert_eq!(cells.all().groups(3).map(|group| group.len()).collect::<Vec<_>>(), [3, 1]);
     }
 
     #[test]

@@ -47,6 +47,11 @@ pub trait KeyValue {
         Err(Failure::unsupported("kv-delete"))
     }
 
+    /// Whether what is put can be read back: of the harness it cannot.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// Outside the clock: the value of one key as it is stored.
     fn value(&mut self, _key: &[u8]) -> Result<Option<Vec<u8>>> {
         bail!("this runner cannot read a value back")

@@ -2,10 +2,13 @@
 //!
 //! One code path measures every build (the bundled one, the system's, a file of the user's own),
 //! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
-//! loop, `settings` sets PRAGMAs and reads them back.
+//! loop of statements, `rows` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
 
 mod cipher;
 mod connection;
+mod kv;
+mod prepared;
+mod rows;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -15,8 +18,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Value};
-use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
+use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
+use dyno_runner::{Answer, Driver, Failure, Statements};
 
 use connection::Connection;
 use settings::{Database, Settings};
@@ -31,10 +34,13 @@ struct Sqlite {
     settings: Settings,
     location: CString,
     key: Option<Secret>,
+    /// The variant `multirow`.
+    multirow: bool,
+    /// The variant `without-rowid`.
+    without_rowid: bool,
+    /// The store that key-value work is about.
+    store: Option<Store>,
 }
-
-impl Rows for Sqlite {}
-impl KeyValue for Sqlite {}
 
 impl Driver for Sqlite {
     fn open(job: &Job) -> Result<(Self, Hello)> {
@@ -56,8 +62,11 @@ impl Driver for Sqlite {
             build: identity(&connection, &job.build)?,
             settings: settings.in_force(&connection)?,
         };
+        let is = |variant: &str| job.variant.as_deref() == Some(variant);
+        let (multirow, without_rowid) = (is("multirow"), is("without-rowid"));
         let key = job.key.clone();
-        Ok((Sqlite { connection, settings, location, key }, hello))
+        let store = None;
+        Ok((Sqlite { connection, settings, location, key, multirow, without_rowid, store }, hello))
     }
 
     fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {

@@ -6,6 +6,7 @@ mod doctor;
 mod engines;
 mod list;
 mod run;
+mod scaling;
 mod schema;
 mod show;
 
@@ -70,6 +71,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Scaling(arguments) => scaling::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),

@@ -11,10 +11,8 @@ use std::fmt;
 use anyhow::Result;
 
 use crate::engine::Contender;
-use crate::pairing::Pairing;
-use crate::placement::Placement;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Interrupts, Servers};
+use crate::trial::Conduct;
 
 /// How long a runner may be silent within a check.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -80,13 +78,8 @@ impl fmt::Display for Report {
 
 /// Checks the runner of a contender.
 pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
-    let conduct = Conduct {
-        placement: Placement::choose(None, None)?,
-        pairing: Pairing::default(),
-        timeout: PATIENCE,
-        interrupts: Interrupts::default(),
-    };
-    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let conduct = Conduct::unmeasured(PATIENCE)?;
+    let mut servers = conduct.servers(scratch);
     let server = servers.reach(contender)?;
     let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();

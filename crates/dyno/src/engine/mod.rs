@@ -13,5 +13,5 @@ mod settings;
 pub use contender::{Contender, split_list};
 pub use encryption::Encryption;
 pub use level::{Level, Safety, Standing};
-pub use registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner};
+pub use registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
 pub use settings::{Difference, parse_setting};

@@ -41,6 +41,8 @@ pub struct Engine {
     pub named_builds: Vec<NamedBuild>,
     /// How it encrypts; none for engines that do not.
     encryption: Option<Encryption>,
+    /// How the size of its cache is set, where it has one.
+    pub cache: Option<CacheKnob>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
     pub profiles: Vec<Profile>,
@@ -60,6 +62,25 @@ pub struct NamedBuild {
     pub about: String,
     /// What must be installed to build it, and the command that does.
     pub needs: String,
+}
+
+/// How the size of a cache is set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheKnob {
+    /// The setting's name.
+    setting: String,
+    /// Its value, with `{bytes}`, `{kib}` or `{mib}` where the size goes.
+    value: String,
+}
+
+impl CacheKnob {
+    /// The setting for a cache of so many bytes.
+    pub fn of(&self, bytes: u64) -> Setting {
+        let value = self.value.replace("{bytes}", &bytes.to_string());
+        let value = value.replace("{kib}", &(bytes >> 10).to_string());
+        Setting { name: self.setting.clone(), value: value.replace("{mib}", &(bytes >> 20).to_string()) }
+    }
 }
 
 /// A named set of settings.

@@ -6,10 +6,13 @@ mod comparison;
 mod csv_lines;
 mod grid;
 mod json;
+mod latency;
 mod markdown;
 mod notes;
 mod progress;
+mod scaling;
 mod table;
+mod tax;
 mod units;
 
 use anyhow::Result;
@@ -21,6 +24,7 @@ use crate::verdict::Verdict;
 pub use comparison::render as render_comparison;
 pub use json::pretty;
 pub use progress::Progress;
+pub use scaling::render as render_scaling;
 pub use table::plain;
 pub use units::{duration, percent, ratio};
 
