@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what `make test` measures against, where it is missing: the system's SQLite, the servers of
-# PostgreSQL and MariaDB and their client libraries. As root on Debian by apt; elsewhere it says the command
+# PostgreSQL and MariaDB and their client libraries, and what encryption needs. As root on Debian by apt; elsewhere it says the command
 # and fails, because a test that silently lacks its engine proves nothing.
 set -eu
 
@@ -14,6 +14,9 @@ need libpq5 "/usr/lib/*/libpq.so.5"
 need libmariadb3 "/usr/lib/*/libmariadb.so.3"
 need postgresql "/usr/lib/postgresql/*/bin/postgres"
 need mariadb-server "/usr/sbin/mariadbd"
+need libssl-dev "/usr/include/openssl/crypto.h"
+need gocryptfs "/usr/bin/gocryptfs"
+need fuse3 "/usr/bin/fusermount3"
 
 [ -n "$missing" ] || exit 0
 command="apt-get install -y --no-install-recommends$missing"

@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Secret;
 
+use crate::engine::Contender;
+
 /// The variable that may hold a key.
 const VARIABLE: &str = "DYNO_KEY";
 /// How many hexadecimal digits a raw key has: the ciphers all take 256 bits.
@@ -59,6 +61,19 @@ impl Key {
         ensure!(!text.is_empty(), "the key of {origin} is empty; without one, a key is made for the run");
         ensure!(!text.contains('\0'), "the key of {origin} holds a NUL byte");
         Ok(Key { secret: Secret::new(text), origin })
+    }
+
+    /// Gives a run's key to those contenders that encrypt. Where none does and no file is named, nobody looks for
+    /// one.
+    ///
+    /// # Errors
+    /// There is no key, or it does not fit a contender's cipher.
+    pub fn give(contenders: &mut [Contender], file: Option<&Path>) -> Result<()> {
+        if file.is_none() && !contenders.iter().any(Contender::encrypts) {
+            return Ok(());
+        }
+        let key = Key::obtain(file)?;
+        contenders.iter_mut().try_for_each(|contender| contender.take_key(&key))
     }
 
     /// The key itself, for a job.

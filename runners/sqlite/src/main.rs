@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Driver, Failure, Statements};
 
@@ -81,6 +81,10 @@ impl Driver for Sqlite {
     }
 
     fn reopen(&mut self) -> Result<()> {
+        ensure!(
+            self.settings.database == Database::File,
+            "a database that is not in a file is gone when it is closed: it cannot be opened again"
+        );
         self.connection.reopen(&self.location)?;
         self.settings.apply(&self.connection, self.key.as_ref())?;
         // The first read makes a cipher derive its key.

@@ -149,7 +149,7 @@ fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
 fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &ShowOptions) -> Result<Exit> {
     let mut contenders =
         with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
-    give_key(&mut contenders, place.key_file.as_deref()).input()?;
+    Key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
     let cpus = place.cpus.as_deref().or(all.as_deref());
@@ -261,15 +261,6 @@ fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contende
         contenders.push(Contender::parse(HARNESS, registry)?);
     }
     Ok(contenders)
-}
-
-/// Gives the run's key to the contenders that encrypt. Where none does, nobody looks for one.
-fn give_key(contenders: &mut [Contender], file: Option<&Path>) -> Result<()> {
-    if file.is_none() && !contenders.iter().any(Contender::encrypts) {
-        return Ok(());
-    }
-    let key = Key::obtain(file)?;
-    contenders.iter_mut().try_for_each(|contender| contender.take_key(&key))
 }
 
 /// Where a contender encrypts: looks whether each does, and whether the others do not.

@@ -4,6 +4,7 @@
 
 mod comparison;
 mod csv_lines;
+mod encryption;
 mod grid;
 mod json;
 mod latency;

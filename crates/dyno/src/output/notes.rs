@@ -1,7 +1,7 @@
 //! The words around a table: what was run, on what, what each level means, and what did not hold. Each
 //! is a list of sentences; how they are set is the outputs' business.
 
-use super::{WIDTH, latency, units};
+use super::{WIDTH, encryption, latency, units};
 use crate::engine::Safety;
 use crate::record::{ContenderRecord, Ended, Run};
 use crate::statistics::{Difference, NoDifference};
@@ -63,6 +63,7 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     ];
     lines.extend(marks(run, verdict));
     lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
+    lines.extend(encryption::proofs(run));
     lines.extend(disturbances(run, verdict));
     lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
