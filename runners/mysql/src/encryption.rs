@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use dyno_protocol::Setting;
+use dyno_runner::server::Client;
 
 use crate::connection::Connection;
 

@@ -5,7 +5,7 @@
 
 mod arrays;
 mod selection;
-mod truth;
+pub mod truth;
 mod work;
 
 use std::collections::BTreeMap;
