@@ -167,6 +167,10 @@ pub struct PlaceArgs {
     /// Where private servers and their clients run
     #[arg(long, value_enum, default_value_t = Pairing::SameCore)]
     pub placement: Pairing,
+    /// The key of encrypted databases, on the first line of a file that only its owner may read [default:
+    /// DYNO_KEY, else one made for the run]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
     /// How long one test may take before its trial is given up
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub timeout: Duration,

@@ -86,6 +86,12 @@ pub trait Driver: Rows + KeyValue + Sized {
         Err(Failure::unsupported("statements"))
     }
 
+    /// Closes the database and opens it again with the same settings and key, up to the first read of it. This
+    /// is a timed section.
+    fn reopen(&mut self) -> Result<()> {
+        bail!("this runner does not implement the model reopen")
+    }
+
     /// Runs one query or statement, outside the clock: a check or a part of a test's setup.
     fn query(&mut self, _sql: &CStr, _answer: &mut Answer) -> Result<()> {
         bail!("this runner has no SQL")

@@ -3,12 +3,13 @@
 //!
 //! `library` says what the client library is, `api` is its table of functions, `connection` is the hot loop,
 //! `statement` is a prepared one, `load` puts rows into tables and `infile` is the file that LOAD DATA reads,
-//! `options` reads those of the URL, `database` makes and removes the trial's own database, `settings` sets
+//! `options` reads those of the URL, `encryption` waits for a server that encrypts, `database` makes and removes the trial's own database, `settings` sets
 //! system variables and reads them back. The rest of a server's runner is [`dyno_runner::server`].
 
 mod api;
 mod connection;
 mod database;
+mod encryption;
 mod infile;
 mod library;
 mod load;
@@ -61,7 +62,8 @@ impl Engine for MySql {
         check_version(self.engine, &version(connection)?)?;
         // The database is made by some of the settings.
         server::apply(connection, self.settings.iter())?;
-        database::make(connection, &self.server.scratch)
+        database::make(connection, &self.server.scratch)?;
+        encryption::settle(&self.settings, connection)
     }
 
     fn enter(&self, connection: Connection) -> Result<Connection> {

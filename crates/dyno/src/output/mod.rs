@@ -4,6 +4,7 @@
 
 mod comparison;
 mod csv_lines;
+mod encryption;
 pub(crate) mod grid;
 pub mod history;
 mod json;

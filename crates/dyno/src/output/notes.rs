@@ -1,7 +1,7 @@
 //! The words around a table: what was run, on what, what each level means, and what did not hold. Each
 //! is a list of sentences; how they are set is the outputs' business.
 
-use super::{WIDTH, latency, units};
+use super::{WIDTH, encryption, latency, units};
 use crate::engine::Safety;
 use crate::record::{ContenderRecord, Ended, Run};
 use crate::statistics::{Difference, NoDifference};
@@ -64,6 +64,8 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![FIGURES.to_owned()];
     lines.extend(marks(run, verdict));
     lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
+    lines.extend(encryption::proofs(run));
+    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
     lines.extend(disturbances(run, verdict));
     lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
@@ -75,6 +77,7 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
 pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![FIGURES.to_owned()];
     lines.extend(marks(run, verdict));
+    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
     lines.extend(disturbances(run, verdict));
     lines.extend(harness(run, verdict));
     lines

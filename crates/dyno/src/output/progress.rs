@@ -97,6 +97,10 @@ fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
 }
 
 impl Observer for Progress {
+    fn proof_begins(&mut self, contender: usize, run: &Run) {
+        self.say(&format!("looking whether {} encrypts", run.contenders[contender].label));
+    }
+
     fn block_begins(&mut self, block: u32, _run: &Run) {
         self.end_block();
         self.now.block = block;

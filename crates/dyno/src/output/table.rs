@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::grid::{self, Detail, Grid};
-use super::{WIDTH, latency, notes, tax};
+use super::{WIDTH, encryption, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -19,6 +19,9 @@ const SHORT_TITLE: usize = 24;
 pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let mut parts = vec![notes::paragraph(&notes::heading(run))];
     parts.extend(tables(run, verdict));
+    if let Some(grid) = encryption::overhead(run, verdict) {
+        parts.extend(chunks(&grid));
+    }
     if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push(format!(
             "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",

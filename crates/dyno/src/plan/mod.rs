@@ -143,6 +143,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         build: contender.build.clone(),
         settings: contender.settings.clone(),
         server: None,
+        key: contender.engine_key().cloned(),
         directory: directory.to_owned(),
         latency: false,
         tests: Vec::new(),

@@ -69,7 +69,7 @@ pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) 
                 ratio: (cell.contender != baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
                 value: cell.figures.summary.map(|summary| summary.median),
                 fastest: cell.fastest,
-                bad: matches!(cell.standing, CellStanding::Wrong(_) | CellStanding::Missing(_)),
+                bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
             })
             .collect(),
     });

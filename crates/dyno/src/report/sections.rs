@@ -146,6 +146,7 @@ fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
         fastest: cell.fastest,
         trouble: match &cell.standing {
             CellStanding::Counts | CellStanding::NotApplicable => None,
+            CellStanding::NotEncrypted => Some("Not encrypted, as far as can be seen".into()),
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
         },

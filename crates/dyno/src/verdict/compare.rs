@@ -163,6 +163,7 @@ impl<'a> Side<'a> {
             }
             Some(CellStanding::Wrong(why)) => (Vec::new(), Some(format!("wrong: {why}"))),
             Some(CellStanding::Missing(why)) => (Vec::new(), Some(why.clone())),
+            Some(CellStanding::NotEncrypted) => (Vec::new(), Some("not encrypted".into())),
             Some(CellStanding::NotApplicable) => (Vec::new(), Some("does not apply".into())),
             None => (Vec::new(), Some("not in the run".into())),
         }

@@ -8,6 +8,7 @@ mod figures;
 mod judge;
 mod latency;
 mod levels;
+mod overhead;
 mod scaling;
 
 pub use compare::{CellComparison, Comparison, TestComparison, changes, compare};
@@ -15,4 +16,5 @@ pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed, samples_of};
 pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, contenders_ratio, judge};
 pub use latency::{Percentiles, latency};
 pub use levels::{LevelRanking, Rank, mean_over, rank_levels};
+pub use overhead::Overhead;
 pub use scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};

@@ -117,6 +117,7 @@ impl Rig {
             build: Build::System,
             settings: Vec::new(),
             server: Some(self.server.connection(SCRATCH)),
+            key: None,
             directory: self.folder.path().to_owned(),
             latency: false,
             tests,
