@@ -66,11 +66,21 @@ impl Connection {
     /// The result is one of this connection, or null; it is cleared.
     #[inline]
     pub unsafe fn changed(&self, result: *mut PgResult) -> Result<u64> {
+        // SAFETY: as the caller promises.
+        unsafe { self.done(result, |result| count((self.api.cmd_tuples)(result))) }
+    }
+
+    /// Takes the result of a command that returns no rows, and what `read` finds in it.
+    ///
+    /// # Safety
+    /// The result is one of this connection, or null; it is cleared.
+    #[inline]
+    pub unsafe fn done<T>(&self, result: *mut PgResult, read: impl FnOnce(*mut PgResult) -> T) -> Result<T> {
         let api = &*self.api;
         // SAFETY: as the caller promises.
         unsafe {
             let outcome = match (api.result_status)(result) {
-                COMMAND_OK => Ok(count((api.cmd_tuples)(result))),
+                COMMAND_OK => Ok(read(result)),
                 status => Err(self.error(result, status)),
             };
             (api.clear)(result);
@@ -98,7 +108,7 @@ impl Connection {
 
     /// The end of a statement, whose first result came to `outcome`.
     #[inline]
-    pub fn end(&self, outcome: Result<u64>) -> Result<u64> {
+    pub fn end<T>(&self, outcome: Result<T>) -> Result<T> {
         // SAFETY: the connection is open, and a statement is under way on it.
         let next = unsafe { (self.api.get_result)(self.conn) };
         if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
@@ -107,7 +117,7 @@ impl Connection {
     /// Clears the results after the first. Where that is no failure, there were several statements in the
     /// text.
     #[cold]
-    fn drain(&self, mut next: *mut PgResult, outcome: Result<u64>) -> Result<u64> {
+    fn drain<T>(&self, mut next: *mut PgResult, outcome: Result<T>) -> Result<T> {
         let api = &*self.api;
         // SAFETY: each result is one of this connection and cleared once. A COPY would give results
         // without end.
