@@ -1,6 +1,7 @@
 //! `dyno list`: what there is, what of it can be had here, and what is missing for the rest.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use serde::Serialize;
 
 use super::{Exit, print};
 use crate::cli::{ListArgs, TextFormat};
-use crate::engine::{Contender, Engine, Registry};
+use crate::engine::{Contender, Engine, Registry, Runner};
 use crate::home::Home;
 use crate::output;
 use crate::plan::probe;
@@ -133,7 +134,7 @@ fn engine_item(
             let contender = Contender::parse(&name, registry)?;
             let (version, missing) = match ask(&contender, conduct, scratch, servers) {
                 Ok(version) => (Some(version), None),
-                Err(why) if contender.build == Build::Bundled => (
+                Err(why) if contender.build == Build::Bundled || !is_built(runner) => (
                     None,
                     Some(format!("{why:#}; it needs {}; build it with `{}`", runner.needs, runner.build)),
                 ),
@@ -164,6 +165,11 @@ fn engine_item(
         profiles: profiles.collect::<Result<_>>()?,
         drivers,
     })
+}
+
+/// Whether a runner's program is there, where it is named by its path.
+fn is_built(runner: &Runner) -> bool {
+    runner.command().first().is_none_or(|program| !program.contains('/') || Path::new(program).exists())
 }
 
 /// The engine's version as its runner tells it.

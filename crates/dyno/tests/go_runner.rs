@@ -1,0 +1,132 @@
+//! The drivers in Go, as a user meets them: conformance, and whole suites whose answers must be those of
+//! SQLite's own interface. A server that is missing is left out, and that is said.
+
+mod common;
+
+use std::path::Path;
+
+use common::Place;
+use dyno::server::Installation;
+use dyno_protocol::Build;
+
+const SQLITE: [&str; 4] = ["sqlite/mattn", "sqlite/mattn+insert", "sqlite/gosqlite", "sqlite/modernc"];
+const SERVERS: [(&str, Build, &[&str]); 2] = [
+    (
+        "postgres",
+        Build::System,
+        &[
+            "postgres/pgx+copy",
+            "postgres/pgx+batch",
+            "postgres/pgx+insert",
+            "postgres/pq+copy",
+            "postgres/pq+insert",
+        ],
+    ),
+    (
+        "mariadb",
+        Build::System,
+        &[
+            "mariadb/go-sql-driver+load-data",
+            "mariadb/go-sql-driver+multirow",
+            "mariadb/go-sql-driver+insert",
+        ],
+    ),
+];
+
+/// A place to run in, where the programs are built.
+fn place() -> Place {
+    for program in ["dyno-runner-go", "dyno-runner-go-mattn", "dyno-runner-go-gosqlite"] {
+        let built = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(program);
+        assert!(built.is_file(), "{program} is not built; `make build-go` builds it");
+    }
+    Place::new()
+}
+
+/// The contenders of servers that are there.
+fn servers() -> Vec<&'static str> {
+    let there = |(engine, build, _): &&(&str, Build, &[&str])| match Installation::find(engine, build) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED for {engine}: {error:#}");
+            false
+        }
+    };
+    SERVERS.iter().filter(there).flat_map(|(_, _, contenders)| contenders.iter().copied()).collect()
+}
+
+#[test]
+fn the_drivers_keep_the_protocol() {
+    let place = place();
+    let usual = servers().into_iter().filter(|name| name.ends_with("+copy") || name.ends_with("+load-data"));
+    let contenders: Vec<&str> = SQLITE
+        .into_iter()
+        .chain(["null/go", "sqlite/mattn:wal", "sqlite/mattn:transient", "sqlite/modernc:memory"])
+        .chain(usual)
+        .collect();
+    let result = place.dyno(&format!("conformance {}", contenders.join(" "))).exits(0).without_panic();
+    assert_eq!(result.stdout.matches(" 0 broken").count(), contenders.len(), "{}", result.stdout);
+    place.assert_clean();
+}
+
+#[test]
+fn rows_are_stored_and_scanned_by_every_way() {
+    let place = place();
+    let rows: Vec<&str> =
+        ["sqlite"].into_iter().chain(SQLITE).chain(["pebble", "pebble/go+single", "null/go"]).collect();
+    let with = [rows, servers()].concat().join(",");
+    // An answer that differs from the right one ends it with 3.
+    let verdict = place
+        .dyno(&format!("run intuition --rows 2503 --trials 1 --with {with} --quiet --format json"))
+        .exits(0)
+        .without_panic()
+        .json();
+    assert_eq!(verdict["verdict"]["tests"].as_array().unwrap().len(), 6);
+    place.assert_clean();
+}
+
+#[test]
+fn statements_have_the_answers_of_sqlite() {
+    let place = place();
+    let rest = servers().into_iter().filter(|name| name.ends_with("+copy") || name.ends_with("+load-data"));
+    let with: Vec<&str> =
+        ["sqlite", "sqlite/mattn", "sqlite/gosqlite", "sqlite/modernc"].into_iter().chain(rest).collect();
+    place
+        .dyno(&format!("run speedtest --scale 0.02 --trials 1 --with {} --quiet", with.join(",")))
+        .exits(0)
+        .without_panic();
+    place.assert_clean();
+}
+
+#[test]
+fn keys_and_values_are_stored_in_every_configuration() {
+    let place = place();
+    let run = |n: u32, profiles: &[&str], more: &str| {
+        let drivers = ["sqlite", "sqlite/mattn", "sqlite/modernc", "pebble"];
+        let with = profiles.iter().flat_map(|profile| drivers.map(|driver| format!("{driver}:{profile}")));
+        let with: Vec<String> = with.chain(["sqlite/mattn+without-rowid:transactional".into()]).collect();
+        place
+            .dyno(&format!("run kv --n {n} --trials 1 --with {},null/go --quiet {more}", with.join(",")))
+            .exits(0)
+            .without_panic()
+    };
+    run(2503, &["transient", "persistent", "transactional"], "");
+    run(20, &["per-commit"], "");
+    run(500, &["transactional"], "--latency --cache 64MiB").prints("p99.9");
+    place.assert_clean();
+}
+
+#[test]
+fn a_setting_that_pebble_does_not_know_is_told() {
+    let place = place();
+    for (setting, told) in [
+        ("no_such_setting=1", "no_such_setting"),
+        ("sync=perhaps", "'sync' is true or false, not 'perhaps'"),
+        ("cache_size=much", "much"),
+    ] {
+        let result =
+            place.dyno(&format!("run kv --n 5 --trials 1 --with pebble,{setting} --quiet")).without_panic();
+        let told_of = format!("{}{}", result.stdout, result.stderr);
+        assert!(result.code != Some(0) && told_of.contains(told), "{told_of}");
+    }
+    place.assert_clean();
+}
