@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Exit, Input, scaling, show};
+use super::{Exit, Input, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
@@ -16,6 +16,7 @@ use crate::output::Progress;
 use crate::placement::Placement;
 use crate::plan::{Plan, PlannedTest, select};
 use crate::record::{self, ContenderRecord, Ended, Limits, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
+use crate::report::Source;
 use crate::run::{Runner, fresh_seed};
 use crate::scratch::{self, Scratch};
 use crate::server::ServerUrl;
@@ -196,6 +197,12 @@ fn conclude(
 ) -> Result<Exit> {
     let shown = show::results(run, options)?;
     result?;
+    if let Some(page) = &place.report {
+        report::write(&[Source::new(path, run.clone())], page)?;
+        if !place.quiet {
+            eprintln!("The page is in {}.", page.display());
+        }
+    }
     if !place.quiet {
         eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
     }

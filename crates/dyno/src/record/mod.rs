@@ -19,6 +19,7 @@ use crate::placement::Placement;
 use crate::plan::{Plan, PlannedTest};
 use crate::suite::{Figure, Parameters};
 
+pub(crate) use file::set_usual_permissions;
 pub use file::{load, results_folder, save};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a

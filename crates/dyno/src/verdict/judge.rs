@@ -218,7 +218,7 @@ fn pairs(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<(f64, 
 
 /// The pairs by block, so that several tests can be resampled together. As with single figures, only
 /// pairs of undisturbed samples where these are enough for an interval, else all.
-fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
+pub(super) fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
     let samples = |index| measured(run, index, test).collect::<BTreeMap<u32, &SampleRecord>>();
     let (contender, baseline) = (samples(contender), samples(baseline));
