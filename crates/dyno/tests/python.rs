@@ -74,6 +74,38 @@ fn every_way_of_loading_stores_the_same_rows() {
     place.assert_clean();
 }
 
+/// What a server might ask for on its own: PyMySQL itself would send it.
+const STEALS: &str = r#"
+name = "steals"
+title = "A file of the client's"
+story = "None."
+contenders = ["mariadb/pymysql"]
+
+[[test]]
+id = "1"
+title = "LOAD DATA"
+shows = "Nothing."
+model = "statements"
+statements = """
+CREATE TABLE t(a TEXT);
+LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;
+"""
+"#;
+
+#[test]
+fn no_file_of_the_clients_is_sent() {
+    let place = place();
+    if !contenders().contains(&"mariadb/pymysql") {
+        return;
+    }
+    place.write("steals.toml", STEALS);
+    let result = place.dyno("run ./steals.toml --trials 1 --quiet").without_panic();
+    assert!(result.code != Some(0), "{}", result.stdout);
+    let told = place.run_file()["trials"].to_string();
+    assert!(told.contains("the server asks for the file /etc/hostname"), "{told}");
+    place.assert_clean();
+}
+
 #[test]
 fn a_server_that_takes_no_rows_from_its_clients_is_told() {
     let place = place();

@@ -2,15 +2,40 @@
 
 PyMySQL reads what it sends from a file that it opens by its name. Here that is the reading end of a pipe: so
 rows go from the mapped input to the server without a file between, however many they are.
+
+The name comes back from the server, which may ask for another file at any time, and PyMySQL would send it. So
+its function that sends is wrapped: nothing but the pipe is ever sent.
 """
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from threading import Thread
+from typing import Any
+
+import pymysql
+from pymysql import connections
 
 # What a pipe holds at once, in bytes: the most that the kernel gives to everybody.
 CAPACITY = 1 << 20
 F_SETPIPE_SZ = 1031
+
+# The names of the pipes that are being read.
+_offered: set[bytes] = set()
+_send = connections._send_local_file
+
+
+def _send_what_is_offered(name: Any, connection: Any) -> None:
+    wanted = os.fsencode(name)
+    if wanted not in _offered:
+        file = os.fsdecode(wanted)
+        raise pymysql.OperationalError(
+            f"the server asks for the file {file}, and the runner sends rows alone"
+        )
+    _send(name, connection)
+
+
+connections._send_local_file = _send_what_is_offered
 
 
 def feed(blocks: Iterator[bytes], load: Callable[[str], None]) -> None:
@@ -19,9 +44,12 @@ def feed(blocks: Iterator[bytes], load: Callable[[str], None]) -> None:
     _widen(writer)
     thread = Thread(target=_write, args=(writer, blocks), daemon=True)
     thread.start()
+    name = f"/proc/self/fd/{reader}"
+    _offered.add(name.encode())
     try:
-        load(f"/proc/self/fd/{reader}")
+        load(name)
     finally:
+        _offered.clear()
         # Where nobody has read to the end, the writer is stopped by there being no reader.
         os.close(reader)
         thread.join()
@@ -39,8 +67,6 @@ def _write(pipe: int, blocks: Iterator[bytes]) -> None:
 
 
 def _widen(pipe: int) -> None:
-    import fcntl
-
     try:
         fcntl.fcntl(pipe, F_SETPIPE_SZ, CAPACITY)
     except OSError:
