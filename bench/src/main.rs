@@ -1,6 +1,7 @@
 //! Measures dyno itself: what a trial of `dyno run speedtest` and `dyno run kv` takes, test by test, over
 //! what a C program written by hand takes for the same (`bench/reference.c`, `libpq.c` and `libmariadb.c` for
-//! the servers that are installed, `bdb.c`), and what the null runner takes.
+//! the servers that are installed, `bdb.c`), and what the null runner takes; and what it takes to put rows into
+//! the tables of servers, over C and psql.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -13,6 +14,7 @@
 
 mod clients;
 mod kv;
+mod loads;
 mod measured;
 mod reference;
 mod session;
@@ -36,12 +38,15 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// The only suite to measure: speedtest or kv.
+    /// The only work to measure: speedtest, loads or kv.
     #[arg(long)]
-    suite: Option<String>,
-    /// The contenders to compare with C, where they are not the usual ones of the suite.
-    #[arg(long, value_delimiter = ',', requires = "suite")]
+    only: Option<String>,
+    /// The contenders to compare with C, where they are not the usual ones of the work.
+    #[arg(long, value_delimiter = ',', requires = "only")]
     with: Vec<String>,
+    /// How many rows a load has.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
@@ -63,9 +68,9 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
     placement.apply_to_self()?;
-    let wanted = |measured: &&Measured| arguments.suite.as_ref().is_none_or(|suite| suite == measured.suite);
+    let wanted = |measured: &&Measured| arguments.only.as_ref().is_none_or(|only| only == measured.name);
     let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
-    ensure!(!chosen.is_empty(), "there is no such suite to measure: speedtest or kv");
+    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, loads or kv");
     let mut missed = false;
     for measured in chosen {
         missed |= measure(measured, &arguments, placement.clone())?;
@@ -80,8 +85,8 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
         true => measured.contenders.iter().map(|name| name.to_string()).collect(),
         false => arguments.with.clone(),
     };
-    let Some(mut session) = Session::prepare(measured, &names, &arguments.dir, placement, arguments.seed)?
-    else {
+    let Arguments { rows, dir, seed, .. } = arguments;
+    let Some(mut session) = Session::prepare(measured, &names, *rows, dir, placement, *seed)? else {
         return Ok(false);
     };
     let wanted = arguments.rounds as usize;
@@ -92,11 +97,16 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
         let fewest = session.fewest_pairs();
         eprintln!(
             "{}, round {round}: at least {fewest} of {wanted} undisturbed pairs of each test",
-            measured.suite
+            measured.name
         );
         // The first round fills caches that all later ones find filled.
         session.round(round > 0)?;
         round += 1;
+    }
+    if measured.loads {
+        let (text, verdict) = loads::compare(&session.comparisons, *rows, *seed);
+        println!("{text}");
+        return Ok(verdict.is_missed());
     }
     let mut missed = false;
     for comparison in &session.comparisons {

@@ -17,8 +17,9 @@ use dyno_protocol::Job;
 use fastrand::Rng;
 use tempfile::TempDir;
 
+use crate::loads::{self, Inputs, Load};
 use crate::measured::Measured;
-use crate::reference::References;
+use crate::reference::{self, References};
 use crate::{clients, kv};
 
 /// Longest silence of a runner.
@@ -41,11 +42,15 @@ impl Time {
     }
 }
 
-/// What was measured of one contender.
+/// What was measured of one contender and one kind of work.
 #[derive(Debug)]
 pub struct Comparison {
+    /// Its place among the contenders.
+    contender: usize,
     /// The contender's name.
     pub label: String,
+    /// The rows that are loaded; none where the suite is measured.
+    pub load: Option<Load>,
     /// Whether both are clients of a server, which shares their processor.
     pub server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
@@ -60,20 +65,23 @@ pub struct Session {
     scratch: Scratch,
     conduct: Conduct,
     references: References,
+    /// The rows to load, where that is measured.
+    inputs: Option<Inputs>,
     servers: Servers,
     random: Rng,
-    /// One for each contender but the null runner.
+    /// Of each contender but the null runner.
     pub comparisons: Vec<Comparison>,
     /// For each round the null runner's nanoseconds for each test.
     pub null: Vec<Vec<u64>>,
 }
 
 impl Session {
-    /// Plans the tests for the contenders and the null runner and builds the C programs. None where no
-    /// contender can be measured here.
+    /// Plans the tests for the contenders and the null runner, writes so many rows to load, and builds the C
+    /// programs. None where no contender can be measured here.
     pub fn prepare(
         measured: &Measured,
         names: &[String],
+        rows: u64,
         dir: &Path,
         placement: Placement,
         seed: u64,
@@ -94,19 +102,28 @@ impl Session {
         let selection = select(&suite, measured.only)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
-        let comparison = |contender: &Contender| Comparison {
-            label: contender.label.clone(),
-            server: contender.engine.server,
-            pairs: vec![Vec::new(); plan.tests.len()],
-            cpu: vec![Vec::new(); plan.tests.len()],
-        };
+        let tests = plan.tests.len();
+        let comparisons = compared.iter().enumerate().flat_map(|(place, contender)| {
+            let suite = (!measured.loads).then_some((None, tests));
+            let loads = loads::of(contender).iter().filter(|_| measured.loads);
+            suite.into_iter().chain(loads.map(|load| (Some(*load), 1))).map(move |(load, tests)| Comparison {
+                contender: place,
+                label: contender.label.clone(),
+                load,
+                server: contender.engine.server,
+                pairs: vec![Vec::new(); tests],
+                cpu: vec![Vec::new(); tests],
+            })
+        });
+        let comparisons = comparisons.collect();
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
         let references = References::build(&home.programs, measured.suite, runners)?;
         let pairing = Pairing::default();
         let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
         Ok(Some(Session {
             servers,
-            comparisons: compared.iter().map(comparison).collect(),
+            comparisons,
+            inputs: measured.loads.then(|| Inputs::write(rows, seed)).transpose()?,
             plan,
             scratch,
             conduct: Conduct {
@@ -129,18 +146,19 @@ impl Session {
         self.random.shuffle(&mut turns);
         for turn in turns {
             if turn == null {
-                let times = self.dyno(turn)?;
+                let times = self.dyno(self.plan.contenders.len() - 1, None)?;
                 if counts {
                     self.null.push(times.into_iter().map(|time| time.nanoseconds).collect());
                 }
                 continue;
             }
+            let Comparison { contender, load, .. } = self.comparisons[turn];
             let (dyno, reference) = if self.random.bool() {
-                let dyno = self.dyno(turn)?;
-                (dyno, self.reference(turn)?)
+                let dyno = self.dyno(contender, load)?;
+                (dyno, self.reference(contender, load)?)
             } else {
-                let reference = self.reference(turn)?;
-                (self.dyno(turn)?, reference)
+                let reference = self.reference(contender, load)?;
+                (self.dyno(contender, load)?, reference)
             };
             if counts {
                 self.comparisons[turn].add(&dyno, &reference);
@@ -166,9 +184,9 @@ impl Session {
     }
 
     /// A trial of dyno.
-    fn dyno(&mut self, contender: usize) -> Result<Vec<Time>> {
+    fn dyno(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path())?;
+        let job = self.job(contender, load, folder.path())?;
         let command = self.plan.contenders[contender].runner.command();
         let trial = self.conduct.run(&command, &job, |_| ())?;
         match trial.outcome {
@@ -184,21 +202,31 @@ impl Session {
         Ok(trial.samples.iter().map(time).collect())
     }
 
-    /// The same by the C program.
-    fn reference(&mut self, contender: usize) -> Result<Vec<Time>> {
+    /// The same by the C program, or by psql.
+    fn reference(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path())?;
+        let job = self.job(contender, load, folder.path())?;
         let runner = &self.plan.contenders[contender].runner.name;
-        let times = self.references.run(runner, &job, &self.conduct.placement)?;
+        let placement = &self.conduct.placement;
+        let times = match load.zip(self.inputs.as_ref()) {
+            Some((load, inputs)) if load.is_psqls() => {
+                vec![reference::copy(&job, inputs.script(), placement)?]
+            }
+            Some((load, inputs)) => self.references.run(runner, &job, inputs.arguments(load), placement)?,
+            None => self.references.run(runner, &job, reference::tests(&job)?, placement)?,
+        };
         ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
         Ok(times)
     }
 
-    fn job(&mut self, contender: usize, folder: &Path) -> Result<Job> {
+    fn job(&mut self, contender: usize, load: Option<Load>, folder: &Path) -> Result<Job> {
         let mut job = self.plan.job(&self.plan.contenders[contender], folder);
         job.tests.iter_mut().for_each(|test| test.check = None);
         job.server = self.servers.reach(&self.plan.contenders[contender])?;
-        Ok(job)
+        Ok(match load.zip(self.inputs.as_ref()) {
+            Some((load, inputs)) => inputs.job(load, job),
+            None => job,
+        })
     }
 
     /// A fresh folder, with nothing left to be written from what ran before.

@@ -48,7 +48,11 @@ impl Scratch {
 
     /// A fresh, empty folder for the database of one trial. It is removed when dropped.
     pub fn trial(&self) -> Result<TempDir> {
-        let place = self.folder.path();
+        self.trial_in(self.folder.path())
+    }
+
+    /// The same in a folder of the run's, which may be on another file system.
+    pub fn trial_in(&self, place: &Path) -> Result<TempDir> {
         tempfile::Builder::new()
             .prefix("trial-")
             .tempdir_in(place)

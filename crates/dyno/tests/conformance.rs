@@ -7,12 +7,13 @@ use common::Place;
 #[test]
 fn the_runners_pass() {
     let place = Place::new();
-    let contenders = "null sqlite sqlite:wal sqlite:tuned sqlite:memory sqlite@system";
+    let contenders = "null sqlite sqlite:wal sqlite:tuned sqlite:memory sqlite@system \
+                      sqlite@sqlcipher:encrypted sqlite@mc:raw-key sqlite@mc:encrypted,cipher=ascon128";
     let result = place.dyno(&format!("conformance {contenders}")).exits(0).without_panic();
     assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
     // The harness is checked too, though not for answers.
     let result = result.prints("8 passed").prints("9 passed").prints("18 passed, 0 broken");
-    assert_eq!(result.stdout.matches("0 broken").count(), 6);
+    assert_eq!(result.stdout.matches("0 broken").count(), 9);
     place.assert_clean();
 }
 

@@ -32,6 +32,10 @@ pub struct Job {
     /// How to reach a server; absent for engines within the runner's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
+    /// The key of the database, for contenders that encrypt it; absent for all others. What is made of it
+    /// (a passphrase, a raw key) is a setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Secret>,
     /// A fresh, empty folder, on the file system to be measured: the database goes here and nowhere
     /// else. dyno removes it after the trial.
     pub directory: PathBuf,

@@ -37,6 +37,9 @@ pub enum Work {
         /// How many statements the file holds.
         count: u64,
     },
+    /// Close the database and open it again as it was opened, with its key and settings, up to the first
+    /// read. The answer is the check's.
+    Reopen {},
     /// Insert every row by one prepared statement, a call for each row.
     /// The answer is the table's digest.
     InsertRows(LoadWork),
@@ -136,6 +139,7 @@ impl Work {
     pub fn model(&self) -> &'static str {
         match self {
             Work::Statements { .. } => "statements",
+            Work::Reopen {} => "reopen",
             Work::InsertRows(_) => "insert-rows",
             Work::BulkLoad(_) => "bulk-load",
             Work::Scan { .. } => "scan",

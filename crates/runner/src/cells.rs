@@ -94,20 +94,26 @@ impl<'a> Slice<'a> {
         self.bytes
     }
 
+    /// How many bytes a cell has.
+    #[inline]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The cells in groups of so many, the last perhaps smaller.
+    ///
+    /// # Panics
+    /// A group has none.
+    #[inline]
+    pub fn groups(&self, cells: u64) -> impl Iterator<Item = Slice<'a>> + use<'a> {
+        let width = self.width;
+        self.bytes.chunks(width * cells as usize).map(move |bytes| Slice { bytes, width })
+    }
+
     /// The cells in order.
     #[inline]
     pub fn iter(&self) -> std::slice::ChunksExact<'a, u8> {
         self.bytes.chunks_exact(self.width)
-    }
-
-    /// The cells in groups of so many; the last may have fewer.
-    ///
-    /// # Panics
-    /// `size` is zero.
-    #[inline]
-    pub fn groups(&self, size: u64) -> impl Iterator<Item = Slice<'a>> {
-        let width = self.width;
-        self.bytes.chunks(width * size as usize).map(move |bytes| Slice { bytes, width })
     }
 
     /// The cell at a place counted from zero.
@@ -154,7 +160,8 @@ mod tests {
         let some = cells.slice(1..3);
         assert_eq!(some.iter().collect::<Vec<_>>(), [b"bb", b"cc"]);
         assert_eq!((some.len(), some.bytes()), (2, b"bbcc".as_slice()));
-        assert_eq!(cells.all().groups(3).map(|group| group.len()).collect::<Vec<_>>(), [3, 1]);
+        let groups: Vec<_> = cells.all().groups(3).map(|group| group.bytes()).collect();
+        assert_eq!(groups, [b"aabbcc".as_slice(), b"dd"]);
     }
 
     #[test]

@@ -32,12 +32,13 @@ mod events;
 mod job;
 mod kv;
 mod latency;
-mod library;
+pub mod library;
 mod load;
 mod locked;
 mod number;
 mod rows;
 mod run;
+pub mod server;
 mod server_cost;
 pub mod setting;
 mod statements;
@@ -49,17 +50,18 @@ pub use answer::Answer;
 pub use cells::{Cells, Slice};
 pub use digest::{StoreDigest, TableDigest};
 pub use dyno_protocol as protocol;
-pub use job::{expect, server};
+pub use job::{expect, variant};
 pub use kv::{Delete, Found, KeyValue, Put};
 pub use latency::{Latency, Unwatched, Watch};
 pub use library::file_of;
-pub use load::{Library, LibraryName, function, load_library};
+pub use load::{LibraryName, load_library};
 pub use locked::locked_version;
 pub use number::{number, real};
 pub use rows::{Load, MappedRows, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
 pub use transactions::{LARGEST, Transactions, in_transactions};
+pub use trial::quote;
 
 use std::ffi::CStr;
 
@@ -82,6 +84,12 @@ pub trait Driver: Rows + KeyValue + Sized {
     /// Returns how many statements were executed, or the first that failed.
     fn statements(&mut self, _statements: &Statements, _answer: &mut Answer) -> Result<u64, Failure> {
         Err(Failure::unsupported("statements"))
+    }
+
+    /// Closes the database and opens it again with the same settings and key, up to the first read of it. This
+    /// is a timed section.
+    fn reopen(&mut self) -> Result<()> {
+        bail!("this runner does not implement the model reopen")
     }
 
     /// Runs one query or statement, outside the clock: a check or a part of a test's setup.

@@ -8,8 +8,7 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::Build;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
-/// A loaded library. It stays in memory while this lives.
-pub use libloading::os::unix::Library;
+use crate::library::Library;
 
 /// Where libraries of the system may be that the loader does not find under their short name, which
 /// comes with the package for development only. `*` is the folder of an architecture.
@@ -102,11 +101,12 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Declares a table of a library's functions, resolved once by `resolve`. The list is the whole of what
-/// the library must offer: `NAME, "PREFIX": function: fn(types) -> type; …`. Calling an entry is as unsafe
+/// Declares a table of functions whose names begin alike, resolved once by `resolve`, as
+/// [`functions!`](crate::functions) does of those that do not. The list is the whole of what the library
+/// must offer: `NAME, "PREFIX": function: fn(types) -> type; …`. Calling an entry is as unsafe
 /// as calling the C function.
 #[macro_export]
-macro_rules! functions {
+macro_rules! prefixed_functions {
     ($(#[$about:meta])* $table:ident, $prefix:literal:
      $($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         $(#[$about])*
@@ -116,36 +116,27 @@ macro_rules! functions {
                 pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
             )*
             /// Keeps the functions in memory.
-            _library: $crate::Library,
+            _library: $crate::library::Library,
         }
 
         impl $table {
             /// Looks every function up; the error names the one that is missing.
-            pub fn resolve(library: $crate::Library) -> ::anyhow::Result<$table> {
+            pub fn resolve(library: $crate::library::Library) -> ::anyhow::Result<$table> {
                 // SAFETY: these are the signatures of the library's header. A library that has functions
                 // of these names with others is another library.
                 unsafe {
                     Ok($table {
-                        $($name: $crate::function(&library, concat!($prefix, stringify!($name)))?,)*
+                        $($name: $crate::library::symbol(
+                            &library,
+                            concat!($prefix, stringify!($name)),
+                            "the right one, or too old",
+                        )?,)*
                         _library: library,
                     })
                 }
             }
         }
     };
-}
-
-/// One function of a library, for [`functions!`].
-///
-/// # Safety
-/// `T` is the function's type.
-#[doc(hidden)]
-pub unsafe fn function<T: Copy>(library: &Library, name: &str) -> Result<T> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { library.get::<T>(name) };
-    found
-        .map(|symbol| *symbol)
-        .with_context(|| format!("the library has no function {name}: it is another one, or too old"))
 }
 
 #[cfg(test)]
@@ -185,14 +176,14 @@ mod tests {
 
     #[test]
     fn a_function_that_is_missing_is_named() {
-        functions!(Table, "dyno_": nothing: fn(i32) -> i32;);
+        prefixed_functions!(Table, "dyno_": nothing: fn(i32) -> i32;);
         let library = open(Path::new("libc.so.6"), &NOTHING).unwrap();
         let error = match Table::resolve(library) {
             Ok(table) => panic!("{:p}", table.nothing),
             Err(error) => error.to_string(),
         };
         assert!(error.contains("no function dyno_nothing"), "{error}");
-        functions!(C, "": abs: fn(std::ffi::c_int) -> std::ffi::c_int;);
+        prefixed_functions!(C, "": abs: fn(std::ffi::c_int) -> std::ffi::c_int;);
         let found = C::resolve(open(Path::new("libc.so.6"), &NOTHING).unwrap()).unwrap();
         // SAFETY: it takes and returns a number.
         assert_eq!(unsafe { (found.abs)(-7) }, 7);

@@ -52,6 +52,10 @@ macro_rules! table {
             )*
             /// Since 3.37; counts beyond 2³¹ where it is there.
             pub total_changes64: Option<unsafe extern "C" fn(*mut Sqlite3) -> i64>,
+            /// Gives a connection its key: in libraries that encrypt.
+            pub key: Option<unsafe extern "C" fn(*mut Sqlite3, *const c_void, c_int) -> c_int>,
+            /// The version of SQLite3 Multiple Ciphers, in its library alone.
+            pub multiple_ciphers: Option<unsafe extern "C" fn() -> *const c_char>,
             /// Keeps the functions in memory.
             _library: Library,
         }
@@ -65,6 +69,8 @@ macro_rules! table {
                     Ok(Api {
                         $($name: symbol(&library, concat!("sqlite3_", stringify!($name)))?,)*
                         total_changes64: symbol(&library, "sqlite3_total_changes64").ok(),
+                        key: symbol(&library, "sqlite3_key").ok(),
+                        multiple_ciphers: symbol(&library, "sqlite3mc_version").ok(),
                         _library: library,
                     })
                 }

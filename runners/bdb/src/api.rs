@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use anyhow::{Context, Result, ensure};
-use dyno_runner::{file_of, functions};
+use dyno_runner::{file_of, prefixed_functions};
 
 /// The release whose structures these are.
 pub const RELEASE: (c_int, c_int) = (5, 3);
@@ -55,7 +55,7 @@ impl Dbt {
     }
 }
 
-functions! {
+prefixed_functions! {
     /// The functions that the library exports.
     Api, "db_":
     version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use dyno_runner::functions;
+use dyno_runner::prefixed_functions;
 
 /// An environment: one file, opaque.
 #[repr(C)]
@@ -86,7 +86,7 @@ pub const MAP_FULL: c_int = -30792;
 /// Result: a key of a length that cannot be.
 pub const BAD_VALSIZE: c_int = -30781;
 
-functions! {
+prefixed_functions! {
     /// The table.
     Api, "mdb_":
     version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;

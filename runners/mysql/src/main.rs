@@ -1,94 +1,99 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves both engines.
 //!
-//! `library` finds and loads the client library, `api` is its table of functions, `connection` is the hot
-//! loop, `options` reads those of the URL, `scratch` makes and removes the trial's own database,
-//! `settings` sets system variables and reads them back.
+//! `library` says what the client library is, `api` is its table of functions, `connection` is the hot loop,
+//! `statement` is a prepared one, `load` puts rows into tables and `infile` is the file that LOAD DATA reads,
+//! `options` reads those of the URL, `encryption` waits for a server that encrypts, `database` makes and removes the trial's own database, `settings` sets
+//! system variables and reads them back. The rest of a server's runner is [`dyno_runner::server`].
 
 mod api;
 mod connection;
+mod database;
+mod encryption;
+mod infile;
 mod library;
+mod load;
 mod options;
-mod scratch;
 mod settings;
+mod statement;
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, KeyValue, Rows, Statements};
+use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
+use dyno_runner::server::{self, Client, Engine, Parameters, Trial};
 
+use api::Api;
 use connection::{Connection, ServerError};
-use scratch::Scratch;
-use settings::Settings;
+use load::Way;
 
 /// The oldest versions that are served.
 const OLDEST: [(&str, (u32, u32)); 2] = [("mariadb", (10, 2)), ("mysql", (5, 7))];
 
-/// A connection to the trial's database.
+/// A server as the client library reaches it.
 struct MySql {
-    scratch: Scratch,
-    changes: u64,
+    api: Rc<Api>,
+    /// Which of the two it must be.
+    engine: &'static str,
+    server: Server,
+    settings: Vec<Setting>,
+    way: Way,
 }
 
-impl Rows for MySql {}
-impl KeyValue for MySql {}
+impl Engine for MySql {
+    type Client = Connection;
 
-impl Driver for MySql {
-    fn open(job: &Job) -> Result<(Self, Hello)> {
+    fn new(job: &Job, server: &Server) -> Result<MySql> {
         let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
         dyno_runner::expect(job, engine, &["rust"])?;
-        let server = dyno_runner::server(job)?;
-        let settings = Settings::parse(&job.settings)?;
-        let mut scratch = Scratch::connect(library::load(&job.build)?, server)?;
-        let version =
-            scratch.connection().value("SELECT version()")?.context("the server tells no version")?;
-        check_version(engine, &version)?;
+        let way = dyno_runner::variant(job, Way::all(engine))?;
+        server::check_names(&job.settings, Connection::TITLE)?;
+        let api = Rc::new(library::CLIENT.load(&job.build, Api::resolve)?);
+        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), way })
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        database::connect(&self.api, &self.server, self.way)
+    }
+
+    fn make(&self, connection: &Connection) -> Result<()> {
+        check_version(self.engine, &version(connection)?)?;
         // The database is made by some of the settings.
-        settings.apply(scratch.connection())?;
-        scratch.make()?;
-        let connection = scratch.connection();
-        let hello = Hello {
+        server::apply(connection, self.settings.iter())?;
+        database::make(connection, &self.server.scratch)?;
+        encryption::settle(&self.settings, connection)
+    }
+
+    fn enter(&self, connection: Connection) -> Result<Connection> {
+        connection.rows(&format!("USE `{}`", self.server.scratch))?;
+        Ok(connection)
+    }
+
+    fn remove(&self, connection: &Connection) -> Result<()> {
+        database::remove(connection, &self.server.scratch)
+    }
+
+    fn hello(&self, connection: &Connection) -> Result<Hello> {
+        let version = version(connection)?;
+        Ok(Hello {
             protocol: PROTOCOL,
             runner: concat!("mysql ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: short(&version).to_owned(),
             driver_version: library::version(connection.api()),
             build: identity(connection, version)?,
-            settings: settings.in_force(connection)?,
-        };
-        Ok((MySql { scratch, changes: 0 }, hello))
+            settings: server::in_force(connection, self.settings.iter())?,
+        })
     }
 
-    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
-        let connection = self.scratch.connection();
-        let mut done = 0;
-        for sql in statements.iter() {
-            match connection.execute(sql, answer) {
-                Ok(changed) => self.changes += changed,
-                Err(error) => return Err(Failure::at(done, error)),
-            }
-            done += 1;
-        }
-        Ok(done)
+    fn database_bytes(&self, connection: &Connection) -> Result<u64> {
+        database_bytes(connection)
     }
+}
 
-    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
-        self.scratch.connection().execute(sql, answer).map(drop)
-    }
-
-    fn changes(&mut self) -> u64 {
-        self.changes
-    }
-
-    fn database_bytes(&mut self) -> Result<Option<u64>> {
-        database_bytes(self.scratch.connection()).map(Some)
-    }
-
-    fn close(self) -> Result<()> {
-        self.scratch.remove()
-    }
+fn version(connection: &Connection) -> Result<String> {
+    connection.value("SELECT version()")?.context("the server tells no version")
 }
 
 /// Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one
@@ -165,7 +170,7 @@ fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String,
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<MySql>()
+    dyno_runner::run::<Trial<MySql>>()
 }
 
 #[cfg(test)]

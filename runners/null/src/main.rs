@@ -117,6 +117,10 @@ impl Driver for Null {
         0
     }
 
+    fn reopen(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn close(self) -> Result<()> {
         Ok(())
     }

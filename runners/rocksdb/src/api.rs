@@ -5,7 +5,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
-use dyno_runner::functions;
+use dyno_runner::prefixed_functions;
 
 /// Declares types of which only pointers are known.
 macro_rules! opaque {
@@ -33,7 +33,7 @@ opaque! {
     Iter
 }
 
-functions! {
+prefixed_functions! {
     /// The table.
     // Two of the names are not in the case that Rust prefers.
     #[allow(non_snake_case)]

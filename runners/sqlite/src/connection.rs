@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 
-use anyhow::{Error, Result, anyhow, ensure};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use dyno_protocol::Value;
 use dyno_runner::{Answer, file_of};
 use dyno_sqlite::api::{
@@ -21,6 +21,19 @@ pub struct Connection {
 impl Connection {
     /// Opens a database with SQLite's defaults, creating it where it is missing.
     pub fn open(api: Api, location: &CStr) -> Result<Connection> {
+        let mut connection = Connection { api, db: ptr::null_mut() };
+        connection.connect(location)?;
+        Ok(connection)
+    }
+
+    /// Closes the database and opens it anew by the same library.
+    pub fn reopen(&mut self, location: &CStr) -> Result<()> {
+        self.disconnect()?;
+        self.connect(location)
+    }
+
+    fn connect(&mut self, location: &CStr) -> Result<()> {
+        let api = &self.api;
         let mut db = ptr::null_mut();
         // SAFETY: the strings end in NUL and `db` outlives the call.
         let code = unsafe {
@@ -30,15 +43,19 @@ impl Connection {
             (api.open_v2)(location.as_ptr(), &mut db, OPEN_READWRITE_CREATE, ptr::null())
         };
         ensure!(!db.is_null(), "SQLite has no memory for a connection (error {code})");
-        let connection = Connection { api, db };
+        self.db = db;
         if code != OK {
-            return Err(connection
-                .error(code)
-                .context(format!("cannot open {}", location.to_string_lossy())));
+            return Err(self.error(code).context(format!("cannot open {}", location.to_string_lossy())));
         }
         // SAFETY: the connection is open.
-        unsafe { (connection.api.extended_result_codes)(db, 1) };
-        Ok(connection)
+        unsafe { (self.api.extended_result_codes)(db, 1) };
+        Ok(())
+    }
+
+    fn disconnect(&mut self) -> Result<()> {
+        // SAFETY: the connection is open; it is used again only once `connect` has opened another.
+        let code = unsafe { (self.api.close)(self.db) };
+        if code == OK { Ok(()) } else { Err(self.error(code)) }
     }
 
     /// Executes one statement to its end and fetches every value of every row by the type it has.
@@ -125,10 +142,27 @@ impl Connection {
     }
 
     /// Closes the database.
-    pub fn close(self) -> Result<()> {
-        // SAFETY: the connection is open and not used after this.
-        let code = unsafe { (self.api.close)(self.db) };
-        if code == OK { Ok(()) } else { Err(self.error(code)) }
+    pub fn close(mut self) -> Result<()> {
+        self.disconnect()
+    }
+
+    /// Gives the connection its key, before anything is read or written. Neither it nor any message holds
+    /// the key afterwards.
+    pub fn unlock(&self, key: &[u8]) -> Result<()> {
+        let Some(give) = self.api.key else {
+            bail!("{} has no encryption; sqlite@sqlcipher and sqlite@mc have", self.library());
+        };
+        // SAFETY: the connection is open; the key is read during the call.
+        let code = unsafe { give(self.db, key.as_ptr().cast(), key.len() as c_int) };
+        // What the library says of a key may quote it.
+        ensure!(code == OK, "the library does not take the key (SQLite error {code})");
+        Ok(())
+    }
+
+    /// The version of SQLite3 Multiple Ciphers, if the library is that.
+    pub fn multiple_ciphers(&self) -> Option<String> {
+        // SAFETY: it takes nothing and returns a constant string.
+        self.api.multiple_ciphers.map(|version| unsafe { text(version()) })
     }
 
     /// The library's version, as `3.40.1`.

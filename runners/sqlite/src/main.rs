@@ -4,6 +4,7 @@
 //! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
 //! loop of statements, `rows` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
 
+mod cipher;
 mod connection;
 mod kv;
 mod prepared;
@@ -16,8 +17,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL, Store, Value};
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Driver, Failure, Statements};
 
 use connection::Connection;
@@ -29,6 +30,10 @@ const FILE: &str = "dyno.db";
 /// An open database.
 struct Sqlite {
     connection: Connection,
+    /// How it was opened, to do it again.
+    settings: Settings,
+    location: CString,
+    key: Option<Secret>,
     /// The variant `multirow`.
     multirow: bool,
     /// The variant `without-rowid`.
@@ -45,8 +50,9 @@ impl Driver for Sqlite {
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
         let api = dyno_sqlite::load(&job.build)?;
-        let connection = Connection::open(api, &location(settings.database, &job.directory)?)?;
-        settings.apply(&connection)?;
+        let location = location(settings.database, &job.directory)?;
+        let connection = Connection::open(api, &location)?;
+        settings.apply(&connection, job.key.as_ref())?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("sqlite ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -58,7 +64,9 @@ impl Driver for Sqlite {
         };
         let is = |variant: &str| job.variant.as_deref() == Some(variant);
         let (multirow, without_rowid) = (is("multirow"), is("without-rowid"));
-        Ok((Sqlite { connection, multirow, without_rowid, store: None }, hello))
+        let key = job.key.clone();
+        let store = None;
+        Ok((Sqlite { connection, settings, location, key, multirow, without_rowid, store }, hello))
     }
 
     fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
@@ -70,6 +78,17 @@ impl Driver for Sqlite {
             done += 1;
         }
         Ok(done)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        ensure!(
+            self.settings.database == Database::File,
+            "a database that is not in a file is gone when it is closed: it cannot be opened again"
+        );
+        self.connection.reopen(&self.location)?;
+        self.settings.apply(&self.connection, self.key.as_ref())?;
+        // The first read makes a cipher derive its key.
+        self.connection.rows(c"SELECT count(*) FROM sqlite_master").map(drop)
     }
 
     fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
@@ -107,6 +126,8 @@ fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, V
         ("library".to_owned(), vec![connection.library()]),
         ("compile_options".to_owned(), options.collect()),
     ]);
+    identity
+        .extend(connection.multiple_ciphers().map(|version| ("multiple_ciphers".to_owned(), vec![version])));
     if *build == Build::Bundled {
         let flags = dyno_sqlite::BUNDLED_FLAGS.split_whitespace().map(str::to_owned);
         identity.insert("compile_flags".to_owned(), flags.collect());

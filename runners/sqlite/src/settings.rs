@@ -1,4 +1,5 @@
-//! Settings: any PRAGMA that SQLite can read back, and `database`, which says where the data lives.
+//! Settings: any PRAGMA that SQLite can read back, `database`, which says where the data lives, and `key`,
+//! which says what the job's key is.
 //!
 //! All are applied first and read back after that, because one may undo another. What is asked and
 //! what is in force are compared by dyno.
@@ -6,8 +7,9 @@
 use std::ffi::CString;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{InForce, Setting, Value};
+use dyno_protocol::{InForce, Secret, Setting, Value};
 
+use crate::cipher::{self, Form, Lock};
 use crate::connection::Connection;
 
 /// Settings whose values SQLite reads back as numbers, and the names that its manual gives them.
@@ -62,6 +64,8 @@ impl Database {
 pub struct Settings {
     /// Where the data is to live.
     pub database: Database,
+    /// What the job's key is; none where nothing is encrypted.
+    key: Option<Form>,
     /// Names and values, in the order in which they are to be applied.
     pragmas: Vec<(String, String)>,
 }
@@ -69,12 +73,17 @@ pub struct Settings {
 impl Settings {
     /// Takes the settings asked for apart and refuses what cannot be a setting of SQLite.
     pub fn parse(asked: &[Setting]) -> Result<Settings> {
-        let mut settings = Settings { database: Database::File, pragmas: Vec::new() };
+        let mut settings = Settings { database: Database::File, key: None, pragmas: Vec::new() };
         for Setting { name, value } in asked {
             if name == "database" {
                 settings.database = database(value)?;
                 continue;
             }
+            if name == "key" {
+                settings.key = Some(Form::parse(value)?);
+                continue;
+            }
+            cipher::refuse_secret(name)?;
             ensure!(
                 is_name(name),
                 "'{name}' cannot be a setting of SQLite: it is not the name of a PRAGMA in small letters"
@@ -91,9 +100,23 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Applies all of them.
-    pub fn apply(&self, connection: &Connection) -> Result<()> {
-        for (name, value) in &self.pragmas {
+    /// Applies all of them to a connection that was just opened, and unlocks it.
+    pub fn apply(&self, connection: &Connection, key: Option<&Secret>) -> Result<()> {
+        let Some(lock) = Lock::new(self.key, key)? else { return self.set(connection, |_| true) };
+        if lock.comes_first(connection) {
+            lock.open(connection)?;
+            self.set(connection, cipher::is_cipher_setting)?;
+        } else {
+            self.set(connection, cipher::is_cipher_setting)?;
+            lock.open(connection)?;
+        }
+        self.set(connection, |name| !cipher::is_cipher_setting(name))?;
+        cipher::check_unlocked(connection)
+    }
+
+    /// Sets those whose names are wanted.
+    fn set(&self, connection: &Connection, wanted: impl Fn(&str) -> bool) -> Result<()> {
+        for (name, value) in self.pragmas.iter().filter(|(name, _)| wanted(name)) {
             // As a string, so that the value can be nothing but a value. PRAGMAs take numbers so too.
             let sql = format!("PRAGMA {name}='{}'", value.replace('\'', "''"));
             let applied = connection.rows(&CString::new(sql)?);
@@ -105,8 +128,11 @@ impl Settings {
     /// Reads back what was asked for and what matters in any case.
     pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
         let mut settings = vec![self.database_in_force(connection)?];
+        settings
+            .extend(self.key.map(|form| InForce { name: "key".to_owned(), value: form.name().to_owned() }));
+        let told = if self.key.is_some() { cipher::told(connection) } else { &[] };
         let asked = self.pragmas.iter().map(|(name, _)| name.as_str());
-        for name in ALWAYS.into_iter().chain(asked) {
+        for name in ALWAYS.into_iter().chain(told.iter().copied()).chain(asked) {
             if settings.iter().any(|known| known.name == name) {
                 continue;
             }
@@ -155,7 +181,8 @@ fn is_value(value: &str, number: usize, name: &str) -> bool {
 /// is kept; the journal must be there before what depends on it.
 fn turn(name: &str) -> u8 {
     match name {
-        "page_size" | "auto_vacuum" | "encoding" => 0,
+        // Those of a cipher mean the one that is chosen.
+        "cipher" | "page_size" | "auto_vacuum" | "encoding" => 0,
         "locking_mode" => 1,
         "journal_mode" => 2,
         _ => 3,

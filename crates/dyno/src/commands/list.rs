@@ -127,7 +127,8 @@ fn engine_item(
 ) -> Result<EngineItem> {
     let mut drivers = Vec::new();
     for (runner, driver) in registry.drivers(&engine.name) {
-        for build in engine.builds.iter().filter(|build| *build != "path") {
+        let usual = engine.builds.iter().filter(|build| *build != "path");
+        for build in usual.chain(engine.named_builds.iter().map(|build| &build.name)) {
             let name = format!("{}@{build}/{}", engine.name, driver.name);
             let contender = Contender::parse(&name, registry)?;
             let (version, missing) = match ask(&contender, conduct, scratch, servers) {
@@ -167,6 +168,9 @@ fn engine_item(
 
 /// The engine's version as its runner tells it.
 fn ask(contender: &Contender, conduct: &Conduct, scratch: &Scratch, servers: &mut Servers) -> Result<String> {
+    if let Some(missing) = contender.missing() {
+        anyhow::bail!(missing);
+    }
     let directory = scratch.trial()?;
     let mut job = probe(contender, directory.path());
     job.server = servers.reach(contender)?;

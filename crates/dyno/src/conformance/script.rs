@@ -50,6 +50,14 @@ impl Script<'_> {
         self.conduct.run(&self.contender.runner.command(), &job, |_| {})
     }
 
+    /// A trial of tests of any kind, which may keep their inputs in the folder given.
+    pub fn run_tests(&self, make: impl FnOnce(&Path) -> Result<Vec<Test>>) -> Result<Trial> {
+        self.run_changed(&[], |job, folder| {
+            job.tests = make(folder)?;
+            Ok(())
+        })
+    }
+
     /// A trial with a text for a job.
     pub fn run_text(&self, text: &str) -> Result<Trial> {
         let directory = self.scratch.trial()?;

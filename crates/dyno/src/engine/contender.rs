@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{Build, Setting};
+use dyno_protocol::{Build, Secret, Setting};
 
 use super::level::Safety;
-use super::registry::{Driver, Engine, Profile, Registry, Runner, Variant};
+use super::registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
 use super::settings::{looks_like_setting, parse_setting};
+use crate::file_system::FileSystem;
+use crate::key::Key;
 use crate::server::ServerUrl;
 
 /// The setting that every engine has, and no engine knows: how many operations make a transaction.
@@ -38,6 +40,10 @@ pub struct Contender {
     pub claimed: Option<Safety>,
     /// The server that runs already and is to be measured; none where dyno starts one.
     pub url: Option<ServerUrl>,
+    /// The encrypted file system that its data are put on; none for that of the machine.
+    pub file_system: Option<FileSystem>,
+    /// The run's key, where it or its file system encrypts. It is no part of any name or record.
+    pub key: Option<Key>,
 }
 
 /// A contender's name taken apart.
@@ -85,6 +91,8 @@ impl Contender {
             per_commit: None,
             claimed: None,
             url: Some(url),
+            file_system: None,
+            key: None,
         })
     }
 
@@ -95,8 +103,81 @@ impl Contender {
 
     /// Resolves a contender's name.
     pub fn parse(text: &str, registry: &Registry) -> Result<Contender> {
-        resolve(text, registry).with_context(|| format!("the contender '{text}' cannot be run"))
+        resolve(text, registry)
+            .with_context(|| format!("the contender '{}' cannot be run", without_secret(text)))
     }
+
+    /// Whether its data are encrypted, by the engine or by the file system.
+    pub fn encrypts(&self) -> bool {
+        self.engine_encrypts() || self.file_system.is_some()
+    }
+
+    /// Takes the run's key, if it needs one.
+    ///
+    /// # Errors
+    /// The key does not fit its cipher.
+    pub fn take_key(&mut self, key: &Key) -> Result<()> {
+        if self.encrypts() {
+            let encryption = self.engine.encryption();
+            let raw = encryption.is_some_and(|encryption| encryption.is_raw(&self.settings));
+            key.check(raw).with_context(|| format!("the contender {} cannot be run", self.label))?;
+            self.key = Some(key.clone());
+        }
+        Ok(())
+    }
+
+    /// The key that the engine itself gets.
+    pub fn engine_key(&self) -> Option<&Secret> {
+        self.key.as_ref().filter(|_| self.engine_encrypts()).map(Key::secret)
+    }
+
+    /// What is missing of a build that dyno makes itself, and how it is had.
+    pub fn missing(&self) -> Option<String> {
+        let Build::Path(path) = &self.build else { return None };
+        let is_this = |named: &&NamedBuild| *path == self.runner.beside(&named.library);
+        let named = self.engine.named_builds.iter().find(is_this).filter(|_| !path.is_file())?;
+        Some(format!("{}@{} was not built: it needs {}", self.engine.name, named.name, named.needs))
+    }
+
+    fn engine_encrypts(&self) -> bool {
+        self.engine.encryption().is_some_and(|encryption| encryption.is_asked(&self.settings))
+    }
+}
+
+/// Settings that would hold a key, and their only values.
+const FORMS: [&str; 2] = ["raw", "passphrase"];
+const SECRETS: [&str; 8] = [
+    "key",
+    "hexkey",
+    "rekey",
+    "hexrekey",
+    "textkey",
+    "password",
+    "passphrase",
+    "file_key_management_filekey",
+];
+
+/// Refuses a setting that holds a key, without repeating it.
+fn refuse_secret(setting: &Setting) -> Result<()> {
+    if SECRETS.contains(&setting.name.as_str()) && !FORMS.contains(&setting.value.as_str()) {
+        bail!(
+            "the setting '{}' holds a key, which others can see in a list of processes. Give it in DYNO_KEY or by              --key-file; key={} says what it is",
+            setting.name,
+            FORMS.join(" or key=")
+        );
+    }
+    Ok(())
+}
+
+/// A contender's name as it may be printed.
+fn without_secret(text: &str) -> String {
+    let hidden = |part: &str| match part.split_once('=') {
+        Some((name, value)) if SECRETS.contains(&name.trim()) && !FORMS.contains(&value.trim()) => {
+            format!("{name}=…")
+        }
+        _ => part.to_owned(),
+    };
+    text.split(',').map(hidden).collect::<Vec<_>>().join(",")
 }
 
 fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
@@ -106,9 +187,10 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let engine = registry.engine(name.engine)?;
     let (runner, driver) = find_driver(registry, engine, name.driver)?;
     let variant = find_variant(driver, name.variant)?;
-    let build = find_build(engine, name.build)?;
+    let build = find_build(engine, runner, name.build)?;
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
+    named.iter().try_for_each(refuse_secret)?;
     let mut label = engine.name.clone();
     if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
         label = format!("{label}@{build}");
@@ -127,6 +209,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         label = format!("{label},{}={}", setting.name, setting.value);
     }
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
+    let file_system = FileSystem::take(&mut settings)?;
     let per_commit = take_per_commit(&mut settings)?;
     Ok(Contender {
         label,
@@ -140,6 +223,8 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         profile: profile.clone(),
         settings,
         url: None,
+        file_system,
+        key: None,
     })
 }
 
@@ -221,7 +306,10 @@ fn find_driver<'a>(
     })
 }
 
-fn find_build(engine: &Engine, name: Option<&str>) -> Result<Build> {
+fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
+    if let Some(named) = engine.named_builds.iter().find(|build| Some(build.name.as_str()) == name) {
+        return Ok(Build::Path(runner.beside(&named.library)));
+    }
     let build = match name {
         None => default_build(engine),
         Some("bundled") => Build::Bundled,
@@ -236,7 +324,7 @@ fn find_build(engine: &Engine, name: Option<&str>) -> Result<Build> {
         Build::Path(_) => "path",
     };
     if !engine.builds.iter().any(|known| known == kind) {
-        bail!("{} has no build '{kind}'; it has {}", engine.name, engine.builds.join(", "));
+        bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine));
     }
     Ok(build)
 }
@@ -253,9 +341,15 @@ fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {
             "{} is neither one of {}'s builds ({}) nor an existing file or folder",
             path.display(),
             engine.name,
-            engine.builds.join(", ")
+            build_names(engine)
         )
     })
+}
+
+/// The builds that an engine can be measured in.
+fn build_names(engine: &Engine) -> String {
+    let named = engine.named_builds.iter().map(|build| &build.name);
+    engine.builds.iter().chain(named).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

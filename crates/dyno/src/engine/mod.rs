@@ -4,12 +4,14 @@
 //! Reads files; starts nothing.
 
 mod contender;
+mod encryption;
 mod level;
 mod memory;
 mod registry;
 mod settings;
 
 pub use contender::{Contender, split_list};
+pub use encryption::Encryption;
 pub use level::{Level, Safety, Standing};
-pub use registry::{Driver, Engine, Profile, Registry, Runner, Variant};
+pub use registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
 pub use settings::{Difference, parse_setting};

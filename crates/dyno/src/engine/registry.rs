@@ -9,6 +9,7 @@ use dyno_protocol::{InForce, Setting};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::encryption::Encryption;
 use super::level::{Rule, Safety, Standing, safety};
 use super::memory;
 use super::settings::{Difference, Values, differences, parse_setting};
@@ -35,6 +36,11 @@ pub struct Engine {
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     values: Values,
+    /// Further builds that dyno makes of it, by name.
+    #[serde(default, rename = "build")]
+    pub named_builds: Vec<NamedBuild>,
+    /// How it encrypts; none for engines that do not.
+    encryption: Option<Encryption>,
     /// How the size of its cache is set, where it has one.
     pub cache: Option<CacheKnob>,
     /// Named sets of settings; the first is the default.
@@ -42,6 +48,20 @@ pub struct Engine {
     pub profiles: Vec<Profile>,
     #[serde(rename = "level")]
     rules: Vec<Rule>,
+}
+
+/// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedBuild {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The library's file.
+    pub library: String,
+    /// One sentence.
+    pub about: String,
+    /// What must be installed to build it, and the command that does.
+    pub needs: String,
 }
 
 /// How the size of a cache is set.
@@ -164,6 +184,11 @@ impl Runner {
         own.unwrap_or(&self.models).iter().any(|known| known == model)
     }
 
+    /// A file beside dyno's own program.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
     /// The program and its arguments.
     pub fn command(&self) -> Vec<String> {
         let folder = |path: &Path| path.display().to_string();
@@ -266,6 +291,11 @@ impl Engine {
         safety(&self.rules, &self.values, in_force, Standing::ReadBack)
     }
 
+    /// How it encrypts; none where it does not.
+    pub fn encryption(&self) -> Option<&Encryption> {
+        self.encryption.as_ref()
+    }
+
     /// The settings that were asked for and are not in force.
     pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
         differences(&self.values, asked, in_force)
@@ -277,6 +307,9 @@ impl Engine {
         }
         for profile in &self.profiles {
             profile.settings().with_context(|| format!("profile {}", profile.name))?;
+        }
+        if let Some(encryption) = &self.encryption {
+            encryption.check()?;
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;

@@ -70,6 +70,7 @@ fn line<'a>(run: &'a Run, test: &'a TestVerdict, cell: &Cell) -> Line<'a> {
             CellStanding::Wrong(_) => "wrong",
             CellStanding::Missing(_) => "missing",
             CellStanding::NotApplicable => "not-applicable",
+            CellStanding::NotEncrypted => "not-encrypted",
         },
         samples: cell.figures.samples,
         undisturbed: cell.figures.undisturbed,

@@ -2,7 +2,7 @@
 
 use super::grid::{self, Detail, Grid};
 use super::table::NONE_PUBLISHED;
-use super::{latency, notes, tax};
+use super::{encryption, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -12,6 +12,7 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
     let mut parts =
         vec![list(&notes::heading(run)), table(&grid::results(run, verdict, &places, Detail::Interval))];
+    parts.extend(encryption::overhead(run, verdict).map(|grid| table(&grid)));
     if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
         parts.push(table(&grid));

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::grid::{self, Detail, Grid};
-use super::{WIDTH, latency, notes, tax};
+use super::{WIDTH, encryption, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -19,6 +19,9 @@ const SHORT_TITLE: usize = 24;
 pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let mut parts = vec![notes::paragraph(&notes::heading(run))];
     parts.extend(tables(run, verdict));
+    if let Some(grid) = encryption::overhead(run, verdict) {
+        parts.extend(chunks(&grid));
+    }
     if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push(format!(
             "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",
@@ -46,10 +49,25 @@ const ABREAST: usize = 5;
 /// A table of contenders for each test, and one of the geometric means.
 fn by_test(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut tables: Vec<String> = (0..verdict.tests.len())
-        .map(|test| plain(&cut_titles(grid::one_test(run, verdict, test), TITLE)))
+        .map(|test| fitting(cut_titles(grid::one_test(run, verdict, test), TITLE)))
         .collect();
     tables.extend(grid::means(run, verdict).map(|grid| plain(&grid)));
     tables
+}
+
+/// A test's table, without the columns that can be missed where it would be too wide.
+fn fitting(mut grid: Grid) -> String {
+    for missed in ["bytes/s", "min", "max"] {
+        let text = plain(&grid);
+        if width(&text) <= WIDTH {
+            return text;
+        }
+        if let Some(column) = grid.header.iter().position(|name| name == missed) {
+            grid.header.remove(column);
+            grid.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        }
+    }
+    plain(&grid)
 }
 
 /// One table where everything fits; else without intervals; else as many as are needed.

@@ -5,7 +5,7 @@
 
 mod arrays;
 mod selection;
-mod truth;
+pub mod truth;
 mod work;
 
 use std::collections::BTreeMap;
@@ -143,6 +143,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         build: contender.build.clone(),
         settings: contender.settings.clone(),
         server: None,
+        key: contender.engine_key().cloned(),
         directory: directory.to_owned(),
         latency: false,
         tests: Vec::new(),

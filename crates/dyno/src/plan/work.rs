@@ -52,6 +52,11 @@ impl<'a> Preparer<'a> {
 
     /// The input of a test, its files written; none for models without arrays.
     pub fn prepare(&mut self, test: &Test) -> Result<Option<Prepared>> {
+        if test.model == Model::Reopen {
+            let amount = Amount { count: 1, bytes: 0, unit: "operations" };
+            // The check's rows are the answer.
+            return Ok(Some(Prepared { work: Work::Reopen {}, answer: Rows::new(), amount }));
+        }
         let Some(name) = test.data.as_deref() else { return Ok(None) };
         let prepared = match self.suite.data[name].shape {
             Shape::Rows { columns, bytes } => self.rows(test, name, columns * bytes),
@@ -207,7 +212,7 @@ pub fn operations(work: &Work) -> u64 {
     match work {
         Work::Statements { count, .. } => *count,
         Work::InsertRows(load) | Work::BulkLoad(load) => load.rows.count,
-        Work::Scan { .. } => 1,
+        Work::Reopen {} | Work::Scan { .. } => 1,
         Work::KvPut { pairs, .. } | Work::KvGet { pairs, .. } => pairs.keys.count,
         Work::KvRange { keys, .. } | Work::KvDelete { keys, .. } => keys.count,
         Work::KvScan { .. } => 0,
@@ -233,7 +238,7 @@ pub fn in_words(prepared: &Prepared, test: &Test) -> Vec<String> {
             format!("visit {length} pairs from each of {count} {}", keys(store))
         }
         Work::KvDelete { store, .. } => format!("delete {count} {}", keys(store)),
-        Work::Statements { .. } | Work::Scan { .. } => test.shows.clone(),
+        Work::Statements { .. } | Work::Reopen {} | Work::Scan { .. } => test.shows.clone(),
     };
     vec![line]
 }

@@ -17,8 +17,10 @@ use crate::engine::{Contender, Safety};
 use crate::machine::{Machine, Storage};
 use crate::placement::Placement;
 use crate::plan::{Plan, PlannedTest};
+use crate::proof::Proof;
 use crate::suite::{Figure, Parameters};
 
+pub(crate) use file::set_usual_permissions;
 pub use file::{load, results_folder, save};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
@@ -55,6 +57,9 @@ pub struct Run {
     pub placement: Placement,
     /// The contenders, in the order in which they were named.
     pub contenders: Vec<ContenderRecord>,
+    /// Those of the suite's own contenders that could not be had here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The label of the contender with which the others are compared.
     pub baseline: String,
     /// The tests, in order; samples name them by id.
@@ -63,6 +68,15 @@ pub struct Run {
     pub trials: Vec<TrialRecord>,
     /// Each different answer once; samples name them by position.
     pub answers: Vec<Answer>,
+}
+
+/// A contender that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Its name.
+    pub label: String,
+    /// What is missing, for people.
+    pub why: String,
 }
 
 /// Whether and why a run ended.
@@ -171,6 +185,9 @@ pub struct ContenderRecord {
     /// Where the engine's manual speaks of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// The encrypted file system that its data were on; absent for that of `storage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
     /// The settings asked for.
     pub asked: Vec<Setting>,
     /// Versions, build and settings in force as its first trial told; absent if none got so far.
@@ -179,6 +196,9 @@ pub struct ContenderRecord {
     /// What its commits survive; absent where the engine's rules do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,
+    /// What its files tell of encryption; absent where no contender of the run encrypts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
     #[serde(default)]
     pub harness: bool,
@@ -336,9 +356,11 @@ impl ContenderRecord {
             profile: contender.profile.name.clone(),
             reason: contender.profile.reason.clone(),
             link: contender.profile.link.clone(),
+            file_system: contender.file_system.map(|system| system.name().to_owned()),
             asked: contender.settings.clone(),
             hello: None,
             safety: contender.claimed.clone(),
+            proof: None,
             harness: contender.engine.harness,
             named,
         }

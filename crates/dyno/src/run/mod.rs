@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dyno_protocol::Job;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -31,6 +31,8 @@ const PATIENCE: u32 = 2;
 
 /// Who watches a run; every method may do nothing.
 pub trait Observer {
+    /// It is looked whether a contender (by position) encrypts, before the first block.
+    fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
     /// A trial of a contender (by position) begins.
@@ -154,10 +156,15 @@ impl Runner<'_> {
         self.observer.trial_begins(index, run);
         let contender = &self.plan.contenders[index];
         let began_ns = nanoseconds(began.elapsed());
-        let directory = self.scratch.trial()?;
-        let result = self.measure(contender, latency, directory.path(), run);
-        settle(directory.path());
-        drop(directory);
+        let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
+        let result = match directory {
+            Ok(directory) => {
+                let result = self.measure(contender, latency, directory.path(), run);
+                settle(directory.path());
+                result
+            }
+            Err(error) => Err(error),
+        };
         let trial = result.unwrap_or_else(|error| Trial {
             outcome: Outcome::Failed { test: None, message: format!("{error:#}") },
             ..Trial::default()
@@ -195,6 +202,9 @@ impl Runner<'_> {
         directory: &Path,
         run: &Run,
     ) -> Result<Trial> {
+        if let Some(missing) = contender.missing() {
+            bail!(missing);
+        }
         let mut job = Job { latency, ..self.plan.job(contender, directory) };
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;

@@ -14,6 +14,7 @@ mod folders;
 mod guard;
 mod install;
 mod installation;
+mod key_file;
 mod mysql;
 mod passwords;
 mod pool;
@@ -27,6 +28,7 @@ pub use install::{engines_folder, install, installed};
 pub use installation::Installation;
 pub use pool::ServerPool;
 pub use private::PrivateServer;
+pub use process::descendants;
 pub use url::{ServerUrl, UrlError, scratch_name};
 
 /// The engines that dyno can start a server of.

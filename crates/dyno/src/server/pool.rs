@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use dyno_protocol::Setting;
+use dyno_protocol::{Secret, Setting};
 
 use super::installation::Installation;
 use super::private::PrivateServer;
@@ -58,6 +58,19 @@ impl ServerPool {
         installation: &Installation,
         settings: &[Setting],
     ) -> Result<&mut PrivateServer> {
+        self.server_with_key(installation, settings, None)
+    }
+
+    /// The same for an engine that encrypts its data by the run's key.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn server_with_key(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+    ) -> Result<&mut PrivateServer> {
         let wanted = |kept: &Kept| kept.installation == *installation && kept.settings == settings;
         let found = self.servers.iter().position(wanted).map(|index| self.servers.remove(index));
         let alive = found.and_then(|mut kept| kept.server.is_alive().then_some(kept));
@@ -66,7 +79,8 @@ impl ServerPool {
             None => {
                 let memory = memory(settings);
                 self.make_room(memory);
-                let server = PrivateServer::start(installation, settings, &self.place, &self.placement)?;
+                let (place, placement) = (&self.place, &self.placement);
+                let server = PrivateServer::start_with_key(installation, settings, key, place, placement)?;
                 Kept { installation: installation.clone(), settings: settings.to_vec(), memory, server }
             }
         };

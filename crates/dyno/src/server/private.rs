@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{Server, Setting};
+use dyno_protocol::{Secret, Server, Setting};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -19,6 +19,7 @@ use super::account::Account;
 use super::folders::Folders;
 use super::guard::Guard;
 use super::installation::Installation;
+use super::key_file::KeyFile;
 use super::process::{descendants, describe, tail};
 use super::{ServerEngine, mysql, postgres, template};
 use crate::placement::Placement;
@@ -41,7 +42,7 @@ pub struct PrivateServer {
     ended: Option<ExitStatus>,
     folders: Folders,
     // Last: while folders are there, so is the guard.
-    _guard: Guard,
+    guard: Guard,
 }
 
 impl PrivateServer {
@@ -62,9 +63,47 @@ impl PrivateServer {
         place: &Path,
         placement: &Placement,
     ) -> Result<PrivateServer> {
+        PrivateServer::start_with_key(installation, settings, None, place, placement)
+    }
+
+    /// The same with the key by which an engine encrypts its data.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`].
+    pub fn start_with_key(
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+        place: &Path,
+        placement: &Placement,
+    ) -> Result<PrivateServer> {
         let name = format!("{} {}", installation.engine.title(), installation.version);
-        start(installation, settings, place, placement)
+        start(installation, settings, key, place, placement)
             .with_context(|| format!("cannot start a private server of {name}"))
+    }
+
+    /// Stops the server and starts it again on the same data, with settings and a key that may be others.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`]; the server is then stopped, and may be started once more.
+    pub fn restart(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+        placement: &Placement,
+    ) -> Result<()> {
+        self.stop();
+        let account = Account::for_server(self.engine)?;
+        self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
+        self.ended = None;
+        self.guard = Guard::watch(self.child.id(), self.engine.death_signal(), &self.folders.all())?;
+        self.wait_until_ready()
+    }
+
+    /// The folder that holds everything of the server.
+    pub fn folder(&self) -> &Path {
+        self.folders.whole()
     }
 
     /// How to reach the server, and there the database of the name `scratch`.
@@ -216,11 +255,17 @@ impl ServerEngine {
             }
         }
     }
+
+    /// What takes a key at its start. The others have no encryption of their own.
+    fn takes_key(self) -> bool {
+        self == ServerEngine::MariaDb
+    }
 }
 
 fn start(
     installation: &Installation,
     settings: &[Setting],
+    key: Option<&Secret>,
     place: &Path,
     placement: &Placement,
 ) -> Result<PrivateServer> {
@@ -229,19 +274,35 @@ fn start(
     account.check_way(&installation.server)?;
     let folders = Folders::create(&std::path::absolute(place)?, &account, engine.socket())?;
     template::fill(installation, settings, &account, &folders)?;
-    let output = File::create(&folders.log).context("cannot make the server's log")?;
-    let mut command = engine.start_command(installation, settings, &folders);
-    command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
-    placement.prepare(&mut command).context("cannot place the server")?;
-    account.prepare(&mut command, engine.death_signal());
-    let mut child =
-        command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))?;
+    let mut child = launch(installation, settings, key, &account, &folders, placement)?;
     let guard = Guard::watch(child.id(), engine.death_signal(), &folders.all()).inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })?;
     let version = installation.version.clone();
-    let mut server = PrivateServer { engine, version, child, ended: None, folders, _guard: guard };
+    let mut server = PrivateServer { engine, version, child, ended: None, folders, guard };
     server.wait_until_ready()?;
     Ok(server)
+}
+
+/// Starts the program on a data folder that is there.
+fn launch(
+    installation: &Installation,
+    settings: &[Setting],
+    key: Option<&Secret>,
+    account: &Account,
+    folders: &Folders,
+    placement: &Placement,
+) -> Result<Child> {
+    let engine = installation.engine;
+    let output = File::create(&folders.log).context("cannot make the server's log")?;
+    let mut command = engine.start_command(installation, settings, folders);
+    let key_file = key.filter(|_| engine.takes_key()).map(KeyFile::new).transpose()?;
+    if let Some(file) = &key_file {
+        file.give(&mut command);
+    }
+    command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
+    placement.prepare(&mut command).context("cannot place the server")?;
+    account.prepare(&mut command, engine.death_signal());
+    command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
 }

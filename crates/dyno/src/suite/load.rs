@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use toml::Spanned;
 
-use super::{Suite, TemplateError};
+use super::{Suite, TemplateError, include};
 
 impl Suite {
     /// Reads a suite.
@@ -16,7 +16,12 @@ impl Suite {
     pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
         let text =
             fs::read_to_string(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
-        Suite::parse(text, path, dialects)
+        let Some(other) = include::included(&text) else { return Suite::parse(text, path, dialects) };
+        let file = path.with_file_name(format!("{other}.toml"));
+        // By itself first, so that its mistakes are told with its own lines. One level is enough.
+        let other = read_included(&file, dialects)
+            .with_context(|| format!("{}: include = \"{other}\"", path.display()))?;
+        Suite::parse(include::join(&text, &other, path)?, path, dialects)
     }
 
     /// Reads a suite from its text; `path` stands in messages.
@@ -53,7 +58,12 @@ impl Suite {
     }
 }
 
-fn line_at(text: &str, byte: usize) -> usize {
+fn read_included(file: &Path, dialects: &BTreeSet<String>) -> Result<String> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(Suite::parse(text, file, dialects)?.text)
+}
+
+pub(super) fn line_at(text: &str, byte: usize) -> usize {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
 }

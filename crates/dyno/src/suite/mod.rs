@@ -5,6 +5,7 @@
 
 mod check;
 mod data;
+mod include;
 mod load;
 mod model;
 mod parameters;
@@ -148,6 +149,8 @@ pub struct Published {
     pub link: Option<String>,
     /// On what hardware.
     pub hardware: String,
+    /// The test of the first of its `seconds`, by id; absent: the suite's first.
+    pub first: Option<String>,
     /// Seconds per test, in the order of the suite's tests, by the name of the system.
     #[serde(default)]
     pub seconds: BTreeMap<String, Vec<f64>>,
@@ -176,6 +179,22 @@ pub struct Rendered {
     pub statements: Vec<String>,
     /// The checking query.
     pub check: Option<String>,
+}
+
+impl Published {
+    /// The seconds of a system for the test at a place of the suite's, where it has a figure.
+    pub fn seconds_of(&self, system: &str, test: usize, tests: &[Test]) -> Option<f64> {
+        let seconds = self.seconds.get(system)?;
+        test.checked_sub(self.begins(tests)).and_then(|place| seconds.get(place)).copied()
+    }
+
+    /// The place of the test of its first figure; behind all tests where there is no such test.
+    fn begins(&self, tests: &[Test]) -> usize {
+        match &self.first {
+            None => 0,
+            Some(first) => tests.iter().position(|test| test.id == *first).unwrap_or(tests.len()),
+        }
+    }
 }
 
 impl Suite {

@@ -10,6 +10,8 @@ use super::Test;
 pub enum Model {
     /// Statements as text, one after another.
     Statements,
+    /// The database closed and opened again.
+    Reopen,
     /// Rows by a prepared statement each.
     InsertRows,
     /// Rows by the best way that a driver has.
@@ -44,6 +46,7 @@ impl Model {
     pub fn name(self) -> &'static str {
         match self {
             Model::Statements => "statements",
+            Model::Reopen => "reopen",
             Model::InsertRows => "insert-rows",
             Model::BulkLoad => "bulk-load",
             Model::Scan => "scan",
@@ -65,6 +68,7 @@ impl Model {
     fn keys(self) -> &'static [(&'static str, bool)] {
         match self {
             Model::Statements => &[("statements", true), ("transaction", false), ("check", false)],
+            Model::Reopen => &[("check", true)],
             Model::InsertRows | Model::BulkLoad => {
                 &[("data", true), ("table", true), ("one_by_one", false), ("check", false)]
             }

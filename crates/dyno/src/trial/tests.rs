@@ -22,6 +22,7 @@ fn job() -> Job {
         build: Build::Bundled,
         settings: Vec::new(),
         server: None,
+        key: None,
         directory: Path::new("/").into(),
         latency: false,
         tests: vec![test("1"), test("2")],

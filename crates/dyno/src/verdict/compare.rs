@@ -163,6 +163,7 @@ impl<'a> Side<'a> {
             }
             Some(CellStanding::Wrong(why)) => (Vec::new(), Some(format!("wrong: {why}"))),
             Some(CellStanding::Missing(why)) => (Vec::new(), Some(why.clone())),
+            Some(CellStanding::NotEncrypted) => (Vec::new(), Some("not encrypted".into())),
             Some(CellStanding::NotApplicable) => (Vec::new(), Some("does not apply".into())),
             None => (Vec::new(), Some("not in the run".into())),
         }
@@ -174,8 +175,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What changed beside the times: machine, placement, versions, settings.
-fn changes(old: &Run, new: &Run, contenders: &[String]) -> Vec<String> {
+/// What changed beside the times: machine, placement, versions, settings of these contenders (by label).
+pub fn changes(old: &Run, new: &Run, contenders: &[String]) -> Vec<String> {
     let mut changes = Vec::new();
     let mut note = |what: &str, old: String, new: String| {
         if old != new {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Figures, figures, is_disturbed, measured, used};
+use super::overhead::{Overhead, overheads};
 use crate::answers::{self, Answer, AnswerVerdict, Reference};
 use crate::engine::Level;
 use crate::record::{Run, SampleRecord, TestRecord};
@@ -23,6 +24,9 @@ pub struct Verdict {
     pub tests: Vec<TestVerdict>,
     /// One for each contender shown, in order.
     pub summaries: Vec<SummaryVerdict>,
+    /// What encryption costs those contenders that encrypt, where the same engine took part without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overheads: Vec<Overhead>,
 }
 
 /// What may be said about a test.
@@ -74,6 +78,8 @@ pub enum CellStanding {
     Missing(String),
     /// Its runner does not do this kind of work.
     NotApplicable,
+    /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
+    NotEncrypted,
 }
 
 /// What may be said about a contender over all tests.
@@ -96,7 +102,20 @@ pub fn judge(run: &Run) -> Verdict {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
     let tests: Vec<TestVerdict> = run.shown_tests().map(|test| judge_test(run, &shown, test)).collect();
     let summaries = shown.iter().map(|&contender| summarize(run, &tests, contender)).collect();
-    Verdict { tests, summaries }
+    let overheads = overheads(run, &tests);
+    Verdict { tests, summaries, overheads }
+}
+
+/// Whether a test is part of geometric means. Opening is not: it happens once, and deriving a key, slow on purpose,
+/// would drown the work.
+pub(super) fn is_of_means(run: &Run, test: &str) -> bool {
+    run.tests.iter().any(|record| record.id == test && record.model != "reopen")
+}
+
+/// Whether a contender should encrypt and was found not to.
+fn is_unproved(run: &Run, contender: usize) -> bool {
+    let proof = run.contenders[contender].proof.as_ref();
+    proof.is_some_and(|proof| proof.encrypts && !proof.holds())
 }
 
 fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
@@ -112,6 +131,7 @@ fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
                 }
                 (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
+                _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ => CellStanding::Counts,
             };
             Cell { contender, figures, standing, ratio: None, difference: None, fastest: false }
@@ -218,7 +238,7 @@ fn pairs(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<(f64, 
 
 /// The pairs by block, so that several tests can be resampled together. As with single figures, only
 /// pairs of undisturbed samples where these are enough for an interval, else all.
-fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
+pub(super) fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Option<(f64, f64)>> {
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
     let samples = |index| measured(run, index, test).collect::<BTreeMap<u32, &SampleRecord>>();
     let (contender, baseline) = (samples(contender), samples(baseline));
@@ -271,15 +291,19 @@ fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
 fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdict {
     let baseline = run.baseline_index();
     let passed = |test: &&TestVerdict| {
-        let ranked = test.cells.iter().filter(|cell| !run.contenders[cell.contender].harness);
-        ranked.clone().count() > 0 && ranked.clone().all(|cell| cell.standing == CellStanding::Counts)
+        let ranked = test.cells.iter().filter(|cell| {
+            !run.contenders[cell.contender].harness && cell.standing != CellStanding::NotEncrypted
+        });
+        is_of_means(run, &test.id)
+            && ranked.clone().count() > 0
+            && ranked.clone().all(|cell| cell.standing == CellStanding::Counts)
     };
     let tests: Vec<_> =
         tests.iter().filter(passed).map(|test| by_block(run, contender, baseline, &test.id)).collect();
     let level = |index: usize| run.contenders[index].safety.as_ref().map(|safety| safety.level);
     SummaryVerdict {
         contender,
-        geometric_mean: (contender != baseline)
+        geometric_mean: (contender != baseline && !is_unproved(run, contender))
             .then(|| geometric_mean_ratio(&tests, run.schedule.seed))
             .flatten(),
         tests: tests.len(),

@@ -327,14 +327,13 @@ pub fn answers(events: &[Event]) -> Vec<(String, Vec<Vec<Value>>)> {
 
 /// The count, and the sums of the checksums of keys, of values and of both together.
 fn digest(store: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Value> {
-    let sum = |of: &dyn Fn(&Vec<u8>, &Vec<u8>) -> Vec<u8>| {
-        Value::Integer(store.iter().map(|(key, value)| i64::from(crc(&of(key, value)))).sum())
-    };
+    let sum = |checksums: &mut dyn Iterator<Item = u32>| Value::Integer(checksums.map(i64::from).sum());
+    let pairs = || store.iter();
     vec![
         integer(store.len()),
-        sum(&|key, _| key.clone()),
-        sum(&|_, value| value.clone()),
-        sum(&|key, value| [key.as_slice(), value].concat()),
+        sum(&mut pairs().map(|(key, _)| crc(key))),
+        sum(&mut pairs().map(|(_, value)| crc(value))),
+        sum(&mut pairs().map(|(key, value)| crc(&[key.as_slice(), value].concat()))),
     ]
 }
 

@@ -14,6 +14,7 @@ use crate::{Driver, Failure};
 pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
     match work {
         Work::Statements { file, count } => statements::perform(file, *count, bench),
+        Work::Reopen {} => reopen(bench),
         Work::InsertRows(load) => rows::load(load, bench, D::insert_rows),
         Work::BulkLoad(load) => rows::load(load, bench, D::bulk_load),
         Work::Scan { table, columns, differ, sql } => rows::scan(table, columns, *differ, sql, bench),
@@ -25,13 +26,24 @@ pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
     }
 }
 
+fn reopen<D: Driver>(bench: &mut Bench<D>) -> Result<Sample> {
+    let Bench { driver, clock, .. } = bench;
+    let (result, sample) = clock.time(|| driver.reopen());
+    result?;
+    Ok(Sample { operations: 1, ..sample })
+}
+
 /// Adds to the answer what the test left in the database, for models whose answer that is.
 pub fn read_back<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<()> {
     match work {
         Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
         Work::KvPut { .. } | Work::KvDelete { .. } => kv::digest(bench),
         Work::KvScan { .. } => kv::order(bench),
-        Work::Statements { .. } | Work::Scan { .. } | Work::KvGet { .. } | Work::KvRange { .. } => Ok(()),
+        Work::Statements { .. }
+        | Work::Reopen {}
+        | Work::Scan { .. }
+        | Work::KvGet { .. }
+        | Work::KvRange { .. } => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ fn in_force(asked: &[(&str, &str)]) -> Result<Vec<InForce>> {
     let settings = settings(asked)?;
     let place = location(settings.database, folder.path())?;
     let connection = Connection::open(dyno_sqlite::load(&Build::Bundled)?, &place)?;
-    settings.apply(&connection)?;
+    settings.apply(&connection, None)?;
     let found = settings.in_force(&connection)?;
     connection.close()?;
     Ok(found)

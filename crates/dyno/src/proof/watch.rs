@@ -1,0 +1,122 @@
+//! Keeps every file open that processes of dyno's open below some folders, so that what they delete can
+//! still be read: journals, logs, temporary files without a name.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::server::descendants;
+
+/// How often is looked. A journal lives for the time of a transaction, and those that are planted are made to
+/// take much longer.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Files by device and number, each with the path it had when it was found.
+type Found = BTreeMap<(u64, u64), (PathBuf, File)>;
+
+/// A watch that goes on until it is ended.
+pub struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Found>,
+    folders: Vec<PathBuf>,
+}
+
+impl Watch {
+    /// Begins to watch the processes that descend from dyno.
+    pub fn begin(folders: Vec<PathBuf>) -> Watch {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (told, watched) = (stop.clone(), folders.clone());
+        let thread = thread::spawn(move || {
+            let mut found = Found::new();
+            while !told.load(Ordering::Relaxed) {
+                look(&watched, &mut found);
+                thread::sleep(PAUSE);
+            }
+            found
+        });
+        Watch { stop, thread, folders }
+    }
+
+    /// Ends it: every file that was seen, and those that are there now, with their paths.
+    pub fn end(self) -> Vec<(PathBuf, File)> {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut found = self.thread.join().unwrap_or_default();
+        self.folders.iter().for_each(|folder| walk(folder, &mut found));
+        found.into_values().collect()
+    }
+}
+
+fn look(folders: &[PathBuf], found: &mut Found) {
+    for pid in descendants(std::process::id()) {
+        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+            let Ok(target) = fs::read_link(entry.path()) else { continue };
+            if folders.iter().any(|folder| target.starts_with(folder)) {
+                keep(&entry.path(), target, found);
+            }
+        }
+    }
+}
+
+fn walk(folder: &Path, found: &mut Found) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
+            Ok(kind) if kind.is_file() => keep(&entry.path(), entry.path(), found),
+            _ => {}
+        }
+    }
+}
+
+/// Opens a file that is not kept yet.
+fn keep(at: &Path, path: PathBuf, found: &mut Found) {
+    let Ok(data) = fs::metadata(at) else { return };
+    if data.is_file()
+        && !found.contains_key(&(data.dev(), data.ino()))
+        && let Ok(file) = File::open(at)
+    {
+        found.insert((data.dev(), data.ino()), (path, file));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_deleted_is_still_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let watch = Watch::begin(vec![folder.path().to_owned()]);
+        let script = "exec 3<>\"$0/journal\"; rm \"$0/journal\"; echo secret >&3; echo; read _";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .arg(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        shell.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        // Long enough for a look on a machine that is busy.
+        thread::sleep(Duration::from_millis(500));
+        fs::write(folder.path().join("left"), "there").unwrap();
+        shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+        shell.wait().unwrap();
+        let found = watch.end();
+        let texts: Vec<String> = found
+            .iter()
+            .map(|(_, file)| {
+                let mut bytes = vec![0; 64];
+                let read = std::os::unix::fs::FileExt::read_at(file, &mut bytes, 0).unwrap();
+                String::from_utf8_lossy(&bytes[..read]).into_owned()
+            })
+            .collect();
+        assert!(texts.contains(&"secret\n".to_owned()) && texts.contains(&"there".to_owned()), "{texts:?}");
+    }
+}

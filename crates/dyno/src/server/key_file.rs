@@ -1,0 +1,51 @@
+//! A server's key as a file that has no name: it is in memory alone, and the server and its children reach it
+//! by a number that they inherit.
+//!
+//! MariaDB's `file_key_management` wants to open a file. A file on disk would be one more place where the key
+//! stands, and would outlive a dyno that is killed.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use dyno_protocol::Secret;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+/// The file. The server reads it when it starts; it may be dropped once that runs.
+#[derive(Debug)]
+pub struct KeyFile(File);
+
+impl KeyFile {
+    /// A file with one key, the first, as `file_key_management` wants it.
+    pub fn new(key: &Secret) -> Result<KeyFile> {
+        let make = || -> std::io::Result<File> {
+            let mut file = File::from(memfd_create("dyno", MFdFlags::MFD_CLOEXEC)?);
+            file.write_all(b"1;")?;
+            file.write_all(key.reveal().as_bytes())?;
+            file.write_all(b"\n")?;
+            Ok(file)
+        };
+        make().map(KeyFile).context("cannot keep the server's key in memory")
+    }
+
+    /// Lets a command inherit it. The file must live until the command is started.
+    pub fn give(&self, command: &mut Command) {
+        let number = self.0.as_raw_fd();
+        command.arg("--plugin-load-add=file_key_management");
+        command.arg(format!("--file-key-management-filename=/proc/self/fd/{number}"));
+        let file = self.0.as_fd().as_raw_fd();
+        // SAFETY: between fork and exec only calls that are safe in a signal handler may be made. The
+        // closure makes one system call on a number that is open, as this file lives longer.
+        unsafe {
+            command.pre_exec(move || {
+                let file = std::os::fd::BorrowedFd::borrow_raw(file);
+                fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
+                Ok(())
+            });
+        }
+    }
+}
