@@ -4,13 +4,18 @@ use std::any::Any;
 use std::error::Error as _;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 
 use dyno_protocol::{Event, Failed};
+use nix::sys::statvfs::statvfs;
 
 use crate::events::Events;
 use crate::trial::{Stop, trial};
 use crate::{Driver, job};
+
+/// A file system with less than this left, in bytes, is full.
+const ROOM: u64 = 1 << 20;
 
 /// Reads a job from standard input, goes through it and writes events to standard output.
 ///
@@ -25,8 +30,10 @@ pub fn run<D: Driver>() -> ExitCode {
 fn run_with<D: Driver>(input: impl Read, out: impl Write) -> ExitCode {
     let mut events = Events::new(out);
     let mut current = None;
+    let mut directory = None;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let job = job::read(input)?;
+        directory = Some(job.directory.clone());
         trial::<D, _>(&job, &mut events, &mut current)
     }));
     let message = match outcome {
@@ -38,7 +45,7 @@ fn run_with<D: Driver>(input: impl Read, out: impl Write) -> ExitCode {
             eprintln!("{stop}: {}", stop.source().map(ToString::to_string).unwrap_or_default());
             return ExitCode::FAILURE;
         }
-        Ok(Err(Stop::Failed(error))) => advise(format!("{error:#}")),
+        Ok(Err(Stop::Failed(error))) => advise(format!("{error:#}"), directory.as_deref()),
         Err(panic) => format!("the runner panicked, which is an error in the runner: {}", text_of(&*panic)),
     };
     eprintln!("{message}");
@@ -47,12 +54,24 @@ fn run_with<D: Driver>(input: impl Read, out: impl Write) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Adds what to do about an error that any engine may have.
-fn advise(message: String) -> String {
-    if message.contains("No space left on device") {
-        return message + "; give --dir a folder with more room";
+/// Adds what to do where the cause may be that the file system is full, which not every engine says.
+fn advise(message: String, directory: Option<&Path>) -> String {
+    let full = directory.filter(|directory| is_full(directory));
+    match full {
+        Some(directory) => format!(
+            "{message}; the file system of {} is full: give --dir a folder with more room",
+            directory.display()
+        ),
+        None if message.contains("No space left on device") => {
+            message + "; give --dir a folder with more room"
+        }
+        None => message,
     }
-    message
+}
+
+/// Whether less than [`ROOM`] is left.
+fn is_full(directory: &Path) -> bool {
+    statvfs(directory).is_ok_and(|left| left.blocks_available() as u64 * left.fragment_size() < ROOM)
 }
 
 /// What a panic said.

@@ -141,6 +141,11 @@ impl Ending {
                         "was killed, as the kernel does where more memory is needed than --memory allows"
                             .into()
                     }
+                    Ok(Signal::SIGBUS) => {
+                        "was killed by SIGBUS, as the kernel does where a mapped file cannot grow: is the \
+                         file system full?"
+                            .into()
+                    }
                     Ok(name) => format!("was killed by {name}"),
                     Err(_) => format!("was killed by signal {signal}"),
                 },
