@@ -4,6 +4,7 @@ mod compare;
 mod conformance;
 mod doctor;
 mod engines;
+mod import;
 mod list;
 mod run;
 mod schema;
@@ -24,7 +25,7 @@ pub enum Exit {
     Done,
     /// `compare`: something is slower than allowed.
     Slower,
-    /// Something failed or gave a wrong answer; the rest is shown.
+    /// Something failed or gave a wrong answer, or rows were rejected; the rest is shown.
     Incomplete,
     /// Ended by a signal, finished trials are kept.
     Signal(i32),
@@ -71,6 +72,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Show(arguments) => show::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),
         Command::Conformance(arguments) => conformance::execute(&arguments),

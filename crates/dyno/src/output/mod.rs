@@ -5,6 +5,7 @@
 mod comparison;
 mod csv_lines;
 mod grid;
+mod import;
 mod json;
 mod markdown;
 mod notes;
@@ -19,10 +20,11 @@ use crate::record::Run;
 use crate::verdict::Verdict;
 
 pub use comparison::render as render_comparison;
+pub use import::ImportProgress;
 pub use json::pretty;
 pub use progress::Progress;
 pub use table::plain;
-pub use units::{duration, percent, ratio};
+pub use units::{bytes, duration, percent, ratio, significant};
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;

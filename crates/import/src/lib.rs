@@ -1,0 +1,31 @@
+//! Loads a file into a database as fast as is safe.
+//!
+//! The way of the data: a [`Source`] is unpacked and decoded, its `records` are split by `parse` on a
+//! thread of its own into batches of typed cells, and a [`Target`] takes the batches from the
+//! `pipeline`. A [`Plan`] decides everything before anything is changed. Either all rows are loaded or
+//! none; numbers are never rounded, text is never cut.
+
+mod batch;
+mod encoding;
+mod error;
+mod guess;
+mod infer;
+mod parse;
+mod pipeline;
+mod plan;
+mod records;
+mod rejects;
+mod safety;
+mod source;
+mod sqlite;
+mod table;
+mod value;
+
+pub use error::{BadInput, Interrupted};
+pub use pipeline::{Rows, Waits, Watch};
+pub use plan::{Existing, IfExists, Plan, Report, Request, Target};
+pub use rejects::OnError;
+pub use safety::{Reached, Safety};
+pub use source::{Source, encoding};
+pub use sqlite::Sqlite;
+pub use table::{Column, Table, Types};
