@@ -33,8 +33,8 @@ impl<T> Choice<T> {
 }
 
 /// The first records of a sample, as fields. The last one is left out where the sample may have cut it.
-pub fn records(sample: &[u8], whole: bool, dialect: Dialect) -> Result<Vec<Vec<Vec<u8>>>> {
-    let mut records = Records::new(Box::new(Cursor::new(sample.to_vec())), dialect, "the sample".into());
+pub fn records(name: &str, sample: &[u8], whole: bool, dialect: Dialect) -> Result<Vec<Vec<Vec<u8>>>> {
+    let mut records = Records::new(Box::new(Cursor::new(sample.to_vec())), dialect, name.to_owned());
     let (mut buffer, mut ends, mut found) = (vec![0; 4096], vec![0; 64], Vec::new());
     loop {
         match records.read(&mut buffer, 0, &mut ends) {
@@ -64,7 +64,7 @@ pub fn records(sample: &[u8], whole: bool, dialect: Dialect) -> Result<Vec<Vec<V
 pub fn delimiter(source: &Source, sample: &[u8], whole: bool, quotes: bool) -> Choice<u8> {
     let named = NAMED.iter().find(|(ending, _)| source.is_named(ending)).map(|(_, delimiter)| *delimiter);
     let width = |delimiter| {
-        let found = records(sample, whole, Dialect { delimiter, quotes }).unwrap_or_default();
+        let found = records("", sample, whole, Dialect { delimiter, quotes }).unwrap_or_default();
         let first = found.first().map_or(0, Vec::len);
         let agreeing = found.iter().filter(|record| record.len() == first).count();
         // Nearly all records have as many fields as the first.
@@ -125,7 +125,7 @@ mod tests {
     fn guess(name: &str, text: &str) -> (u8, bool) {
         let source = Source::new(Path::new(name));
         let delimiter = delimiter(&source, text.as_bytes(), true, true).value;
-        let records = records(text.as_bytes(), true, Dialect { delimiter, quotes: true }).unwrap();
+        let records = records("", text.as_bytes(), true, Dialect { delimiter, quotes: true }).unwrap();
         (delimiter, header(&records).value)
     }
 

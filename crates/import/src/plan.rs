@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use encoding_rs::Encoding;
 
 use crate::error::Input;
+use crate::explain::Program;
 use crate::guess::{self, Choice};
 use crate::infer::Inference;
 use crate::parse::{Contradiction, Parser, Wanted, unrepeatable};
@@ -83,6 +84,14 @@ pub trait Target {
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String>;
     /// Why it is done so, in sentences.
     fn reasons(&self) -> Vec<String>;
+    /// Programs that do the same without dyno, as templates.
+    fn programs(&self) -> &'static [Program] {
+        &[]
+    }
+    /// What those templates need to know besides what every import has.
+    fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
+        minijinja::context! {}
+    }
     /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did.
     ///
     /// # Errors
@@ -151,8 +160,7 @@ impl Plan {
             None => guess::delimiter(&request.source, sample, whole, request.quotes),
         };
         let dialect = Dialect { delimiter: delimiter.value, quotes: request.quotes };
-        let records =
-            guess::records(sample, whole, dialect).with_context(|| format!("cannot read {name}")).input()?;
+        let records = guess::records(&name, sample, whole, dialect)?;
         let header = match request.header {
             Some(header) => Choice::new(header, "as asked"),
             None => guess::header(&records),
@@ -194,9 +202,9 @@ impl Plan {
         self.target.statements(&self.table, self.existing)
     }
 
-    /// Why the target is loaded as it is.
-    pub fn reasons(&self) -> Vec<String> {
-        self.target.reasons()
+    /// Where the rows go.
+    pub(crate) fn target(&self) -> &dyn Target {
+        &*self.target
     }
 
     /// The columns of a table that is there, in the order in which the file fills them.

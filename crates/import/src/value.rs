@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_real_is_the_same_number_when_printed() {
         for text in
-            ["0.1", "0.10", "-2.5e-3", "1e300", "12345678901234567", "9007199254740993e0", "0", "5e-324"]
+            ["0.1", "0.10", "-2.5e-3", "1e300", "12345678901234568", "9007199254740993e0", "0", "5e-324"]
         {
             let exact = text != "9007199254740993e0";
             assert_eq!(real(text.as_bytes()).is_some(), exact, "{text}");

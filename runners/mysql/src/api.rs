@@ -35,11 +35,22 @@ pub struct Field {
     extension: *mut c_void,
 }
 
+/// Begins to read a file that the server asks for by its name.
+pub type InfileInit = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *mut c_void) -> c_int;
+/// Reads from it: how many bytes, 0 at the end, less after an error.
+pub type InfileRead = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
+/// Ends reading.
+pub type InfileEnd = unsafe extern "C" fn(*mut c_void);
+/// Tells what went wrong.
+pub type InfileError = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
+
 /// Flag of a connection: an UPDATE counts the rows that it found, also those that it left as they were.
 pub const CLIENT_FOUND_ROWS: c_ulong = 2;
 
 /// Option: seconds to wait for a connection, an `unsigned int`.
 pub const OPT_CONNECT_TIMEOUT: c_int = 0;
+/// Option: whether the server may ask for a file, an `unsigned int`.
+pub const OPT_LOCAL_INFILE: c_int = 8;
 /// Option: the connection's character set, a string.
 pub const SET_CHARSET_NAME: c_int = 7;
 /// Option: how to connect, an `unsigned int`.
@@ -63,7 +74,10 @@ macro_rules! table {
     ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The table. Calling an entry is as unsafe as calling the C function.
         pub struct Api {
-            $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $(
+                #[doc = concat!("`mysql_", stringify!($name), "`")]
+                pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
+            )*
             /// Which library it is.
             pub family: Family,
             /// Keeps the functions in memory.
@@ -103,6 +117,7 @@ table! {
     error: fn(*mut Mysql) -> *const c_char;
     sqlstate: fn(*mut Mysql) -> *const c_char;
     get_ssl_cipher: fn(*mut Mysql) -> *const c_char;
+    set_local_infile_handler: fn(*mut Mysql, InfileInit, InfileRead, InfileEnd, InfileError, *mut c_void);
     real_query: fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
     store_result: fn(*mut Mysql) -> *mut Res;
     more_results: fn(*mut Mysql) -> c_char;

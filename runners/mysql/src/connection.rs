@@ -12,9 +12,9 @@ use crate::api::{Api, CLIENT_FOUND_ROWS, Field, Mysql, Res};
 
 /// A connection to a server, closed when dropped.
 pub struct Connection {
-    api: Rc<Api>,
+    pub(crate) api: Rc<Api>,
     /// Open once `connect` has succeeded, and used by one thread.
-    mysql: *mut Mysql,
+    pub(crate) mysql: *mut Mysql,
 }
 
 /// Where to connect.
@@ -203,7 +203,7 @@ impl Connection {
     }
 
     #[cold]
-    fn error(&self) -> Error {
+    pub(crate) fn error(&self) -> Error {
         let error = self.server_error();
         if LOST.contains(&error.number) {
             return anyhow!(

@@ -1,15 +1,9 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves both engines.
 //!
-//! `library` finds and loads the client library, `api` is its table of functions, `connection` is the hot
-//! loop, `options` reads those of the URL, `scratch` makes and removes the trial's own database,
-//! `settings` sets system variables and reads them back.
+//! The package's library finds, loads and calls it; its `connection` is the hot loop. `settings` sets
+//! system variables and reads them back.
 
-mod api;
-mod connection;
-mod library;
-mod options;
-mod scratch;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -19,9 +13,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Hello, Job, PROTOCOL};
 use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner_mysql::connection::{Connection, ServerError};
+use dyno_runner_mysql::library;
+use dyno_runner_mysql::scratch::Scratch;
 
-use connection::{Connection, ServerError};
-use scratch::Scratch;
 use settings::Settings;
 
 /// The oldest versions that are served.

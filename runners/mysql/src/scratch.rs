@@ -92,7 +92,8 @@ impl Drop for Scratch {
     }
 }
 
-fn connect(api: &Rc<Api>, server: &Server) -> Result<Connection> {
+/// Connects to a server, in no database.
+pub fn connect(api: &Rc<Api>, server: &Server) -> Result<Connection> {
     let options = Options::parse(&server.options)?;
     let connected = attempt(api, server, &options);
     let unencrypted = Options::parse(&Default::default())?;

@@ -8,7 +8,7 @@
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, Setting};
 
-use crate::connection::{Connection, ServerError};
+use dyno_runner_mysql::connection::{Connection, ServerError};
 
 /// What bears on speed or safety and is told, by those servers that have it, whether it was asked for or
 /// not.

@@ -34,6 +34,9 @@ pub const TUPLES_OK: c_int = 2;
 /// State of a result: the statement failed.
 pub const FATAL_ERROR: c_int = 7;
 
+/// State of a result: the server waits for rows.
+pub const COPY_IN: c_int = 4;
+
 /// Field of an error: its five-letter code.
 pub const DIAG_SQLSTATE: c_int = b'C' as c_int;
 /// Field of an error: the message itself.
@@ -48,7 +51,10 @@ macro_rules! table {
     ($($name:ident = $symbol:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The table. Calling an entry is as unsafe as calling the C function.
         pub struct Api {
-            $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $(
+                #[doc = concat!("`", $symbol, "`")]
+                pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
+            )*
             /// Keeps the functions in memory.
             _library: Library,
         }
@@ -77,6 +83,9 @@ table! {
     exec = "PQexec": fn(*mut Conn, *const c_char) -> *mut PgResult;
     result_status = "PQresultStatus": fn(*const PgResult) -> c_int;
     result_error_field = "PQresultErrorField": fn(*const PgResult, c_int) -> *const c_char;
+    put_copy_data = "PQputCopyData": fn(*mut Conn, *const c_char, c_int) -> c_int;
+    put_copy_end = "PQputCopyEnd": fn(*mut Conn, *const c_char) -> c_int;
+    get_result = "PQgetResult": fn(*mut Conn) -> *mut PgResult;
     clear = "PQclear": fn(*mut PgResult);
     cmd_tuples = "PQcmdTuples": fn(*mut PgResult) -> *const c_char;
     ntuples = "PQntuples": fn(*const PgResult) -> c_int;

@@ -15,9 +15,9 @@ use crate::api::{
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
-    api: Rc<Api>,
+    pub(crate) api: Rc<Api>,
     /// Open, and used by one thread.
-    conn: *mut Conn,
+    pub(crate) conn: *mut Conn,
 }
 
 /// What the server said of a statement that failed.
@@ -155,7 +155,7 @@ impl Connection {
     /// # Safety
     /// The result is one of this connection that has not been cleared, or null.
     #[cold]
-    unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
+    pub(crate) unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
         // SAFETY: the connection is open.
         if unsafe { (self.api.status)(self.conn) } != CONNECTION_OK {
             return anyhow!(
@@ -233,7 +233,7 @@ fn bytes(value: &[u8]) -> Option<Vec<u8>> {
 /// # Safety
 /// `text` ends in NUL.
 #[inline]
-unsafe fn count(text: *const c_char) -> u64 {
+pub(crate) unsafe fn count(text: *const c_char) -> u64 {
     // SAFETY: as the caller promises.
     let digits = unsafe { CStr::from_ptr(text) }.to_bytes();
     digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit.wrapping_sub(b'0')))

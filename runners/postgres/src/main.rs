@@ -1,13 +1,8 @@
 //! The runner for PostgreSQL and whatever speaks its protocol: loads libpq and calls it directly.
 //!
-//! `library` finds and loads libpq, `api` is its table of functions, `connection` is the hot loop,
-//! `scratch` makes and removes the trial's own database, `settings` sets parameters and reads them back,
-//! `units` knows that 6GB are 6144MB.
+//! The package's library finds, loads and calls libpq; its `connection` is the hot loop. `settings` sets
+//! parameters and reads them back, `units` knows that 6GB are 6144MB.
 
-mod api;
-mod connection;
-mod library;
-mod scratch;
 mod settings;
 mod units;
 
@@ -19,9 +14,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, PROTOCOL};
 use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner_postgres::connection::{Connection, ServerError};
+use dyno_runner_postgres::library;
+use dyno_runner_postgres::scratch::Scratch;
 
-use connection::{Connection, ServerError};
-use scratch::Scratch;
 use settings::Settings;
 
 /// Variables that libpq may read: where it finds a password that the job does not bring.

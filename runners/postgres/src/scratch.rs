@@ -86,13 +86,17 @@ impl Scratch {
     }
 
     fn connect(&self, database: &str) -> Result<Connection> {
-        let server = &self.server;
-        let connection = Connection::open(self.api.clone(), &options(server, database)?);
-        connection.map_err(|error| {
-            let advice = advice(&error.to_string());
-            anyhow!("cannot connect to the database '{database}' of {}: {error}{advice}", server.host)
-        })
+        connect(&self.api, &self.server, database)
     }
+}
+
+/// Connects to a database of a server.
+pub fn connect(api: &Rc<Api>, server: &Server, database: &str) -> Result<Connection> {
+    let connection = Connection::open(api.clone(), &options(server, database)?);
+    connection.map_err(|error| {
+        let advice = advice(&error.to_string());
+        anyhow!("cannot connect to the database '{database}' of {}: {error}{advice}", server.host)
+    })
 }
 
 impl Drop for Scratch {

@@ -8,8 +8,9 @@
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, Setting};
 
-use crate::connection::{Connection, ServerError};
-use crate::scratch::Locale;
+use dyno_runner_postgres::connection::{Connection, ServerError};
+use dyno_runner_postgres::scratch::Locale;
+
 use crate::units;
 
 /// What bears on speed or safety and is told whether it was asked for or not.

@@ -3,15 +3,16 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use dyno_import::{
-    BadInput, IfExists, Interrupted, OnError, Plan, Report, Request, Safety, Source, Sqlite, Target, Types,
-    encoding,
+    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source, Sqlite,
+    Target, Types, encoding,
 };
 
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
 use crate::output::{self, ImportProgress};
+use crate::server::{ServerEngine, ServerUrl};
 use crate::trial::Interrupts;
 
 /// Does what the command line says.
@@ -21,6 +22,9 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     let plan = plan.map_err(marked)?;
     if arguments.dry_run {
         return print(&dry_run(&plan));
+    }
+    if arguments.explain {
+        return print(&plan.explain()?);
     }
     let table = plan.table.name.clone();
     let progress = ImportProgress::new(arguments.quiet, plan.request.source.bytes(), interrupts.clone());
@@ -94,7 +98,13 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     };
     let into = &arguments.into;
     if into.contains("://") {
-        bail!("servers come next");
+        let url = ServerUrl::parse(into).context("--into").input()?;
+        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        let server = url.connection("");
+        return Ok(match url.engine {
+            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety)?),
+            ServerEngine::MariaDb | ServerEngine::MySql => Box::new(MySql::connect(&server)?),
+        });
     }
     let path = into.strip_prefix("sqlite:").unwrap_or(into);
     if path.is_empty() {

@@ -15,6 +15,7 @@ use dyno_protocol::Build;
 use dyno_sqlite::Api;
 
 use crate::error::Input;
+use crate::explain::Program;
 use crate::pipeline::Rows;
 use crate::plan::{Existing, Target};
 use crate::safety::{Reached, Safety};
@@ -33,6 +34,13 @@ pub const FRESH: [(&str, &str); 4] = [
     ("synchronous", "OFF"),
     ("locking_mode", "EXCLUSIVE"),
     ("cache_size", "-65536"),
+];
+
+/// Programs that load as dyno does, but for the virtual table and the thread of its own.
+const PROGRAMS: [Program; 3] = [
+    ("SQL", include_str!("../../templates/sqlite.sql.j2")),
+    ("C", include_str!("../../templates/sqlite.c.j2")),
+    ("Python", include_str!("../../templates/sqlite.py.j2")),
 ];
 
 /// A SQLite database.
@@ -191,6 +199,30 @@ impl Target for Sqlite {
                 .into(),
         );
         reasons
+    }
+
+    fn programs(&self) -> &'static [Program] {
+        &PROGRAMS
+    }
+
+    fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
+        let place = self.place.display().to_string();
+        let statements = schema::statements(table, existing);
+        let columns: Vec<String> = table.columns.iter().map(|column| schema::quoted(&column.name)).collect();
+        let (name, column_list) = (schema::quoted(&table.name), columns.join(", "));
+        let marks = vec!["?"; columns.len()].join(", ");
+        let pragmas = self.settings().iter().map(|(name, value)| format!("{name}={value}"));
+        minijinja::context! {
+            fresh => self.is_fresh(),
+            building => format!("{place}.building"),
+            pragmas => pragmas.collect::<Vec<_>>(),
+            before => statements.before,
+            after => statements.after,
+            insert_values => format!("INSERT INTO {name} ({column_list}) VALUES ({marks})"),
+            quoted_table => name,
+            column_list,
+            place,
+        }
     }
 
     fn load(
