@@ -5,7 +5,7 @@ CARGO ?= cargo
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
 DYNO = $(CARGO) run --release --quiet -p dyno --
 
-.PHONY: build run test needs lint check bench clean
+.PHONY: build run test needs lint check bench import-parquet clean
 
 # dyno and its runners.
 build:
@@ -29,9 +29,14 @@ check:
 	$(CARGO) build --release --workspace
 	$(CARGO) test --release --workspace --no-fail-fast
 
-# dyno's own cost over programs written by hand in C.
+# dyno's own cost over programs written by hand in C, and dyno import beside other ways to load.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
+
+# The command with Parquet for dyno import.
+import-parquet:
+	$(CARGO) build --release -p dyno --features parquet
 
 clean:
 	$(CARGO) clean

@@ -11,6 +11,8 @@ mod error;
 mod explain;
 mod guess;
 mod infer;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod parse;
 mod pipeline;
 mod plan;

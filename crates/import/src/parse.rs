@@ -27,10 +27,38 @@ pub struct Wanted {
 #[error("{0}")]
 pub struct Contradiction(pub BadRow);
 
+/// Where records come from.
+pub enum Input {
+    /// Delimited text; a header has been read.
+    Text(Records),
+    /// A Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet(crate::parquet::Rows),
+}
+
+impl Input {
+    fn read(&mut self, buffer: &mut Vec<u8>, start: usize, ends: &mut Vec<usize>) -> Result<Option<Record>> {
+        match self {
+            Input::Text(records) => records.read(buffer, start, ends),
+            #[cfg(feature = "parquet")]
+            Input::Parquet(rows) => rows.read(buffer, start, ends),
+        }
+    }
+
+    /// Which fields of the last record are NULL, where that is not told by their text.
+    fn nulls(&self) -> &[bool] {
+        match self {
+            Input::Text(_) => &[],
+            #[cfg(feature = "parquet")]
+            Input::Parquet(rows) => rows.nulls(),
+        }
+    }
+}
+
 /// Turns records into batches.
 pub struct Parser {
-    /// Where they come from; a header has been read.
-    pub records: Records,
+    /// Where they come from.
+    pub input: Input,
     /// The columns, in the file's order.
     pub columns: Vec<Wanted>,
     /// Spellings of NULL.
@@ -50,7 +78,7 @@ impl Parser {
         let Some(mut batch) = sender.empty(self.columns.len()) else { return Ok(()) };
         loop {
             let used = batch.used;
-            let Some(record) = self.records.read(&mut batch.text, used, &mut ends)? else { break };
+            let Some(record) = self.input.read(&mut batch.text, used, &mut ends)? else { break };
             self.add(&mut batch, record, &ends)?;
             if batch.is_full() {
                 sender.send(batch);
@@ -93,11 +121,13 @@ impl Parser {
         }
         let start = batch.used;
         let text = &batch.text[start..start + record.length];
-        let is_ascii = text.is_ascii();
+        let (is_ascii, is_null) = (text.is_ascii(), self.input.nulls());
         let mut from = 0;
         for (column, (wanted, &end)) in self.columns.iter().zip(ends).enumerate() {
             let field = &text[from..end];
-            let value = if !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field) {
+            let is_null = is_null.get(column) == Some(&true)
+                || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field);
+            let value = if is_null {
                 Value::Null
             } else {
                 read(wanted.kind, field).map_err(|reason| (Some(column), reason))?

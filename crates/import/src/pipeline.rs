@@ -67,7 +67,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// Somebody asked to stop.
-    pub fn next(&mut self) -> Result<Option<Batch>> {
+    pub fn batch(&mut self) -> Result<Option<Batch>> {
         if self.watch.stops() {
             return Err(Interrupted.into());
         }

@@ -10,12 +10,12 @@ use crate::error::Input;
 use crate::explain::Program;
 use crate::guess::{self, Choice};
 use crate::infer::Inference;
-use crate::parse::{Contradiction, Parser, Wanted, unrepeatable};
+use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::{Dialect, Records};
 use crate::rejects::{OnError, Rejects};
 use crate::safety::Reached;
-use crate::source::{Opened, Packing, Source, check_text};
+use crate::source::{Opened, Packing, Source, check_text, is_parquet};
 use crate::table::{Column, Table, Types, list, names};
 use crate::value::Kind;
 
@@ -160,8 +160,13 @@ impl Plan {
             None => guess::delimiter(&request.source, sample, whole, request.quotes),
         };
         let dialect = Dialect { delimiter: delimiter.value, quotes: request.quotes };
-        let records = guess::records(&name, sample, whole, dialect)?;
+        let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
+        let records = match &stated {
+            Some((names, _)) => vec![names.clone()],
+            None => guess::records(&name, sample, whole, dialect)?,
+        };
         let header = match request.header {
+            _ if stated.is_some() => Choice::new(true, "a Parquet file names its columns"),
             Some(header) => Choice::new(header, "as asked"),
             None => guess::header(&records),
         };
@@ -188,7 +193,7 @@ impl Plan {
         };
         table.columns = match existing.filter(|_| disposition == Existing::Append) {
             Some(columns) => plan.matched(columns, &records).input()?,
-            None => plan.new_columns(&records, sample, whole).input()?,
+            None => plan.new_columns(&records, stated.map(|(_, kinds)| kinds), sample, whole).input()?,
         };
         table.check_keys().input()?;
         plan.target.declare(&mut table);
@@ -244,7 +249,13 @@ impl Plan {
     }
 
     /// The columns of a table that is to be made.
-    fn new_columns(&self, records: &[Vec<Vec<u8>>], sample: &[u8], whole: bool) -> Result<Vec<Column>> {
+    fn new_columns(
+        &self,
+        records: &[Vec<Vec<u8>>],
+        stated: Option<Vec<Kind>>,
+        sample: &[u8],
+        whole: bool,
+    ) -> Result<Vec<Column>> {
         let name = self.request.source.name();
         let Some(first) = records.first() else {
             ensure!(
@@ -260,25 +271,18 @@ impl Plan {
             }
             (_, header) => names(header.then_some(first), first.len())?,
         };
-        let sample = Box::new(std::io::Cursor::new(sample.to_vec()));
-        let kinds = match infer(
-            Records::new(sample, self.dialect, name),
-            self.header.value,
-            first.len(),
-            &self.nulls(),
-        ) {
-            Ok(kinds) => kinds,
-            // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
-            Err((kinds, _)) if !whole => kinds,
-            Err((_, error)) => return Err(error),
+        let inferred = stated.is_none();
+        let kinds = match stated {
+            Some(kinds) => kinds,
+            None => self.inferred(first.len(), sample, whole)?,
         };
-        let inferred = named.iter().zip(kinds).map(|(name, kind)| Column {
+        let found = named.iter().zip(kinds).map(|(name, kind)| Column {
             name: name.clone(),
             declared: String::new(),
             kind,
-            inferred: true,
+            inferred,
         });
-        let mut columns: Vec<Column> = inferred.collect();
+        let mut columns: Vec<Column> = found.collect();
         match &self.request.types {
             Types::Inferred => {}
             Types::InOrder(types) => {
@@ -304,6 +308,18 @@ impl Plan {
             }
         }
         Ok(columns)
+    }
+
+    /// The types that fit the file's beginning.
+    fn inferred(&self, columns: usize, sample: &[u8], whole: bool) -> Result<Vec<Kind>> {
+        let sample = Box::new(std::io::Cursor::new(sample.to_vec()));
+        let records = Records::new(sample, self.dialect, self.request.source.name());
+        match infer(records, self.header.value, columns, &self.nulls()) {
+            Ok(kinds) => Ok(kinds),
+            // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
+            Err((kinds, _)) if !whole => Ok(kinds),
+            Err((_, error)) => Err(error),
+        }
     }
 
     /// Spellings of NULL as bytes.
@@ -360,24 +376,33 @@ impl Plan {
         Ok(())
     }
 
+    /// The rows of what was opened.
+    fn input(&self, opened: Opened) -> Result<parse::Input> {
+        if is_parquet(&opened.sample) {
+            #[cfg(feature = "parquet")]
+            return Ok(parse::Input::Parquet(crate::parquet::Rows::open(&self.request.source, opened.read)?));
+        }
+        let mut records = Records::new(opened.text, self.dialect, self.request.source.name());
+        if self.header.value {
+            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
+        }
+        Ok(parse::Input::Text(records))
+    }
+
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
-        let name = self.request.source.name();
         let opened = match self.opened.take() {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
         let read = opened.read.clone();
-        let mut records = Records::new(opened.text, self.dialect, name);
-        if self.header.value {
-            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
-        }
+        let input = self.input(opened)?;
         let wanted = |column: &Column| Wanted {
             name: column.name.clone(),
             kind: column.kind,
             inferred: column.inferred,
         };
         let parser = Parser {
-            records,
+            input,
             columns: self.table.columns.iter().map(wanted).collect(),
             nulls: self.nulls(),
             typed: self.target.is_typed(),
@@ -394,6 +419,18 @@ impl Plan {
         let bytes = read.load(std::sync::atomic::Ordering::Relaxed);
         Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, waits, widened: false })
     }
+}
+
+/// The columns that a Parquet file states, by name and kind.
+#[cfg(feature = "parquet")]
+fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    crate::parquet::columns(source)
+}
+
+/// No file states its columns: one that would was refused.
+#[cfg(not(feature = "parquet"))]
+fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    bail!("this dyno was built without Parquet")
 }
 
 fn disposition(table: &str, is_there: bool, if_exists: IfExists) -> Result<Existing> {

@@ -180,9 +180,17 @@ impl Read for Counted {
     }
 }
 
+/// Whether it is a Parquet file.
+pub fn is_parquet(sample: &[u8]) -> bool {
+    sample.starts_with(b"PAR1")
+}
+
 /// Refuses what is a table in another format by its first bytes.
 pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
-    if sample.starts_with(b"PAR1") {
+    if is_parquet(sample) {
+        if cfg!(feature = "parquet") {
+            return Ok(());
+        }
         bail!(
             "{name} is a Parquet file, which this dyno was built without: cargo build --release -p dyno --features parquet"
         );

@@ -106,8 +106,9 @@ pub fn integer(field: &[u8]) -> Option<i64> {
         [b'0', ..] if digits.len() > 1 || negative => return None,
         _ => {}
     }
-    if digits.len() > 18 {
-        return std::str::from_utf8(field).ok()?.parse().ok();
+    // Any 19 digits fit 64 bits without a sign.
+    if digits.len() > 19 {
+        return None;
     }
     let mut number = 0;
     for digit in digits {
@@ -115,9 +116,9 @@ pub fn integer(field: &[u8]) -> Option<i64> {
         if digit > 9 {
             return None;
         }
-        number = number * 10 + i64::from(digit);
+        number = number * 10 + u64::from(digit);
     }
-    Some(if negative { -number } else { number })
+    if negative { 0i64.checked_sub_unsigned(number) } else { i64::try_from(number).ok() }
 }
 
 /// A number that a double holds exactly enough to print it again.

@@ -136,6 +136,13 @@ fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         report.reached.safety.name(),
         report.reached.by,
     );
+    let waits = report.waits;
+    let _ = writeln!(
+        text,
+        "Parsing took {} on a thread of its own, for which the database waited {}.",
+        output::duration(waits.parsing.as_nanos() as f64),
+        output::duration(waits.for_parser.as_nanos() as f64),
+    );
     if report.widened {
         text += "A late value changed a type, so the file was read again; --types would save that.\n";
     }

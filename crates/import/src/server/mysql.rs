@@ -83,7 +83,7 @@ impl MySql {
         let (mut lines, mut given) = (Vec::new(), 0);
         let mut fill = |buffer: &mut [u8]| {
             if given == lines.len() {
-                let Some(batch) = rows.next()? else { return Ok(0) };
+                let Some(batch) = rows.batch()? else { return Ok(0) };
                 (given, lines) = (0, std::mem::take(&mut lines));
                 lines.clear();
                 write_lines(&batch, &mut lines);

@@ -40,7 +40,7 @@ impl Postgres {
         self.connection.begin_copy(&CString::new(copy(table, existing))?)?;
         let mut lines = Vec::new();
         loop {
-            let batch = match rows.next() {
+            let batch = match rows.batch() {
                 Ok(Some(batch)) => batch,
                 Ok(None) => break,
                 Err(error) => {

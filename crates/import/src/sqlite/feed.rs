@@ -125,7 +125,7 @@ impl Feed<'_, '_> {
             self.rows.recycle(batch);
         }
         (self.row, self.base) = (0, 0);
-        match self.rows.next() {
+        match self.rows.batch() {
             Ok(batch) => {
                 self.batch = batch;
                 OK
