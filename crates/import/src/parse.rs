@@ -30,7 +30,7 @@ pub struct Contradiction(pub BadRow);
 /// Where records come from.
 pub enum Input {
     /// Delimited text; a header has been read.
-    Text(Records),
+    Text(Box<Records>),
     /// A Parquet file.
     #[cfg(feature = "parquet")]
     Parquet(crate::parquet::Rows),

@@ -386,7 +386,7 @@ impl Plan {
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
         }
-        Ok(parse::Input::Text(records))
+        Ok(parse::Input::Text(Box::new(records)))
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
