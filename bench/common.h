@@ -1,5 +1,5 @@
-/* What the C programs of the benchmark share: statements from a mapped file, a place for the values that
-** they fetch, and the clock.
+/* What the C programs of the benchmark share: statements and rows from mapped files, a place for the values
+** that they fetch, and the clock.
 */
 #include <fcntl.h>
 #include <stdint.h>
@@ -25,6 +25,14 @@ typedef struct {
   size_t size, count;
   int file;
 } Input;
+
+/* A file of rows without separators, each its cells one after another. */
+typedef struct {
+  const char *cells;
+  size_t count, width;
+  int columns;
+  unsigned long widths[64];
+} Rows;
 
 /* What was read before the clock started. */
 typedef struct {
@@ -79,6 +87,30 @@ static void unload(Input *input) {
   munmap(input->list, input->size * sizeof *input->list);
   munmap((void *)input->text, input->size);
   close(input->file);
+}
+
+/* Rows from a file and the widths of their columns, as the command line gives them. */
+static inline Rows load_rows(char **arguments, int count) {
+  Rows rows = {.columns = count - 1};
+  if (rows.columns < 1 || rows.columns > 64) die(arguments[0], "wants 1 to 64 widths");
+  for (int i = 0; i < rows.columns; i++) rows.width += rows.widths[i] = strtoul(arguments[i + 1], NULL, 10);
+  int file = open(arguments[0], O_RDONLY);
+  struct stat data;
+  if (file < 0 || fstat(file, &data) != 0) die(arguments[0], "cannot be opened");
+  rows.count = data.st_size / rows.width;
+  rows.cells = mmap(NULL, data.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (rows.cells == MAP_FAILED) die(arguments[0], "cannot be mapped");
+  return rows;
+}
+
+/* `INSERT INTO t VALUES (?, ?)`, with as many parameters as columns; `$1, $2` where x is a dollar. */
+static inline void insert_text(char *out, size_t size, int columns, char x) {
+  int length = snprintf(out, size, "INSERT INTO t VALUES (");
+  for (int i = 1; i <= columns; i++) {
+    length += snprintf(out + length, size - length, "%s%c", i > 1 ? ", " : "", x);
+    if (x == '$') length += snprintf(out + length, size - length, "%d", i);
+  }
+  snprintf(out + length, size - length, ")");
 }
 
 static int64_t now(void) {

@@ -1,9 +1,11 @@
 /* What a careful C programmer would write by hand to run files of statements on PostgreSQL through
-** libpq. The cost of dyno's client is measured against this program's.
+** libpq, or to insert rows. The cost of dyno's client is measured against this program's.
 **
 **     libpq HOST PORT USER DATABASE -- FILE ...
+**     libpq HOST PORT USER DATABASE insert SETUP ROWS WIDTH ...
 **
-** DATABASE is made at the beginning and removed at the end. Output as that of reference.c.
+** DATABASE is made at the beginning and removed at the end. SETUP is a statement that makes the table t; ROWS
+** is a file of rows whose columns have these widths. Output as that of reference.c.
 */
 #include "common.h"
 
@@ -18,6 +20,9 @@ char *PQerrorMessage(const PGconn *conn);
 void PQfinish(PGconn *conn);
 PGresult *PQexec(PGconn *conn, const char *query);
 int PQresultStatus(const PGresult *result);
+PGresult *PQprepare(PGconn *conn, const char *name, const char *query, int count, const unsigned int *types);
+PGresult *PQexecPrepared(PGconn *conn, const char *name, int count, const char *const *values, const int *lengths,
+                         const int *formats, int format);
 void PQclear(PGresult *result);
 int PQntuples(const PGresult *result);
 int PQnfields(const PGresult *result);
@@ -76,18 +81,50 @@ static void manage(char **argv, const char *format) {
   PQfinish(conn);
 }
 
+static void run(PGconn *conn, const char *path) {
+  Input input = load(path);
+  Reading before = begin();
+  for (size_t i = 0; i < input.count; i++) execute(conn, input.list[i].text);
+  end(before);
+  unload(&input);
+}
+
+static void done(PGconn *conn, PGresult *result) {
+  if (PQresultStatus(result) != PGRES_COMMAND_OK) die("insert", PQerrorMessage(conn));
+  PQclear(result);
+}
+
+/* One prepared statement, a call for each row, one transaction. */
+static void insert(PGconn *conn, Rows rows) {
+  char sql[1024];
+  const char *values[64];
+  int lengths[64], formats[64];
+  unsigned int types[64];
+  Reading before = begin();
+  insert_text(sql, sizeof sql, rows.columns, '$');
+  for (int i = 0; i < rows.columns; i++) types[i] = 25, formats[i] = 1, lengths[i] = (int)rows.widths[i];
+  done(conn, PQprepare(conn, "insert", sql, rows.columns, types));
+  execute(conn, "BEGIN");
+  for (size_t i = 0; i < rows.count; i++) {
+    const char *cell = rows.cells + i * rows.width;
+    for (int j = 0; j < rows.columns; cell += rows.widths[j++]) values[j] = cell;
+    done(conn, PQexecPrepared(conn, "insert", rows.columns, values, lengths, formats, 0));
+  }
+  execute(conn, "COMMIT");
+  end(before);
+}
+
 int main(int argc, char **argv) {
-  if (argc < 6) die("usage", "libpq HOST PORT USER DATABASE -- FILE ...");
+  if (argc < 7) die("usage", "libpq HOST PORT USER DATABASE -- FILE ... | insert SETUP ROWS WIDTH ...");
   reserve();
   manage(argv, "DROP DATABASE IF EXISTS %s");
   manage(argv, "CREATE DATABASE %s TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'");
   PGconn *conn = connect_to(argv, argv[4]);
-  for (int i = 6; i < argc; i++) {
-    Input input = load(argv[i]);
-    Reading before = begin();
-    for (size_t j = 0; j < input.count; j++) execute(conn, input.list[j].text);
-    end(before);
-    unload(&input);
+  if (strcmp(argv[5], "insert") == 0) {
+    execute(conn, argv[6]);
+    insert(conn, load_rows(argv + 7, argc - 7));
+  } else {
+    for (int i = 6; i < argc; i++) run(conn, argv[i]);
   }
   PQfinish(conn);
   manage(argv, "DROP DATABASE %s");

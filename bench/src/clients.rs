@@ -66,7 +66,7 @@ pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String
 }
 
 /// C's median in milliseconds, the ratio and its interval.
-fn cells(pairs: &[Option<(f64, f64)>], seed: u64) -> String {
+pub fn cells(pairs: &[Option<(f64, f64)>], seed: u64) -> String {
     let left: Vec<(f64, f64)> = pairs.iter().flatten().copied().collect();
     match paired_ratio(&left, seed) {
         Some(ratio) => {

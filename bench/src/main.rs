@@ -1,6 +1,7 @@
 //! Measures dyno itself: what a trial of `dyno run speedtest` takes, test by test, over what a C
 //! program written by hand takes for the same (`bench/reference.c`, and `libpq.c` and `libmariadb.c` for the
-//! servers that are installed), and what the null runner takes.
+//! servers that are installed), and what the null runner takes; and what it takes to put rows into the tables
+//! of servers, over C and psql.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -12,6 +13,7 @@
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
 mod clients;
+mod loads;
 mod reference;
 mod session;
 mod table;
@@ -24,7 +26,7 @@ use clap::Parser;
 use dyno::placement::Placement;
 use dyno::scratch;
 
-use session::Session;
+use session::{Kind, Session};
 
 /// Measure dyno's own cost against hand-written C.
 #[derive(Debug, Parser)]
@@ -36,6 +38,12 @@ struct Arguments {
     /// The contenders to compare with C.
     #[arg(long, value_delimiter = ',', default_values = CONTENDERS)]
     with: Vec<String>,
+    /// The work to compare.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["statements", "loads"])]
+    work: Vec<Kind>,
+    /// How many rows a load has.
+    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
@@ -60,7 +68,8 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
     placement.apply_to_self()?;
-    let mut session = Session::prepare(&arguments.with, &arguments.dir, placement, arguments.seed)?;
+    let Arguments { with, work, rows, dir, seed, .. } = &arguments;
+    let mut session = Session::prepare(with, work, *rows, dir, placement, *seed)?;
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds
@@ -73,12 +82,15 @@ fn main() -> Result<ExitCode> {
         round += 1;
     }
     let mut missed = false;
-    for comparison in &session.comparisons {
+    for comparison in session.comparisons.iter().filter(|comparison| comparison.load.is_none()) {
         let compare = if comparison.server { clients::compare } else { table::compare };
         let (text, verdict) = compare(comparison, &session.titles(), arguments.seed);
         println!("{text}");
         missed |= verdict.is_missed();
     }
+    let (text, verdict) = loads::compare(&session.comparisons, *rows, *seed);
+    println!("{text}");
+    missed |= verdict.is_missed();
     println!("{}", table::null(&session));
     println!("{}", session.placement().note);
     Ok(ExitCode::from(u8::from(missed)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -45,22 +45,62 @@ impl References {
         Ok(References { programs })
     }
 
-    /// Runs one where and how a runner would run: a time for each test.
-    pub fn run(&self, runner: &str, job: &Job, placement: &Placement) -> Result<Vec<Time>> {
+    /// Runs one where and how a runner would run: a time for each test. `work` is what it is told after the
+    /// place of the database.
+    pub fn run(
+        &self,
+        runner: &str,
+        job: &Job,
+        work: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        placement: &Placement,
+    ) -> Result<Vec<Time>> {
         let mut command = Command::new(&self.programs[runner]);
-        command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).arg("--");
-        command.args(job.tests.iter().map(|test| match &test.work {
-            Work::Statements { file, .. } => file,
-        }));
-        command.stdin(Stdio::null()).stderr(Stdio::inherit());
-        placement.prepare(&mut command)?;
-        let output = command.output().context("cannot start the C program")?;
-        ensure!(output.status.success(), "the C program failed: {}", output.status);
-        let text = String::from_utf8(output.stdout)?;
+        command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).args(work);
+        let text = output(command, placement).context("the C program")?;
         text.lines()
             .map(|line| time(line).with_context(|| format!("the C program printed: {line}")))
             .collect()
     }
+}
+
+/// The statements of a job's tests, for a C program.
+pub fn files(job: &Job) -> Vec<PathBuf> {
+    let files = job.tests.iter().filter_map(|test| match &test.work {
+        Work::Statements { file, .. } => Some(file.clone()),
+        _ => None,
+    });
+    [PathBuf::from("--")].into_iter().chain(files).collect()
+}
+
+/// psql's own time for the last of these commands, in a database made for them.
+pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Time> {
+    let server = job.server.as_ref().context("psql needs a server")?;
+    let psql = |database: &str, commands: &[String]| {
+        let mut command = Command::new("psql");
+        command.env("PGOPTIONS", "-c client_min_messages=warning");
+        command.args(["-X", "-v", "ON_ERROR_STOP=1", "-h", &server.host, "-U", &server.user, "-d", database]);
+        command.args(["-p", &server.port.unwrap_or(5432).to_string()]);
+        command.args(commands.iter().flat_map(|text| ["-c", text]));
+        output(command, placement).context("psql")
+    };
+    let maintenance = server.database.as_deref().unwrap_or("postgres");
+    let remove = format!("DROP DATABASE IF EXISTS {}", server.scratch);
+    let like = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'";
+    psql(maintenance, &[remove.clone(), format!("CREATE DATABASE {} {like}", server.scratch)])?;
+    let text = psql(&server.scratch, &script)?;
+    psql(maintenance, &[remove])?;
+    let time = text.lines().find_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok());
+    let milliseconds: f64 = time.with_context(|| format!("psql told no time: {text}"))?;
+    Ok(Time { nanoseconds: (milliseconds * 1e6) as u64, wait_ns: 0, cpu_ns: 0 })
+}
+
+/// What a program prints that runs where a runner would.
+fn output(mut command: Command, placement: &Placement) -> Result<String> {
+    command.stdin(Stdio::null()).stderr(Stdio::inherit());
+    placement.prepare(&mut command)?;
+    let output = command.output().context("cannot be started")?;
+    ensure!(output.status.success(), "failed: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn compile(folder: &Path, source: &str, library: &str) -> Result<PathBuf> {

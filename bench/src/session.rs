@@ -18,12 +18,22 @@ use fastrand::Rng;
 use tempfile::TempDir;
 
 use crate::clients;
-use crate::reference::References;
+use crate::loads::{self, Inputs, Load};
+use crate::reference::{self, References};
 
 /// The suite that is measured.
 const SUITE: &str = "speedtest.toml";
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A kind of work that is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// The suite's tests, which are statements.
+    Statements,
+    /// Rows put into the tables of servers.
+    Loads,
+}
 
 /// One duration, and the wait and the work within it, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
@@ -42,11 +52,15 @@ impl Time {
     }
 }
 
-/// What was measured of one contender.
+/// What was measured of one contender and one kind of work.
 #[derive(Debug)]
 pub struct Comparison {
+    /// Its place among the contenders.
+    contender: usize,
     /// The contender's name.
     pub label: String,
+    /// The rows that are loaded; none where the suite is measured.
+    pub load: Option<Load>,
     /// Whether both are clients of a server, which shares their processor.
     pub server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
@@ -61,17 +75,26 @@ pub struct Session {
     scratch: Scratch,
     conduct: Conduct,
     references: References,
+    inputs: Inputs,
     servers: Servers,
     random: Rng,
-    /// One for each contender but the null runner.
+    /// Of each contender but the null runner.
     pub comparisons: Vec<Comparison>,
     /// For each round the null runner's nanoseconds for each test.
     pub null: Vec<Vec<u64>>,
 }
 
 impl Session {
-    /// Plans the suite for the contenders and the null runner and builds the C program.
-    pub fn prepare(names: &[String], dir: &Path, placement: Placement, seed: u64) -> Result<Session> {
+    /// Plans the suite for the contenders and the null runner, writes so many rows to load, and builds the C
+    /// programs.
+    pub fn prepare(
+        names: &[String],
+        work: &[Kind],
+        rows: u64,
+        dir: &Path,
+        placement: Placement,
+        seed: u64,
+    ) -> Result<Session> {
         let home = Home::find()?;
         let registry = Registry::load(&home)?;
         let names = names.iter().map(String::as_str).chain(["null"]);
@@ -84,22 +107,37 @@ impl Session {
         let selection = select(&suite, None)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
-        let comparison = |contender: &Contender| Comparison {
-            label: contender.label.clone(),
-            server: contender.engine.server,
-            pairs: vec![Vec::new(); plan.tests.len()],
-            cpu: vec![Vec::new(); plan.tests.len()],
-        };
+        let tests = plan.tests.len();
+        let comparisons = compared.iter().enumerate().flat_map(|(place, contender)| {
+            let suite = work.contains(&Kind::Statements).then_some((None, tests));
+            let loads = loads::of(contender).iter().filter(|_| work.contains(&Kind::Loads));
+            suite.into_iter().chain(loads.map(|load| (Some(*load), 1))).map(move |(load, tests)| Comparison {
+                contender: place,
+                label: contender.label.clone(),
+                load,
+                server: contender.engine.server,
+                pairs: vec![Vec::new(); tests],
+                cpu: vec![Vec::new(); tests],
+            })
+        });
+        let comparisons = comparisons.collect();
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
         let references = References::build(&home.programs, runners)?;
         let pairing = Pairing::default();
         let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
         Ok(Session {
             servers,
-            comparisons: compared.iter().map(comparison).collect(),
+            comparisons,
+            inputs: Inputs::write(rows, seed)?,
             plan,
             scratch,
-            conduct: Conduct { placement, pairing, timeout: TIMEOUT, interrupts: Interrupts::listen()? },
+            conduct: Conduct {
+                placement,
+                pairing,
+                timeout: TIMEOUT,
+                memory_bytes: None,
+                interrupts: Interrupts::listen()?,
+            },
             references,
             random: Rng::with_seed(seed),
             null: Vec::new(),
@@ -113,18 +151,19 @@ impl Session {
         self.random.shuffle(&mut turns);
         for turn in turns {
             if turn == null {
-                let times = self.dyno(turn)?;
+                let times = self.dyno(self.plan.contenders.len() - 1, None)?;
                 if counts {
                     self.null.push(times.into_iter().map(|time| time.nanoseconds).collect());
                 }
                 continue;
             }
+            let Comparison { contender, load, .. } = self.comparisons[turn];
             let (dyno, reference) = if self.random.bool() {
-                let dyno = self.dyno(turn)?;
-                (dyno, self.reference(turn)?)
+                let dyno = self.dyno(contender, load)?;
+                (dyno, self.reference(contender, load)?)
             } else {
-                let reference = self.reference(turn)?;
-                (self.dyno(turn)?, reference)
+                let reference = self.reference(contender, load)?;
+                (self.dyno(contender, load)?, reference)
             };
             if counts {
                 self.comparisons[turn].add(&dyno, &reference);
@@ -155,9 +194,9 @@ impl Session {
     }
 
     /// A trial of dyno.
-    fn dyno(&mut self, contender: usize) -> Result<Vec<Time>> {
+    fn dyno(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path())?;
+        let job = self.job(contender, load, folder.path())?;
         let command = self.plan.contenders[contender].runner.command();
         let trial = self.conduct.run(&command, &job, |_| ())?;
         match trial.outcome {
@@ -173,21 +212,29 @@ impl Session {
         Ok(trial.samples.iter().map(time).collect())
     }
 
-    /// The same by the C program.
-    fn reference(&mut self, contender: usize) -> Result<Vec<Time>> {
+    /// The same by the C program, or by psql.
+    fn reference(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
-        let job = self.job(contender, folder.path())?;
+        let job = self.job(contender, load, folder.path())?;
         let runner = &self.plan.contenders[contender].runner.name;
-        let times = self.references.run(runner, &job, &self.conduct.placement)?;
+        let placement = &self.conduct.placement;
+        let times = match load {
+            Some(load) if load.is_psqls() => vec![reference::copy(&job, self.inputs.script(), placement)?],
+            Some(load) => self.references.run(runner, &job, self.inputs.arguments(load), placement)?,
+            None => self.references.run(runner, &job, reference::files(&job), placement)?,
+        };
         ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
         Ok(times)
     }
 
-    fn job(&mut self, contender: usize, folder: &Path) -> Result<Job> {
+    fn job(&mut self, contender: usize, load: Option<Load>, folder: &Path) -> Result<Job> {
         let mut job = self.plan.job(&self.plan.contenders[contender], folder);
         job.tests.iter_mut().for_each(|test| test.check = None);
         job.server = self.servers.reach(&self.plan.contenders[contender])?;
-        Ok(job)
+        Ok(match load {
+            Some(load) => self.inputs.job(load, job),
+            None => job,
+        })
     }
 
     /// A fresh folder, with nothing left to be written from what ran before.

@@ -38,11 +38,13 @@ pub enum Command {
     /// List the suites, engines, drivers and profiles, and what is missing here
     List(ListArgs),
     /// Run a suite and show who is how fast
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show the results of a run again
     Show(ShowArgs),
     /// Compare two runs, test by test
     Compare(CompareArgs),
+    /// Set runs of several sizes side by side: how fast each contender is at each
+    Scaling(ScalingArgs),
     /// Run the same again: suite, parameters, contenders, order
     Rerun(RerunArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
@@ -111,12 +113,29 @@ pub struct RunArgs {
     /// Multiply the suite's row counts and ranges; short for --set scale=K
     #[arg(long, value_name = "K")]
     pub scale: Option<String>,
+    /// How many rows; short for --set rows=N. K, M and G are thousands: 10M
+    #[arg(long, value_name = "N")]
+    pub rows: Option<String>,
+    /// How many pairs; short for --set n=N. Several, as 5000,50000, make a run of each and show how the
+    /// engines scale
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub n: Vec<String>,
     /// Set a parameter of the suite: name=value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// The seed of the order of trials and of the statistics [default: the time]
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Give every engine a cache of this size, by its own setting: 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub cache: Option<u64>,
+    /// Let each runner use this much memory and no more, the kernel's file cache included: 256MiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// After the measured trials, time every operation of key-value tests by itself in trials of their
+    /// own
+    #[arg(long)]
+    pub latency: bool,
     /// The contender to compare with [default: the first]
     #[arg(long, value_name = "CONTENDER")]
     pub baseline: Option<String>,
@@ -129,7 +148,7 @@ pub struct RunArgs {
 }
 
 /// Where and how trials run; none of it changes the work.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct PlaceArgs {
     /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
@@ -166,6 +185,9 @@ pub struct ShowOptions {
     /// Show what each test took beside time: processor, device, memory, database
     #[arg(long)]
     pub costs: bool,
+    /// Show the driver tax: every driver of an engine beside its lowest-level one, in percent
+    #[arg(long)]
+    pub tax: bool,
 }
 
 /// Arguments of `dyno show`.
@@ -188,6 +210,17 @@ pub struct CompareArgs {
     /// Exit with 1 if a test is slower by more than this and the slowdown is real: 5%
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_slower: Option<f64>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Arguments of `dyno scaling`.
+#[derive(Debug, Args)]
+pub struct ScalingArgs {
+    /// The run files: of one suite, with one parameter that differs
+    #[arg(required = true, num_args = 2..)]
+    pub runs: Vec<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -282,6 +315,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a duration must be longer than nothing".to_owned())
 }
 
+/// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
+    let (number, shift) =
+        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "write a size like 64MiB or 1GiB".to_owned())
+}
+
 /// Reads `5%` or `0.05`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
@@ -310,6 +352,8 @@ mod tests {
         assert!(duration("soon").is_err());
         assert!(duration("0s").is_err());
         assert!(duration("-5s").is_err());
+        assert_eq!((size("64MiB"), size("1G"), size("4096")), (Ok(64 << 20), Ok(1 << 30), Ok(4096)));
+        assert!(size("big").is_err() && size("0").is_err() && size("99999999999GiB").is_err());
         assert_eq!(share("5%"), Ok(0.05));
         assert_eq!(share("0.05"), Ok(0.05));
         assert!(share("-1%").is_err());

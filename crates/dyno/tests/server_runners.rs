@@ -1,156 +1,17 @@
 //! The runners of servers against the real ones that this machine has: what the conformance checks, which
 //! know no engine, cannot look at. Where a server is missing, its part is skipped and says so.
 
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+mod rig;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dyno::placement::Placement;
-use dyno::server::{Installation, PrivateServer};
-use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Secret, Server, Setting, Test, Value, Work};
-use tempfile::TempDir;
+use dyno_protocol::{Event, Job, Secret, Server, Setting};
 
-/// The name of the databases that the tests make.
-const SCRATCH: &str = "dyno_test";
-
-/// What differs between the engines.
-struct Engine {
-    name: &'static str,
-    runner: &'static str,
-    /// Counts the databases of the tests' name.
-    count: &'static str,
-    /// Takes five seconds.
-    sleep: &'static str,
-    /// Ends the connections that work in the database.
-    end: &'static str,
-}
-
-const POSTGRES: Engine = Engine {
-    name: "postgres",
-    runner: "dyno-runner-postgres",
-    count: "SELECT count(*) FROM pg_database WHERE datname = 'dyno_test'",
-    sleep: "SELECT pg_sleep(5)",
-    end: "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = 'dyno_test'",
-};
-
-const MARIADB: Engine = Engine {
-    name: "mariadb",
-    runner: "dyno-runner-mysql",
-    count: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dyno_test'",
-    sleep: "SELECT sleep(5)",
-    end: "KILL USER root",
-};
-
-/// How many files of statements have been written.
-static FILES: AtomicU32 = AtomicU32::new(0);
-
-/// A private server and the runner that reaches it.
-struct Rig {
-    engine: Engine,
-    server: PrivateServer,
-    folder: TempDir,
-}
-
-impl Rig {
-    /// A server of the system's; none where it has none.
-    fn start(engine: Engine) -> Option<Rig> {
-        let installation = match Installation::find(engine.name, &Build::System) {
-            Ok(installation) => installation,
-            Err(error) => {
-                eprintln!("SKIPPED for {}: {error:#}", engine.name);
-                return None;
-            }
-        };
-        // A folder that the server's account may enter.
-        let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let placement = Placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, &[], folder.path(), &placement).unwrap();
-        Some(Rig { engine, server, folder })
-    }
-
-    fn job(&self, tests: &[(&[&str], Option<&str>)]) -> Job {
-        let tests = tests.iter().enumerate().map(|(index, (statements, check))| {
-            // A job that runs keeps its files while another one is made.
-            let number = FILES.fetch_add(1, Ordering::Relaxed);
-            let file = self.folder.path().join(format!("{number}.statements"));
-            fs::write(&file, statements.iter().map(|text| format!("{text}\0")).collect::<String>()).unwrap();
-            let work = Work::Statements { file, count: statements.len() as u64 };
-            Test { id: (index + 1).to_string(), work, check: check.map(str::to_owned) }
-        });
-        Job {
-            protocol: PROTOCOL,
-            engine: self.engine.name.to_owned(),
-            driver: "rust".to_owned(),
-            build: Build::System,
-            settings: Vec::new(),
-            server: Some(self.server.connection(SCRATCH)),
-            directory: self.folder.path().to_owned(),
-            tests: tests.collect(),
-        }
-    }
-
-    fn begin(&self, job: &Job) -> Child {
-        let program = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(self.engine.runner);
-        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
-        let mut command = Command::new(&program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&serde_json::to_vec(job).unwrap()).unwrap();
-        child
-    }
-
-    fn run(&self, job: &Job) -> Vec<Event> {
-        let output = self.begin(job).wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    /// The only answer of a query in a database of another name.
-    fn ask(&self, query: &str) -> Option<Value> {
-        let mut job = self.job(&[(&[query], None)]);
-        job.server.as_mut().unwrap().scratch = "dyno_asks".into();
-        self.run(&job).into_iter().find_map(|event| match event {
-            Event::Answer { mut rows, .. } => rows.pop()?.pop(),
-            _ => None,
-        })
-    }
-
-    fn assert_nothing_left(&self) {
-        assert_eq!(self.ask(self.engine.count), Some(Value::Integer(0)), "{}", self.engine.name);
-    }
-
-    /// Waits until the runner's database is there.
-    fn await_database(&self) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.ask(self.engine.count) != Some(Value::Integer(1)) {
-            assert!(Instant::now() < deadline, "the runner made no database");
-        }
-    }
-}
+use rig::{MARIADB, POSTGRES, Rig, message, samples};
 
 fn rigs() -> impl Iterator<Item = Rig> {
     [POSTGRES, MARIADB].into_iter().filter_map(Rig::start)
-}
-
-fn message(events: &[Event]) -> &str {
-    match events.last() {
-        Some(Event::Failed(failed)) => &failed.message,
-        other => panic!("it should have failed: {other:?}"),
-    }
-}
-
-fn samples(events: Vec<Event>) -> Vec<Sample> {
-    let sample = |event| match event {
-        Event::Sample(sample) => Some(sample),
-        _ => None,
-    };
-    events.into_iter().filter_map(sample).collect()
 }
 
 const CREATE: &str = "CREATE TABLE t(a INTEGER)";
@@ -252,6 +113,21 @@ fn a_setting_of_the_session_is_set_and_one_of_the_server_is_not() {
         // In the spelling in which it was asked, though the servers have others.
         assert_eq!(value(session.0), session.1);
         assert_ne!(value(server.0), server.1);
+    }
+}
+
+#[test]
+fn a_second_statement_in_a_text_is_refused() {
+    for rig in rigs() {
+        let events =
+            rig.run(&rig.job(&[(&[CREATE, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2)"], None)]));
+        assert!(message(&events).starts_with("statement 2 of 2 (INSERT INTO t VALUES(1); "), "{events:?}");
+        if rig.engine.name == "postgres" {
+            assert!(
+                message(&events).ends_with("more than one statement in it: give each an entry of its own")
+            );
+        }
+        rig.assert_nothing_left();
     }
 }
 

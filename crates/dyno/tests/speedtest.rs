@@ -8,7 +8,7 @@ use common::{Place, repository};
 use dyno::suite::{Parameters, Suite};
 
 fn suite() -> Suite {
-    let dialects = BTreeSet::from(["sqlite", "postgres", "mysql"].map(String::from));
+    let dialects = BTreeSet::from(["sqlite", "postgres", "mysql", "duckdb"].map(String::from));
     Suite::load(&repository().join("suites/speedtest.toml"), &dialects).unwrap()
 }
 

@@ -97,6 +97,10 @@ pub struct Sample {
     /// servers that cannot be looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCost>,
+    /// How long single operations took, where the job asked for it: durations in nanoseconds, ascending,
+    /// each with how many operations took so long, to three significant digits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latency: Vec<(u64, u64)>,
 }
 
 /// What the processes of a server cost during the timed section: the sum over the main process and

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Test;
+
 /// One trial: everything a runner needs, in one JSON object on its standard input, ended by the
 /// end of the input.
 ///
@@ -19,6 +21,9 @@ pub struct Job {
     pub engine: String,
     /// The driver by which to reach it, as `c`.
     pub driver: String,
+    /// Which of the driver's ways of working, as `copy`; absent for its usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// Which library or server program of the engine.
     pub build: Build,
     /// The settings asked for, in the order in which they were named. The runner applies them before
@@ -30,6 +35,10 @@ pub struct Job {
     /// A fresh, empty folder, on the file system to be measured: the database goes here and nowhere
     /// else. dyno removes it after the trial.
     pub directory: PathBuf,
+    /// Whether every operation of a key-value test is timed by itself. Its samples then carry
+    /// `latency`, and their durations hold the cost of reading the clock.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub latency: bool,
     /// The tests, in order. Each builds on the state that those before it left.
     pub tests: Vec<Test>,
 }
@@ -107,39 +116,6 @@ pub struct Setting {
     pub value: String,
 }
 
-/// One test of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Test {
-    /// The test's id in the suite; events name it.
-    pub id: String,
-    /// The work to do between the two readings of the clock.
-    #[serde(flatten)]
-    pub work: Work,
-    /// A query whose rows are the answer. It runs after the clock has stopped. Without one, the
-    /// answer is the rows that the timed statements returned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check: Option<String>,
-}
-
-/// A model with its input: the closed list of kinds of work that runners implement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "model", rename_all = "kebab-case")]
-pub enum Work {
-    /// Execute each statement of a file, in order, one at a time, fetching every value of every row.
-    Statements {
-        /// UTF-8 text, each statement ended by one NUL byte, so that a mapped file holds C strings.
-        /// Transactions are statements like any other: the runner adds none.
-        file: PathBuf,
-        /// How many statements the file holds.
-        count: u64,
-    },
-}
-
-impl Work {
-    /// The model's name, as suites and `runner.toml` spell it.
-    pub fn model(&self) -> &'static str {
-        match self {
-            Work::Statements { .. } => "statements",
-        }
-    }
+fn is_false(value: &bool) -> bool {
+    !value
 }

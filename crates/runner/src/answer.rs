@@ -105,6 +105,20 @@ impl Answer {
         }
     }
 
+    /// Adds a whole row, outside the clock.
+    pub(crate) fn row(&mut self, values: &[Value]) {
+        for value in values {
+            match value {
+                Value::Null => self.null(),
+                Value::Integer(number) => self.integer(*number),
+                Value::Real(number) => self.real(*number),
+                Value::Text(text) => self.text(text.as_bytes()),
+                Value::Blob { blob } => self.text(blob.as_bytes()),
+            }
+        }
+        self.end_row();
+    }
+
     /// How many rows have been fetched since the answer began, kept or not.
     pub fn rows(&self) -> u64 {
         self.rows

@@ -65,6 +65,22 @@ pub fn expect(job: &Job, engine: &str, drivers: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// The driver's way of working that a job names; the first of those that it has where the job names none.
+pub fn variant<T: Copy>(job: &Job, known: &[(&str, T)]) -> Result<T> {
+    let named = job.variant.as_deref();
+    let found = known.iter().find(|(name, _)| named.is_none_or(|named| named == *name));
+    found.map(|(_, way)| *way).with_context(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        format!(
+            "{}/{} has no variant '{}': it has {}",
+            job.engine,
+            job.driver,
+            named.unwrap_or_default(),
+            names.join(", ")
+        )
+    })
+}
+
 /// The server of a job whose engine has one.
 ///
 /// The database that the trial is to make and remove must have a name that nobody else gives to a
@@ -104,6 +120,17 @@ mod tests {
         assert!(expect(&job, "null", &["rust"]).is_ok());
         let error = expect(&job, "sqlite", &["c", "other"]).unwrap_err().to_string();
         assert_eq!(error, "this runner serves sqlite/c, sqlite/other and the job asks for null/rust");
+    }
+
+    #[test]
+    fn the_first_variant_is_the_usual_one() {
+        let with = |variant: Option<&str>| {
+            let job = Job { variant: variant.map(str::to_owned), ..read(JOB.as_bytes()).unwrap() };
+            super::variant(&job, &[("copy", 1), ("insert", 2)])
+        };
+        assert_eq!((with(None).unwrap(), with(Some("insert")).unwrap()), (1, 2));
+        let error = with(Some("magic")).unwrap_err().to_string();
+        assert_eq!(error, "null/rust has no variant 'magic': it has copy, insert");
     }
 
     #[test]

@@ -1,7 +1,116 @@
-//! Which file a driver's functions come from.
+//! Client libraries that are loaded at run time, and which file a driver's functions come from.
 
 use std::ffi::c_void;
 use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Build;
+pub use libloading::os::unix::Library;
+use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
+
+/// A client library: what it is called and what to do where there is none.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientLibrary {
+    /// Whose it is, for messages.
+    pub of: &'static str,
+    /// What its files are called, the preferred one first.
+    pub files: &'static [&'static str],
+    /// How to get it.
+    pub install: &'static str,
+}
+
+impl ClientLibrary {
+    /// Loads the system's: the same for every server, so that versions of the server are compared
+    /// through one client. Where the system has none, that of the job's installation folder serves.
+    pub fn load<T>(&self, build: &Build, resolve: fn(Library) -> Result<T>) -> Result<T> {
+        let mut complaint = String::new();
+        // The names alone are for the loader's own search.
+        for file in self.files.iter().map(PathBuf::from).chain(self.beside(build)) {
+            match self.open(&file, resolve) {
+                Ok(api) => return Ok(api),
+                Err(error) if complaint.is_empty() => complaint = format!("{error:#}"),
+                Err(_) => {}
+            }
+        }
+        bail!("{complaint}; install it ({})", self.install)
+    }
+
+    /// Those in an installation folder.
+    fn beside(&self, build: &Build) -> Vec<PathBuf> {
+        let Build::Path(folder) = build else { return Vec::new() };
+        let files = self.files.iter().map(|name| folder.join("lib").join(name));
+        files.filter(|file| file.is_file()).collect()
+    }
+
+    /// Loads one file.
+    pub fn open<T>(&self, file: &Path, resolve: fn(Library) -> Result<T>) -> Result<T> {
+        let context = || format!("cannot use {} as the client library of {}", file.display(), self.of);
+        // Every symbol is resolved now, so that none is looked up within a timed section.
+        // SAFETY: loading a library runs its initialisers. It is the client library by its name.
+        let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) }.with_context(context)?;
+        resolve(library).with_context(context)
+    }
+}
+
+/// Declares a table of a library's functions and how to fill it. The list is the whole of what a library
+/// must offer, but for those that are optional.
+///
+/// Each line is `name = "symbol": fn(arguments) -> result;`.
+#[macro_export]
+macro_rules! functions {
+    (
+        $api:ident of $library:literal {
+            $($name:ident = $symbol:literal: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)*
+        }
+        optional {
+            $($maybe:ident = $other:literal: fn($($given:ty),* $(,)?) $(-> $gives:ty)?;)*
+        }
+    ) => {
+        /// The table. Calling an entry is as unsafe as calling the C function.
+        pub struct $api {
+            $(
+                #[doc = concat!("`", $symbol, "`")]
+                pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
+            )*
+            $(
+                #[doc = concat!("`", $other, "`, which not every version has.")]
+                pub $maybe: Option<unsafe extern "C" fn($($given),*) $(-> $gives)?>,
+            )*
+            /// Keeps the functions in memory.
+            _library: $crate::library::Library,
+        }
+
+        impl $api {
+            /// Looks every function up; the error names the one that is missing.
+            pub fn resolve(library: $crate::library::Library) -> anyhow::Result<$api> {
+                use $crate::library::symbol;
+                // SAFETY: these are the signatures of the library's header. A library that has functions
+                // of these names with others is another one.
+                unsafe {
+                    Ok($api {
+                        $($name: symbol(&library, $symbol, $library)?,)*
+                        $($maybe: symbol(&library, $other, $library).ok(),)*
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+
+/// One function of a library, for [`functions!`](crate::functions).
+///
+/// # Safety
+/// `T` is the function's type.
+///
+/// # Errors
+/// There is none of that name, so that the library is not what it should be.
+pub unsafe fn symbol<T: Copy>(library: &Library, name: &str, should_be: &str) -> Result<T> {
+    // SAFETY: as the caller promises.
+    let found = unsafe { library.get::<T>(name) };
+    found.map(|symbol| *symbol).with_context(|| format!("it has no function {name}: it is not {should_be}"))
+}
 
 /// The file that an address was mapped from, as the kernel names it: with the address of one of its
 /// functions, the library that is really in use.
@@ -24,6 +133,47 @@ fn file_at(maps: &str, address: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    crate::functions! {
+        Libc of "the C library of this test" {
+            length = "strlen": fn(*const std::ffi::c_char) -> usize;
+        }
+        optional {
+            missing = "no_such_function": fn();
+        }
+    }
+
+    crate::functions! {
+        Other of "a library that never was" {
+            missing = "no_such_function": fn();
+        }
+        optional {}
+    }
+
+    const LIBC: ClientLibrary =
+        ClientLibrary { of: "nobody", files: &["no-such-file.so", "libc.so.6"], install: "never" };
+
+    #[test]
+    fn the_first_file_that_serves_is_loaded() {
+        let libc = LIBC.load(&Build::System, Libc::resolve).unwrap();
+        // SAFETY: the text ends in NUL.
+        assert_eq!(unsafe { (libc.length)(c"four".as_ptr()) }, 4);
+        assert!(libc.missing.is_none());
+        assert!(file_of(libc.length as *const c_void).unwrap().contains("libc"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_what_to_do() {
+        let loaded = LIBC.load(&Build::System, Other::resolve).map(|other| other.missing);
+        let error = loaded.unwrap_err().to_string();
+        assert!(error.contains("no-such-file.so as the client library of nobody"), "{error}");
+        assert!(error.ends_with("install it (never)"), "{error}");
+        let error = format!("{:#}", LIBC.open(Path::new("libc.so.6"), Other::resolve).err().unwrap());
+        assert!(
+            error.contains("no function no_such_function: it is not a library that never was"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn an_address_leads_to_its_file() {

@@ -4,18 +4,13 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, Error, Result};
 use dyno_protocol::{Event, Job, Sample, Test, Work};
 
-use crate::counters::Counters;
+use crate::clock::Clock;
 use crate::events::Events;
-use crate::server_cost::Server;
-use crate::{Answer, Driver, Failure, Statements};
-
-/// How many characters of a statement a message quotes.
-const QUOTED: usize = 200;
+use crate::{Answer, Driver, work};
 
 /// Why a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -30,14 +25,20 @@ pub enum Stop {
 
 /// What the tests of a trial share.
 struct Trial<'a, D, W> {
-    driver: D,
+    bench: Bench<D>,
     directory: &'a Path,
     events: &'a mut Events<W>,
-    counters: Counters,
-    server: Option<Server>,
-    answer: Answer,
-    /// Kept from test to test, see [`Statements::load`].
-    ends: Vec<usize>,
+}
+
+/// What a test is done with.
+pub struct Bench<D> {
+    pub driver: D,
+    pub clock: Clock,
+    pub answer: Answer,
+    /// Kept from test to test, see [`crate::Statements::load`].
+    pub ends: Vec<usize>,
+    /// Whether every operation is timed by itself.
+    pub latency: bool,
 }
 
 /// Goes through a job. `current` names the test at work, also where this panics.
@@ -49,21 +50,20 @@ pub fn trial<D: Driver, W: Write>(
     let (driver, hello) = D::open(job)?;
     events.send(&Event::Hello(hello)).map_err(Stop::Output)?;
     let longest = job.tests.iter().map(|test| statement_count(&test.work)).max().unwrap_or(0);
-    let mut trial = Trial {
+    let bench = Bench {
         driver,
-        directory: &job.directory,
-        events,
-        counters: Counters::open(),
-        server: job.server.as_ref().and_then(|server| server.process).map(Server::new),
+        clock: Clock::new(job),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
+        latency: job.latency,
     };
+    let mut trial = Trial { bench, directory: &job.directory, events };
     for test in &job.tests {
         *current = Some(test.id.clone());
         trial.test(test)?;
     }
     *current = None;
-    trial.driver.close().context("the database did not close")?;
+    trial.bench.driver.close().context("the database did not close")?;
     trial.events.send(&Event::Bye {}).map_err(Stop::Output)
 }
 
@@ -72,64 +72,32 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
         // Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes
         // out before the input is loaded and not just before the clock starts.
         self.send(&Event::Progress { test: test.id.clone() })?;
-        self.answer.begin(test.check.is_none());
-        let sample = match &test.work {
-            Work::Statements { file, count } => self.statements(file, *count)?,
-        };
-        self.send(&Event::Sample(Sample { test: test.id.clone(), ..sample }))?;
-        if let Some(sql) = &test.check {
-            self.check(sql)?;
+        for sql in &test.setup {
+            self.query(sql).with_context(|| format!("the setup ({})", quote(sql)))?;
         }
-        self.events.send_answer(&test.id, &self.answer).map_err(Stop::Output)
-    }
-
-    fn statements(&mut self, file: &Path, count: u64) -> Result<Sample> {
-        let statements = Statements::load(file, count, std::mem::take(&mut self.ends))?;
-        let changes = self.driver.changes();
-        let server_before = self.server.as_ref().and_then(Server::before);
-        let before = self.counters.before();
-
-        let clock = Instant::now();
-        let result = self.driver.statements(&statements, &mut self.answer);
-        let elapsed = clock.elapsed();
-
-        let after = self.counters.after();
-        let peak_memory_bytes = self.counters.peak_bytes();
-        let server =
-            self.server.as_ref().zip(server_before).and_then(|(server, before)| server.since(&before));
-        let operations = result.map_err(|failure| explain(failure, &statements))?;
-        let changed = self.driver.changes().saturating_sub(changes);
-        let sample = Sample {
-            test: String::new(),
-            nanoseconds: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
-            operations,
-            rows: self.answer.rows() + changed,
-            bytes: statements.bytes(),
-            user_ns: after.user_ns.saturating_sub(before.user_ns),
-            system_ns: after.system_ns.saturating_sub(before.system_ns),
-            wait_ns: after.wait_ns.saturating_sub(before.wait_ns),
-            device_read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
-            device_written_bytes: after.written_bytes.saturating_sub(before.written_bytes),
-            peak_memory_bytes,
-            database_bytes: self.database_bytes()?,
-            server,
-        };
-        self.ends = statements.release();
-        Ok(sample)
+        self.bench.answer.begin(test.check.is_none());
+        let sample = work::perform(&test.work, &mut self.bench)?;
+        let database_bytes = self.database_bytes()?;
+        self.send(&Event::Sample(Sample { test: test.id.clone(), database_bytes, ..sample }))?;
+        if let Some(sql) = &test.check {
+            self.query(sql).with_context(|| format!("the check query ({})", quote(sql)))?;
+        } else {
+            work::read_back(&test.work, &mut self.bench).context("reading back what is stored")?;
+        }
+        self.events.send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
 
     fn database_bytes(&mut self) -> Result<u64> {
-        match self.driver.database_bytes().context("cannot tell the size of the database")? {
+        match self.bench.driver.database_bytes().context("cannot tell the size of the database")? {
             Some(bytes) => Ok(bytes),
             None => folder_bytes(self.directory).context("cannot add up the database's files"),
         }
     }
 
-    fn check(&mut self, sql: &str) -> Result<()> {
-        self.answer.begin(true);
-        let quoted = || format!("the check query ({})", quote(sql));
-        let text = CString::new(sql).with_context(quoted)?;
-        self.driver.query(&text, &mut self.answer).with_context(quoted)
+    fn query(&mut self, sql: &str) -> Result<()> {
+        self.bench.answer.begin(true);
+        let text = CString::new(sql)?;
+        self.bench.driver.query(&text, &mut self.bench.answer)
     }
 
     fn send(&mut self, event: &Event) -> Result<(), Stop> {
@@ -140,16 +108,15 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
 fn statement_count(work: &Work) -> usize {
     match work {
         Work::Statements { count, .. } => usize::try_from(*count).unwrap_or(0),
+        _ => 0,
     }
 }
 
-fn explain(failure: Failure, statements: &Statements) -> Error {
-    let text = statements.get(failure.index).unwrap_or_default().to_string_lossy();
-    let place = format!("statement {} of {} ({})", failure.index + 1, statements.len(), quote(&text));
-    failure.error.context(place)
-}
+/// How many characters of a statement a message quotes.
+const QUOTED: usize = 200;
 
-fn quote(sql: &str) -> String {
+/// The beginning of a statement, for a message.
+pub fn quote(sql: &str) -> String {
     match sql.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{}…", &sql[..end]),
         None => sql.to_owned(),

@@ -4,9 +4,7 @@
 //! libmariadb and libmysqlclient have the same functions and differ in the numbers of some options.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
-
-use anyhow::{Context, Result};
-use libloading::os::unix::Library;
+use std::ptr;
 
 /// A connection, opaque.
 #[repr(C)]
@@ -19,6 +17,59 @@ pub struct Mysql {
 pub struct Res {
     _opaque: [u8; 0],
 }
+
+/// A prepared statement, opaque.
+#[repr(C)]
+pub struct Stmt {
+    _opaque: [u8; 0],
+}
+
+/// Where a parameter's or a result's value lies. Both libraries lay it out so, as programs fill it in.
+#[repr(C)]
+pub struct Bind {
+    /// The value's length; with [`ATTR_ARRAY_SIZE`] the first of as many lengths as there are rows.
+    pub length: *const c_ulong,
+    is_null: *mut c_char,
+    /// The value; with [`ATTR_ARRAY_SIZE`] the first of as many pointers to values.
+    pub buffer: *const c_void,
+    error: *mut c_char,
+    internal: [*mut c_void; 4],
+    buffer_length: c_ulong,
+    more_internal: [c_ulong; 2],
+    numbers: [c_uint; 2],
+    /// The type, as in `enum_field_types`.
+    pub kind: c_uint,
+    flags: [c_char; 4],
+    extension: *mut c_void,
+}
+
+impl Bind {
+    /// A value of a type.
+    pub fn new(kind: c_uint, buffer: *const c_void, length: *const c_ulong) -> Bind {
+        Bind {
+            length,
+            is_null: ptr::null_mut(),
+            buffer,
+            error: ptr::null_mut(),
+            internal: [ptr::null_mut(); 4],
+            buffer_length: 0,
+            more_internal: [0; 2],
+            numbers: [0; 2],
+            kind,
+            flags: [0; 4],
+            extension: ptr::null_mut(),
+        }
+    }
+}
+
+/// Begins a file that LOAD DATA LOCAL asks for: not 0 where there is none.
+pub type InfileInit = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *mut c_void) -> c_int;
+/// Reads from it into memory of a size: how many bytes, 0 at the end.
+pub type InfileRead = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
+/// Ends it.
+pub type InfileEnd = unsafe extern "C" fn(*mut c_void);
+/// Says into memory of a size why there is none, and gives the error's number.
+pub type InfileError = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
 
 /// A column of a result. Both libraries lay it out so, as programs read it directly.
 #[repr(C)]
@@ -35,30 +86,30 @@ pub struct Field {
     extension: *mut c_void,
 }
 
-/// Begins to read a file that the server asks for by its name.
-pub type InfileInit = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *mut c_void) -> c_int;
-/// Reads from it: how many bytes, 0 at the end, less after an error.
-pub type InfileRead = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
-/// Ends reading.
-pub type InfileEnd = unsafe extern "C" fn(*mut c_void);
-/// Tells what went wrong.
-pub type InfileError = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
-
 /// Flag of a connection: an UPDATE counts the rows that it found, also those that it left as they were.
 pub const CLIENT_FOUND_ROWS: c_ulong = 2;
 
 /// Option: seconds to wait for a connection, an `unsigned int`.
 pub const OPT_CONNECT_TIMEOUT: c_int = 0;
-/// Option: whether the server may ask for a file, an `unsigned int`.
-pub const OPT_LOCAL_INFILE: c_int = 8;
 /// Option: the connection's character set, a string.
 pub const SET_CHARSET_NAME: c_int = 7;
+/// Option: whether LOAD DATA LOCAL is allowed, an `unsigned int`.
+pub const OPT_LOCAL_INFILE: c_int = 8;
 /// Option: how to connect, an `unsigned int`.
 pub const OPT_PROTOCOL: c_int = 9;
 /// How to connect: over TCP, also to `localhost`.
 pub const PROTOCOL_TCP: c_uint = 1;
 /// How to connect: through a socket in the file system.
 pub const PROTOCOL_SOCKET: c_uint = 2;
+
+/// Attribute of a statement, of libmariadb only: how many rows one execution inserts, an `unsigned int`.
+pub const ATTR_ARRAY_SIZE: c_int = 201;
+/// Type: a whole number of 64 bits.
+pub const LONGLONG: c_uint = 8;
+/// Type: text.
+pub const STRING: c_uint = 254;
+/// What a fetch gives after the last row.
+pub const NO_DATA: c_int = 100;
 
 /// Which of the two client libraries it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,76 +120,55 @@ pub enum Family {
     MySql,
 }
 
-/// Declares the table and how to fill it. The list is the whole of what a library must offer.
-macro_rules! table {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The table. Calling an entry is as unsafe as calling the C function.
-        pub struct Api {
-            $(
-                #[doc = concat!("`mysql_", stringify!($name), "`")]
-                pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
-            )*
-            /// Which library it is.
-            pub family: Family,
-            /// Keeps the functions in memory.
-            _library: Library,
-        }
-
-        impl Api {
-            /// Looks every function up; the error names the one that is missing.
-            pub fn resolve(library: Library) -> Result<Api> {
-                // SAFETY: these are the signatures of the library's header. A library that has functions
-                // of these names with others is no client library of MySQL.
-                unsafe {
-                    let family = match library.get::<*const c_void>("mariadb_get_infov") {
-                        Ok(_) => Family::MariaDb,
-                        Err(_) => Family::MySql,
-                    };
-                    Ok(Api {
-                        $($name: symbol(&library, concat!("mysql_", stringify!($name)))?,)*
-                        family,
-                        _library: library,
-                    })
-                }
-            }
-        }
-    };
+dyno_runner::functions! {
+    Api of "a client library of MariaDB or MySQL" {
+        get_client_info = "mysql_get_client_info": fn() -> *const c_char;
+        init = "mysql_init": fn(*mut Mysql) -> *mut Mysql;
+        options = "mysql_options": fn(*mut Mysql, c_int, *const c_void) -> c_int;
+        real_connect = "mysql_real_connect": fn(
+            *mut Mysql, *const c_char, *const c_char, *const c_char, *const c_char, c_uint, *const c_char, c_ulong
+        ) -> *mut Mysql;
+        close = "mysql_close": fn(*mut Mysql);
+        errno = "mysql_errno": fn(*mut Mysql) -> c_uint;
+        error = "mysql_error": fn(*mut Mysql) -> *const c_char;
+        sqlstate = "mysql_sqlstate": fn(*mut Mysql) -> *const c_char;
+        get_ssl_cipher = "mysql_get_ssl_cipher": fn(*mut Mysql) -> *const c_char;
+        real_query = "mysql_real_query": fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
+        store_result = "mysql_store_result": fn(*mut Mysql) -> *mut Res;
+        use_result = "mysql_use_result": fn(*mut Mysql) -> *mut Res;
+        more_results = "mysql_more_results": fn(*mut Mysql) -> c_char;
+        next_result = "mysql_next_result": fn(*mut Mysql) -> c_int;
+        field_count = "mysql_field_count": fn(*mut Mysql) -> c_uint;
+        affected_rows = "mysql_affected_rows": fn(*mut Mysql) -> u64;
+        warning_count = "mysql_warning_count": fn(*mut Mysql) -> c_uint;
+        num_fields = "mysql_num_fields": fn(*mut Res) -> c_uint;
+        fetch_fields = "mysql_fetch_fields": fn(*mut Res) -> *const Field;
+        fetch_row = "mysql_fetch_row": fn(*mut Res) -> *const *const c_char;
+        fetch_lengths = "mysql_fetch_lengths": fn(*mut Res) -> *const c_ulong;
+        free_result = "mysql_free_result": fn(*mut Res);
+        set_local_infile_handler = "mysql_set_local_infile_handler": fn(*mut Mysql, InfileInit, InfileRead, InfileEnd, InfileError, *mut c_void);
+        stmt_init = "mysql_stmt_init": fn(*mut Mysql) -> *mut Stmt;
+        stmt_prepare = "mysql_stmt_prepare": fn(*mut Stmt, *const c_char, c_ulong) -> c_int;
+        stmt_attr_set = "mysql_stmt_attr_set": fn(*mut Stmt, c_int, *const c_void) -> c_char;
+        stmt_bind_param = "mysql_stmt_bind_param": fn(*mut Stmt, *mut Bind) -> c_char;
+        stmt_execute = "mysql_stmt_execute": fn(*mut Stmt) -> c_int;
+        stmt_field_count = "mysql_stmt_field_count": fn(*mut Stmt) -> c_uint;
+        stmt_bind_result = "mysql_stmt_bind_result": fn(*mut Stmt, *mut Bind) -> c_char;
+        stmt_fetch = "mysql_stmt_fetch": fn(*mut Stmt) -> c_int;
+        stmt_errno = "mysql_stmt_errno": fn(*mut Stmt) -> c_uint;
+        stmt_error = "mysql_stmt_error": fn(*mut Stmt) -> *const c_char;
+        stmt_sqlstate = "mysql_stmt_sqlstate": fn(*mut Stmt) -> *const c_char;
+        stmt_close = "mysql_stmt_close": fn(*mut Stmt) -> c_char;
+    }
+    optional {
+        // Only libmariadb has it.
+        get_infov = "mariadb_get_infov": fn();
+    }
 }
 
-table! {
-    get_client_info: fn() -> *const c_char;
-    init: fn(*mut Mysql) -> *mut Mysql;
-    options: fn(*mut Mysql, c_int, *const c_void) -> c_int;
-    real_connect: fn(
-        *mut Mysql, *const c_char, *const c_char, *const c_char, *const c_char, c_uint, *const c_char, c_ulong
-    ) -> *mut Mysql;
-    close: fn(*mut Mysql);
-    errno: fn(*mut Mysql) -> c_uint;
-    error: fn(*mut Mysql) -> *const c_char;
-    sqlstate: fn(*mut Mysql) -> *const c_char;
-    get_ssl_cipher: fn(*mut Mysql) -> *const c_char;
-    set_local_infile_handler: fn(*mut Mysql, InfileInit, InfileRead, InfileEnd, InfileError, *mut c_void);
-    real_query: fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
-    store_result: fn(*mut Mysql) -> *mut Res;
-    more_results: fn(*mut Mysql) -> c_char;
-    next_result: fn(*mut Mysql) -> c_int;
-    field_count: fn(*mut Mysql) -> c_uint;
-    affected_rows: fn(*mut Mysql) -> u64;
-    num_fields: fn(*mut Res) -> c_uint;
-    fetch_fields: fn(*mut Res) -> *const Field;
-    fetch_row: fn(*mut Res) -> *const *const c_char;
-    fetch_lengths: fn(*mut Res) -> *const c_ulong;
-    free_result: fn(*mut Res);
-}
-
-/// One function of a library.
-///
-/// # Safety
-/// `T` is the function's type.
-unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { library.get::<T>(name) };
-    found
-        .map(|symbol| *symbol)
-        .with_context(|| format!("it has no function {name}: it is no client library of MariaDB or MySQL"))
+impl Api {
+    /// Which library it is.
+    pub fn family(&self) -> Family {
+        if self.get_infov.is_some() { Family::MariaDb } else { Family::MySql }
+    }
 }

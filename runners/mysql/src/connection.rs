@@ -6,15 +6,20 @@ use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
 use dyno_protocol::Value;
+use dyno_runner::server::Client;
 use dyno_runner::{Answer, number, real};
 
-use crate::api::{Api, CLIENT_FOUND_ROWS, Field, Mysql, Res};
+use crate::api::{Api, CLIENT_FOUND_ROWS, Field, LONGLONG, Mysql, Res, STRING};
+use crate::infile;
+use crate::load::Way;
 
 /// A connection to a server, closed when dropped.
 pub struct Connection {
-    pub(crate) api: Rc<Api>,
+    api: Rc<Api>,
     /// Open once `connect` has succeeded, and used by one thread.
-    pub(crate) mysql: *mut Mysql,
+    mysql: *mut Mysql,
+    /// How it loads many rows.
+    pub way: Way,
 }
 
 /// Where to connect.
@@ -42,13 +47,15 @@ pub struct ServerError {
 
 impl Connection {
     /// A connection that is to be opened.
-    pub fn new(api: Rc<Api>) -> Result<Connection> {
+    pub fn new(api: Rc<Api>, way: Way) -> Result<Connection> {
         // SAFETY: null asks for a new connection.
         let mysql = unsafe { (api.init)(ptr::null_mut()) };
         if mysql.is_null() {
             bail!("{} has no memory for a connection", crate::library::version(&api));
         }
-        Ok(Connection { api, mysql })
+        let connection = Connection { api, mysql, way };
+        infile::refuse(&connection);
+        Ok(connection)
     }
 
     /// Sets an option that is a string.
@@ -91,41 +98,6 @@ impl Connection {
         if connected.is_null() { Err(self.server_error().into()) } else { Ok(()) }
     }
 
-    /// Executes one statement, reads every value of every row by the type of its column, and returns
-    /// how many rows it inserted, updated or deleted.
-    ///
-    /// This is the timed section. It allocates nothing, and beyond the library's calls it does what puts
-    /// a value into the answer.
-    #[inline]
-    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
-        let api = &*self.api;
-        let mut changed = 0;
-        // SAFETY: the connection is open; text and length belong together; each result is fetched to its
-        // end and freed once.
-        unsafe {
-            let mut code = (api.real_query)(self.mysql, sql.as_ptr(), sql.count_bytes() as c_ulong);
-            loop {
-                if code != 0 {
-                    return Err(self.error());
-                }
-                let result = (api.store_result)(self.mysql);
-                if !result.is_null() {
-                    self.fetch(result, answer);
-                    (api.free_result)(result);
-                } else if (api.field_count)(self.mysql) == 0 {
-                    changed += (api.affected_rows)(self.mysql);
-                } else {
-                    return Err(self.error());
-                }
-                // A procedure that was called may have more than one result.
-                if (api.more_results)(self.mysql) == 0 {
-                    return Ok(changed);
-                }
-                code = (api.next_result)(self.mysql);
-            }
-        }
-    }
-
     /// Puts every row of a result into the answer.
     ///
     /// # Safety
@@ -157,25 +129,6 @@ impl Connection {
         }
     }
 
-    /// Executes a statement outside the clock and returns its rows.
-    pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
-        let mut answer = Answer::new();
-        self.execute(&CString::new(sql)?, &mut answer)?;
-        Ok(answer.kept().collect())
-    }
-
-    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
-    pub fn value(&self, sql: &str) -> Result<Option<String>> {
-        let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
-        Ok(match value {
-            None | Some(Value::Null) => None,
-            Some(Value::Integer(number)) => Some(number.to_string()),
-            Some(Value::Real(number)) => Some(number.to_string()),
-            Some(Value::Text(text)) => Some(text),
-            Some(Value::Blob { blob }) => Some(blob),
-        })
-    }
-
     /// The cipher of an encrypted connection.
     pub fn cipher(&self) -> Option<String> {
         // SAFETY: the connection is open; a cipher is a string that lives as long.
@@ -186,8 +139,45 @@ impl Connection {
     }
 
     /// The library in use.
-    pub fn api(&self) -> &Api {
+    pub fn api(&self) -> &Rc<Api> {
         &self.api
+    }
+
+    /// The connection as the library knows it, open while this is not dropped.
+    pub fn raw(&self) -> *mut Mysql {
+        self.mysql
+    }
+
+    /// An error if the server took the last statement and yet found fault with its values: it may have cut
+    /// them off or put others in their place.
+    #[inline]
+    pub fn check_warnings(&self) -> Result<()> {
+        // SAFETY: the connection is open.
+        match unsafe { (self.api.warning_count)(self.mysql) } {
+            0 => Ok(()),
+            count => Err(self.warnings(count)),
+        }
+    }
+
+    #[cold]
+    fn warnings(&self, count: c_uint) -> Error {
+        match self.rows("SHOW WARNINGS LIMIT 1").as_deref() {
+            Ok([first, ..]) => {
+                let text = |place| match first.get(place) {
+                    Some(Value::Text(text)) => text.clone(),
+                    Some(Value::Integer(number)) => number.to_string(),
+                    _ => String::new(),
+                };
+                anyhow!(
+                    "the server took the rows with {count} warnings, so it does not hold what it was sent; the \
+                     first: {} ({} {})",
+                    text(2),
+                    text(0).to_lowercase(),
+                    text(1)
+                )
+            }
+            _ => anyhow!("the server took the rows with {count} warnings and does not tell them"),
+        }
     }
 
     fn server_error(&self) -> ServerError {
@@ -202,9 +192,17 @@ impl Connection {
         }
     }
 
+    /// Why the last call failed.
     #[cold]
-    pub(crate) fn error(&self) -> Error {
-        let error = self.server_error();
+    pub fn error(&self) -> Error {
+        self.server_error().explain()
+    }
+}
+
+impl ServerError {
+    /// The same as an error, with what to do where the connection is lost.
+    pub fn explain(self) -> Error {
+        let error = self;
         if LOST.contains(&error.number) {
             return anyhow!(
                 "the connection to the server is lost: {error}. If the server has crashed or was stopped, its \
@@ -212,6 +210,40 @@ impl Connection {
             );
         }
         error.into()
+    }
+}
+
+impl Client for Connection {
+    type Refusal = ServerError;
+
+    #[inline]
+    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        let api = &*self.api;
+        let mut changed = 0;
+        // SAFETY: the connection is open; text and length belong together; each result is fetched to its
+        // end and freed once.
+        unsafe {
+            let mut code = (api.real_query)(self.mysql, sql.as_ptr(), sql.count_bytes() as c_ulong);
+            loop {
+                if code != 0 {
+                    return Err(self.error());
+                }
+                let result = (api.store_result)(self.mysql);
+                if !result.is_null() {
+                    self.fetch(result, answer);
+                    (api.free_result)(result);
+                } else if (api.field_count)(self.mysql) == 0 {
+                    changed += (api.affected_rows)(self.mysql);
+                } else {
+                    return Err(self.error());
+                }
+                // A procedure that was called may have more than one result.
+                if (api.more_results)(self.mysql) == 0 {
+                    return Ok(changed);
+                }
+                code = (api.next_result)(self.mysql);
+            }
+        }
     }
 }
 
@@ -236,9 +268,9 @@ const SHORT: c_uint = 2;
 const LONG: c_uint = 3;
 const FLOAT: c_uint = 4;
 const DOUBLE: c_uint = 5;
-const LONGLONG: c_uint = 8;
 const INT24: c_uint = 9;
 const YEAR: c_uint = 13;
+const VARCHAR: c_uint = 15;
 const BIT: c_uint = 16;
 const NEWDECIMAL: c_uint = 246;
 const TINY_BLOB: c_uint = 249;
@@ -256,11 +288,18 @@ fn put(value: &[u8], field: &Field, answer: &mut Answer) {
     }
 }
 
+impl Field {
+    /// Whether its values are stored as text.
+    pub fn is_text(&self) -> bool {
+        matches!(self.kind, VARCHAR | TINY_BLOB..=STRING) && self.charset != BYTES
+    }
+}
+
 /// A C string as text.
 ///
 /// # Safety
 /// It ends in NUL.
-unsafe fn text(string: *const c_char) -> String {
+pub unsafe fn text(string: *const c_char) -> String {
     // SAFETY: as the caller promises.
     unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }

@@ -1,71 +1,100 @@
-//! Rows to the server by LOAD DATA LOCAL INFILE, from memory and never from a file.
+//! The file that LOAD DATA LOCAL INFILE reads: rows in memory, and never a file of this machine.
+//!
+//! It is the server that asks the client for a file, and one that is not what it seems could ask for any. So
+//! a connection refuses from the beginning, and serves nothing but rows, while they are being loaded.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::ptr;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::{ptr, slice};
 
 use anyhow::{Error, Result};
+use dyno_runner::Answer;
+use dyno_runner::server::Client;
 
-use crate::api::OPT_LOCAL_INFILE;
+use crate::api::InfileRead;
 use crate::connection::Connection;
 
-/// Fills a buffer; 0 at the end.
-pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<usize>;
+/// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
+pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
 
-struct Infile<'a> {
-    fill: Fill<'a>,
+/// What a server is told that asks for a file at another time.
+const REFUSAL: &CStr = c"dyno sends no files";
+/// The number of an error that has none.
+const UNKNOWN_ERROR: c_int = 2000;
+
+/// What is sent.
+struct File<F> {
+    /// Fills memory and returns how many bytes it has put there, 0 at the end.
+    fill: F,
+    /// Why it could not.
     error: Option<Error>,
 }
 
-impl Connection {
-    /// Executes a LOAD DATA LOCAL INFILE whose file is what `fill` gives, and returns how many rows came
-    /// to the table.
-    pub fn load_data(&self, sql: &str, fill: Fill) -> Result<u64> {
-        let mut infile = Infile { fill, error: None };
-        let pointer: *mut Infile = &mut infile;
-        self.set_number(OPT_LOCAL_INFILE, 1)?;
-        // SAFETY: the connection is open; the handlers use the pointer within the query alone.
-        let code = unsafe {
-            (self.api.set_local_infile_handler)(self.mysql, init, read, end, error, pointer.cast());
-            (self.api.real_query)(self.mysql, sql.as_ptr().cast(), sql.len() as _)
-        };
-        // No other query may ask for anything.
-        self.set_number(OPT_LOCAL_INFILE, 0)?;
-        match infile.error {
-            Some(error) => Err(error),
-            None if code != 0 => Err(self.error()),
-            // SAFETY: the connection is open.
-            None => Ok(unsafe { (self.api.affected_rows)(self.mysql) }),
-        }
+/// Sends no file, whatever the server asks for.
+pub fn refuse(connection: &Connection) {
+    set(connection, read_nothing, ptr::null_mut());
+}
+
+/// Executes a LOAD DATA LOCAL INFILE, whatever its file's name, and returns how many rows came to the
+/// table. `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end.
+/// Where it fails, the error is that of `fill`, and the server may have taken the rows before: only a
+/// transaction takes them back.
+pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
+    connection: &Connection,
+    sql: &CStr,
+    fill: F,
+) -> Result<u64> {
+    let mut file = File { fill, error: None };
+    let pointer: *mut File<F> = &mut file;
+    set(connection, read::<F>, pointer.cast());
+    let loaded = connection.execute(sql, &mut Answer::new());
+    refuse(connection);
+    file.error.map_or(loaded, Err)
+}
+
+fn set(connection: &Connection, read: InfileRead, file: *mut c_void) {
+    // SAFETY: the connection is there, and the functions take each other's pointers.
+    unsafe {
+        (connection.api().set_local_infile_handler)(connection.raw(), begin, read, end, explain, file);
     }
 }
 
-unsafe extern "C" fn init(to: *mut *mut c_void, _: *const c_char, infile: *mut c_void) -> c_int {
-    // SAFETY: the library gives a place for what the other handlers get. The name does not matter.
-    unsafe { *to = infile };
-    0
+unsafe extern "C" fn begin(to: *mut *mut c_void, _name: *const c_char, file: *mut c_void) -> c_int {
+    // SAFETY: the library gives a place for the pointer.
+    unsafe { *to = file };
+    file.is_null().into()
 }
 
-unsafe extern "C" fn read(infile: *mut c_void, buffer: *mut c_char, length: c_uint) -> c_int {
-    // SAFETY: what `init` gave, and a buffer of this length.
-    let (infile, buffer) = unsafe {
-        ptr::write_bytes(buffer, 0, length as usize);
-        (&mut *infile.cast::<Infile>(), std::slice::from_raw_parts_mut(buffer.cast(), length as usize))
+unsafe extern "C" fn read<F: FnMut(&mut [u8]) -> Result<usize>>(
+    file: *mut c_void,
+    buffer: *mut c_char,
+    length: c_uint,
+) -> c_int {
+    // SAFETY: `begin` has left a pointer to a file of this type that lives while the server reads it, and
+    // the library gives memory of that length.
+    let (file, buffer) = unsafe {
+        (&mut *file.cast::<File<F>>(), slice::from_raw_parts_mut(buffer.cast::<u8>(), length as usize))
     };
-    match (infile.fill)(buffer) {
-        Ok(count) => count as c_int,
+    match (file.fill)(buffer) {
+        Ok(length) => length as c_int,
         Err(error) => {
-            infile.error = Some(error);
+            file.error = Some(error);
             -1
         }
     }
 }
 
-unsafe extern "C" fn end(_: *mut c_void) {}
+/// No file was begun.
+unsafe extern "C" fn read_nothing(_file: *mut c_void, _buffer: *mut c_char, _length: c_uint) -> c_int {
+    -1
+}
 
-unsafe extern "C" fn error(_: *mut c_void, message: *mut c_char, length: c_uint) -> c_int {
-    if length > 0 {
-        // SAFETY: there is room for one byte. The reason itself is kept elsewhere.
-        unsafe { *message = 0 };
+unsafe extern "C" fn end(_file: *mut c_void) {}
+
+unsafe extern "C" fn explain(_file: *mut c_void, buffer: *mut c_char, length: c_uint) -> c_int {
+    let text = REFUSAL.to_bytes_with_nul();
+    if text.len() <= length as usize {
+        // SAFETY: the library gives memory of that length, and the text fits.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len()) };
     }
-    2000
+    UNKNOWN_ERROR
 }

@@ -1,13 +1,17 @@
 //! The client library of MariaDB and MySQL, loaded at run time, and a connection by it: what the runner
 //! and `dyno import` share.
 //!
-//! `library` finds and loads the client library, `api` is its table of functions, `connection` executes
-//! statements, `options` reads those of the URL, `scratch` connects, and makes and removes a trial's own
-//! database, `infile` sends rows.
+//! `library` says what the client library is, `api` is its table of functions, `connection` is the hot loop,
+//! `statement` is a prepared one, `infile` is the file that LOAD DATA reads and `load` puts a trial's rows into
+//! tables, `options` reads those of the URL, `database` connects, and makes and removes the trial's own
+//! database, `settings` sets system variables and reads them back.
 
 pub mod api;
 pub mod connection;
-mod infile;
+pub mod database;
+pub mod infile;
 pub mod library;
-pub mod options;
-pub mod scratch;
+pub mod load;
+mod options;
+mod settings;
+mod statement;

@@ -1,86 +1,85 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves both engines.
 //!
-//! The package's library finds, loads and calls it; its `connection` is the hot loop. `settings` sets
-//! system variables and reads them back.
-
-mod settings;
+//! The package's library finds, loads and calls it. The rest of a server's runner is
+//! [`dyno_runner::server`].
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
+use dyno_runner::server::{self, Client, Engine, Parameters, Trial};
+use dyno_runner_mysql::api::Api;
 use dyno_runner_mysql::connection::{Connection, ServerError};
-use dyno_runner_mysql::library;
-use dyno_runner_mysql::scratch::Scratch;
-
-use settings::Settings;
+use dyno_runner_mysql::load::Way;
+use dyno_runner_mysql::{database, library};
 
 /// The oldest versions that are served.
 const OLDEST: [(&str, (u32, u32)); 2] = [("mariadb", (10, 2)), ("mysql", (5, 7))];
 
-/// A connection to the trial's database.
+/// A server as the client library reaches it.
 struct MySql {
-    scratch: Scratch,
-    changes: u64,
+    api: Rc<Api>,
+    /// Which of the two it must be.
+    engine: &'static str,
+    server: Server,
+    settings: Vec<Setting>,
+    way: Way,
 }
 
-impl Driver for MySql {
-    fn open(job: &Job) -> Result<(Self, Hello)> {
+impl Engine for MySql {
+    type Client = Connection;
+
+    fn new(job: &Job, server: &Server) -> Result<MySql> {
         let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
         dyno_runner::expect(job, engine, &["rust"])?;
-        let server = dyno_runner::server(job)?;
-        let settings = Settings::parse(&job.settings)?;
-        let mut scratch = Scratch::connect(library::load(&job.build)?, server)?;
-        let version =
-            scratch.connection().value("SELECT version()")?.context("the server tells no version")?;
-        check_version(engine, &version)?;
+        let way = dyno_runner::variant(job, Way::all(engine))?;
+        server::check_names(&job.settings, Connection::TITLE)?;
+        let api = Rc::new(library::CLIENT.load(&job.build, Api::resolve)?);
+        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), way })
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        database::connect(&self.api, &self.server, self.way)
+    }
+
+    fn make(&self, connection: &Connection) -> Result<()> {
+        check_version(self.engine, &version(connection)?)?;
         // The database is made by some of the settings.
-        settings.apply(scratch.connection())?;
-        scratch.make()?;
-        let connection = scratch.connection();
-        let hello = Hello {
+        server::apply(connection, self.settings.iter())?;
+        database::make(connection, &self.server.scratch)
+    }
+
+    fn enter(&self, connection: Connection) -> Result<Connection> {
+        connection.rows(&format!("USE `{}`", self.server.scratch))?;
+        Ok(connection)
+    }
+
+    fn remove(&self, connection: &Connection) -> Result<()> {
+        database::remove(connection, &self.server.scratch)
+    }
+
+    fn hello(&self, connection: &Connection) -> Result<Hello> {
+        let version = version(connection)?;
+        Ok(Hello {
             protocol: PROTOCOL,
             runner: concat!("mysql ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: short(&version).to_owned(),
             driver_version: library::version(connection.api()),
             build: identity(connection, version)?,
-            settings: settings.in_force(connection)?,
-        };
-        Ok((MySql { scratch, changes: 0 }, hello))
+            settings: server::in_force(connection, self.settings.iter())?,
+        })
     }
 
-    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
-        let connection = self.scratch.connection();
-        let mut done = 0;
-        for sql in statements.iter() {
-            match connection.execute(sql, answer) {
-                Ok(changed) => self.changes += changed,
-                Err(error) => return Err(Failure { index: done, error }),
-            }
-            done += 1;
-        }
-        Ok(done)
+    fn database_bytes(&self, connection: &Connection) -> Result<u64> {
+        database_bytes(connection)
     }
+}
 
-    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
-        self.scratch.connection().execute(sql, answer).map(drop)
-    }
-
-    fn changes(&mut self) -> u64 {
-        self.changes
-    }
-
-    fn database_bytes(&mut self) -> Result<Option<u64>> {
-        database_bytes(self.scratch.connection()).map(Some)
-    }
-
-    fn close(self) -> Result<()> {
-        self.scratch.remove()
-    }
+fn version(connection: &Connection) -> Result<String> {
+    connection.value("SELECT version()")?.context("the server tells no version")
 }
 
 /// Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one
@@ -157,7 +156,7 @@ fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String,
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<MySql>()
+    dyno_runner::run::<Trial<MySql>>()
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Options {
 
     /// Sets them on a connection that is to be opened.
     pub fn set(&self, connection: &Connection) -> Result<()> {
-        let family = connection.api().family;
+        let family = connection.api().family();
         connection.set_number(OPT_CONNECT_TIMEOUT, self.timeout)?;
         for (name, value) in &self.texts {
             connection.set_text(number(name, family), value)?;

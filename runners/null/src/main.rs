@@ -1,7 +1,7 @@
 //! The null runner: an engine that does nothing, and so shows what dyno itself costs.
 //!
-//! It walks over the statements as every runner does and never looks into them. What it takes per
-//! statement is the part of every other figure that is the harness; no difference between engines
+//! It walks over its input as every runner does and never looks into it. What it takes per statement,
+//! row or pair is the part of every other figure that is the harness; no difference between engines
 //! that is smaller than this is a difference.
 
 use std::collections::BTreeMap;
@@ -10,13 +10,76 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_protocol::{Build, Column, Hello, Job, PROTOCOL, Store};
+use dyno_runner::{
+    Answer, Delete, Driver, Failure, Found, KeyValue, Load, Put, Rows, Scan, Slice, Statements, Visit, Watch,
+};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Nothing.
 struct Null;
+
+impl Rows for Null {
+    fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
+        for row in load.rows.iter() {
+            for cell in load.cells(row) {
+                let _ = black_box(cell);
+            }
+        }
+        Ok(load.rows.len())
+    }
+
+    fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
+        self.insert_rows(load)
+    }
+
+    fn scan(&mut self, scan: &Scan, _: &mut Answer) -> Result<()> {
+        black_box(scan.sql);
+        Ok(())
+    }
+
+    fn read_rows(&mut self, _: &str, _: &[Column], _: &mut Visit) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl KeyValue for Null {
+    fn open_store(&mut self, _: &Store) -> Result<()> {
+        Ok(())
+    }
+
+    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
+        for pair in put.keys.iter().zip(put.values.iter()) {
+            watch.operation(|| black_box(pair));
+        }
+        Ok(put.keys.len())
+    }
+
+    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
+        for key in keys.iter() {
+            watch.operation(|| black_box(key));
+        }
+        Ok(Found::default())
+    }
+
+    fn scan_pairs(&mut self, _: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn range<W: Watch>(&mut self, keys: Slice, _: u64, watch: &mut W) -> Result<Found, Failure> {
+        self.get(keys, watch)
+    }
+
+    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
+        self.get(delete.keys, watch)?;
+        Ok(delete.keys.len())
+    }
+
+    fn keeps(&self) -> bool {
+        false
+    }
+}
 
 impl Driver for Null {
     fn open(job: &Job) -> Result<(Self, Hello)> {

@@ -4,9 +4,6 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use anyhow::{Context, Result};
-use libloading::os::unix::Library;
-
 /// A connection, opaque.
 #[repr(C)]
 pub struct Conn {
@@ -31,11 +28,14 @@ pub const EMPTY_QUERY: c_int = 0;
 pub const COMMAND_OK: c_int = 1;
 /// State of a result: done, with rows, perhaps none.
 pub const TUPLES_OK: c_int = 2;
+/// State of a result: the server waits for the data of a COPY.
+pub const COPY_IN: c_int = 4;
 /// State of a result: the statement failed.
 pub const FATAL_ERROR: c_int = 7;
-
-/// State of a result: the server waits for rows.
-pub const COPY_IN: c_int = 4;
+/// State of a result: one row of several, in single-row mode.
+pub const SINGLE_TUPLE: c_int = 9;
+/// State of a result: the pipeline up to here is done.
+pub const PIPELINE_SYNC: c_int = 10;
 
 /// Field of an error: its five-letter code.
 pub const DIAG_SQLSTATE: c_int = b'C' as c_int;
@@ -45,65 +45,45 @@ pub const DIAG_PRIMARY: c_int = b'M' as c_int;
 pub const DIAG_DETAIL: c_int = b'D' as c_int;
 /// Field of an error: what to do about it.
 pub const DIAG_HINT: c_int = b'H' as c_int;
+/// Field of an error: where it happened, as the line of a COPY.
+pub const DIAG_CONTEXT: c_int = b'W' as c_int;
 
-/// Declares the table and how to fill it. The list is the whole of what a library must offer.
-macro_rules! table {
-    ($($name:ident = $symbol:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The table. Calling an entry is as unsafe as calling the C function.
-        pub struct Api {
-            $(
-                #[doc = concat!("`", $symbol, "`")]
-                pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,
-            )*
-            /// Keeps the functions in memory.
-            _library: Library,
-        }
-
-        impl Api {
-            /// Looks every function up; the error names the one that is missing.
-            pub fn resolve(library: Library) -> Result<Api> {
-                // SAFETY: these are the signatures of libpq's header. A library that has functions of
-                // these names with others is not libpq.
-                unsafe { Ok(Api { $($name: symbol(&library, $symbol)?,)* _library: library }) }
-            }
-        }
-    };
-}
-
-table! {
-    lib_version = "PQlibVersion": fn() -> c_int;
-    connectdb_params = "PQconnectdbParams": fn(*const *const c_char, *const *const c_char, c_int) -> *mut Conn;
-    finish = "PQfinish": fn(*mut Conn);
-    status = "PQstatus": fn(*const Conn) -> c_int;
-    error_message = "PQerrorMessage": fn(*const Conn) -> *const c_char;
-    server_version = "PQserverVersion": fn(*const Conn) -> c_int;
-    ssl_in_use = "PQsslInUse": fn(*mut Conn) -> c_int;
-    set_notice_receiver = "PQsetNoticeReceiver":
-        fn(*mut Conn, NoticeReceiver, *mut c_void) -> Option<NoticeReceiver>;
-    exec = "PQexec": fn(*mut Conn, *const c_char) -> *mut PgResult;
-    result_status = "PQresultStatus": fn(*const PgResult) -> c_int;
-    result_error_field = "PQresultErrorField": fn(*const PgResult, c_int) -> *const c_char;
-    put_copy_data = "PQputCopyData": fn(*mut Conn, *const c_char, c_int) -> c_int;
-    put_copy_end = "PQputCopyEnd": fn(*mut Conn, *const c_char) -> c_int;
-    get_result = "PQgetResult": fn(*mut Conn) -> *mut PgResult;
-    clear = "PQclear": fn(*mut PgResult);
-    cmd_tuples = "PQcmdTuples": fn(*mut PgResult) -> *const c_char;
-    ntuples = "PQntuples": fn(*const PgResult) -> c_int;
-    nfields = "PQnfields": fn(*const PgResult) -> c_int;
-    ftype = "PQftype": fn(*const PgResult, c_int) -> c_uint;
-    getvalue = "PQgetvalue": fn(*const PgResult, c_int, c_int) -> *const c_char;
-    getlength = "PQgetlength": fn(*const PgResult, c_int, c_int) -> c_int;
-    getisnull = "PQgetisnull": fn(*const PgResult, c_int, c_int) -> c_int;
-}
-
-/// One function of a library.
-///
-/// # Safety
-/// `T` is the function's type.
-unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { library.get::<T>(name) };
-    found.map(|symbol| *symbol).with_context(|| {
-        format!("it has no function {name}: it is not libpq, or one too old (that of PostgreSQL 9.5 will do)")
-    })
+dyno_runner::functions! {
+    Api of "libpq, or one too old (that of PostgreSQL 9.5 will do)" {
+        lib_version = "PQlibVersion": fn() -> c_int;
+        connectdb_params = "PQconnectdbParams": fn(*const *const c_char, *const *const c_char, c_int) -> *mut Conn;
+        finish = "PQfinish": fn(*mut Conn);
+        status = "PQstatus": fn(*const Conn) -> c_int;
+        error_message = "PQerrorMessage": fn(*const Conn) -> *const c_char;
+        server_version = "PQserverVersion": fn(*const Conn) -> c_int;
+        ssl_in_use = "PQsslInUse": fn(*mut Conn) -> c_int;
+        set_notice_receiver = "PQsetNoticeReceiver":
+            fn(*mut Conn, NoticeReceiver, *mut c_void) -> Option<NoticeReceiver>;
+        send_query = "PQsendQuery": fn(*mut Conn, *const c_char) -> c_int;
+        get_result = "PQgetResult": fn(*mut Conn) -> *mut PgResult;
+        set_single_row_mode = "PQsetSingleRowMode": fn(*mut Conn) -> c_int;
+        prepare = "PQprepare":
+            fn(*mut Conn, *const c_char, *const c_char, c_int, *const c_uint) -> *mut PgResult;
+        exec_prepared = "PQexecPrepared":
+            fn(*mut Conn, *const c_char, c_int, *const *const c_char, *const c_int, *const c_int, c_int) -> *mut PgResult;
+        send_query_prepared = "PQsendQueryPrepared":
+            fn(*mut Conn, *const c_char, c_int, *const *const c_char, *const c_int, *const c_int, c_int) -> c_int;
+        put_copy_data = "PQputCopyData": fn(*mut Conn, *const c_char, c_int) -> c_int;
+        put_copy_end = "PQputCopyEnd": fn(*mut Conn, *const c_char) -> c_int;
+        result_status = "PQresultStatus": fn(*const PgResult) -> c_int;
+        result_error_field = "PQresultErrorField": fn(*const PgResult, c_int) -> *const c_char;
+        clear = "PQclear": fn(*mut PgResult);
+        cmd_tuples = "PQcmdTuples": fn(*mut PgResult) -> *const c_char;
+        ntuples = "PQntuples": fn(*const PgResult) -> c_int;
+        nfields = "PQnfields": fn(*const PgResult) -> c_int;
+        ftype = "PQftype": fn(*const PgResult, c_int) -> c_uint;
+        getvalue = "PQgetvalue": fn(*const PgResult, c_int, c_int) -> *const c_char;
+        getlength = "PQgetlength": fn(*const PgResult, c_int, c_int) -> c_int;
+        getisnull = "PQgetisnull": fn(*const PgResult, c_int, c_int) -> c_int;
+    }
+    optional {
+        enter_pipeline_mode = "PQenterPipelineMode": fn(*mut Conn) -> c_int;
+        exit_pipeline_mode = "PQexitPipelineMode": fn(*mut Conn) -> c_int;
+        pipeline_sync = "PQpipelineSync": fn(*mut Conn) -> c_int;
+    }
 }

@@ -1,23 +1,29 @@
 //! An open connection, and the loop that is measured.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::rc::Rc;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
-use dyno_protocol::Value;
+use dyno_runner::server::Client;
 use dyno_runner::{Answer, number, real};
 
 use crate::api::{
-    Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE, EMPTY_QUERY,
-    FATAL_ERROR, PgResult, TUPLES_OK,
+    Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_CONTEXT, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE,
+    EMPTY_QUERY, FATAL_ERROR, PgResult, TUPLES_OK,
 };
+use crate::load::Way;
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
-    pub(crate) api: Rc<Api>,
+    api: Rc<Api>,
     /// Open, and used by one thread.
-    pub(crate) conn: *mut Conn,
+    conn: *mut Conn,
+    /// How it loads many rows.
+    pub way: Way,
+    /// How many statements have been prepared under a name.
+    names: Cell<u32>,
 }
 
 /// What the server said of a statement that failed.
@@ -33,7 +39,7 @@ pub struct ServerError {
 impl Connection {
     /// Connects with libpq's keywords and their values. The error is libpq's own message, in which no
     /// password stands.
-    pub fn open(api: Rc<Api>, options: &[(CString, CString)]) -> Result<Connection> {
+    pub fn open(api: Rc<Api>, options: &[(CString, CString)], way: Way) -> Result<Connection> {
         let list = |part: fn(&(CString, CString)) -> &CString| -> Vec<*const c_char> {
             let texts = options.iter().map(|option| part(option).as_ptr());
             texts.chain([ptr::null()]).collect()
@@ -44,7 +50,7 @@ impl Connection {
         if conn.is_null() {
             bail!("libpq has no memory for a connection");
         }
-        let connection = Connection { api, conn };
+        let connection = Connection { api, conn, way, names: Cell::new(0) };
         // SAFETY: the pointer is a connection, open or not, until it is finished.
         if unsafe { (connection.api.status)(conn) } != CONNECTION_OK {
             bail!("{}", connection.message());
@@ -54,28 +60,71 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Executes one statement, reads every value of every row by the type of its column, and returns
-    /// how many rows it inserted, updated or deleted.
+    /// Takes the result of a command that returns no rows, and how many rows it changed.
     ///
-    /// This is the timed section. It allocates nothing, and beyond libpq's calls it does what puts a
-    /// value into the answer.
+    /// # Safety
+    /// The result is one of this connection, or null; it is cleared.
     #[inline]
-    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+    pub unsafe fn changed(&self, result: *mut PgResult) -> Result<u64> {
         let api = &*self.api;
-        // SAFETY: the connection is open, the text ends in NUL, and the result is cleared once and not
-        // used after that.
+        // SAFETY: as the caller promises.
         unsafe {
-            let result = (api.exec)(self.conn, sql.as_ptr());
             let outcome = match (api.result_status)(result) {
-                TUPLES_OK => {
-                    self.fetch(result, answer);
-                    Ok(0)
-                }
                 COMMAND_OK => Ok(count((api.cmd_tuples)(result))),
                 status => Err(self.error(result, status)),
             };
             (api.clear)(result);
             outcome
+        }
+    }
+
+    /// Takes the result of a query, every value of every row.
+    ///
+    /// # Safety
+    /// The result is one of this connection, or null; it is cleared.
+    #[inline]
+    pub unsafe fn fetched(&self, result: *mut PgResult, answer: &mut Answer) -> Result<u64> {
+        let api = &*self.api;
+        // SAFETY: as the caller promises.
+        unsafe {
+            if (api.result_status)(result) != TUPLES_OK {
+                return self.changed(result);
+            }
+            self.fetch(result, answer);
+            (api.clear)(result);
+            Ok(0)
+        }
+    }
+
+    /// The end of a statement, whose first result came to `outcome`.
+    #[inline]
+    pub fn end(&self, outcome: Result<u64>) -> Result<u64> {
+        // SAFETY: the connection is open, and a statement is under way on it.
+        let next = unsafe { (self.api.get_result)(self.conn) };
+        if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
+    }
+
+    /// Clears the results after the first. Where that is no failure, there were several statements in the
+    /// text.
+    #[cold]
+    fn drain(&self, mut next: *mut PgResult, outcome: Result<u64>) -> Result<u64> {
+        let api = &*self.api;
+        // SAFETY: each result is one of this connection and cleared once. A COPY would give results
+        // without end.
+        unsafe {
+            while !next.is_null() {
+                let ends =
+                    matches!((api.result_status)(next), COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
+                (api.clear)(next);
+                next = if ends { (api.get_result)(self.conn) } else { ptr::null_mut() };
+            }
+        }
+        // Why the server has ended a connection it may say before it does.
+        // SAFETY: the connection is there, open or not.
+        match outcome {
+            Err(_) if unsafe { (api.status)(self.conn) } != CONNECTION_OK => Err(self.trouble()),
+            Err(error) => Err(error),
+            Ok(_) => bail!("there is more than one statement in it: give each an entry of its own"),
         }
     }
 
@@ -106,25 +155,6 @@ impl Connection {
         }
     }
 
-    /// Executes a statement outside the clock and returns its rows.
-    pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
-        let mut answer = Answer::new();
-        self.execute(&CString::new(sql)?, &mut answer)?;
-        Ok(answer.kept().collect())
-    }
-
-    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
-    pub fn value(&self, sql: &str) -> Result<Option<String>> {
-        let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
-        Ok(match value {
-            None | Some(Value::Null) => None,
-            Some(Value::Integer(number)) => Some(number.to_string()),
-            Some(Value::Real(number)) => Some(number.to_string()),
-            Some(Value::Text(text)) => Some(text),
-            Some(Value::Blob { blob }) => Some(blob),
-        })
-    }
-
     /// The server's version as a number, as 150018 for 15.18.
     pub fn server_version(&self) -> i32 {
         // SAFETY: the connection is open.
@@ -142,6 +172,17 @@ impl Connection {
         &self.api
     }
 
+    /// A name that no prepared statement of the connection has.
+    pub fn new_name(&self) -> CString {
+        self.names.set(self.names.get() + 1);
+        CString::new(format!("dyno_{}", self.names.get())).unwrap_or_default()
+    }
+
+    /// The connection as the library knows it, open while this is not dropped.
+    pub fn raw(&self) -> *mut Conn {
+        self.conn
+    }
+
     /// What libpq says of the connection, in one line.
     fn message(&self) -> String {
         // SAFETY: the pointer is a connection, and the string is copied before the next call.
@@ -150,12 +191,19 @@ impl Connection {
         lines.collect::<Vec<_>>().join(" ")
     }
 
+    /// What libpq says where a call did not even reach the server.
+    #[cold]
+    pub fn trouble(&self) -> Error {
+        // SAFETY: no result is looked at.
+        unsafe { self.error(ptr::null(), FATAL_ERROR) }
+    }
+
     /// Why a statement has no result of the kinds that are expected.
     ///
     /// # Safety
     /// The result is one of this connection that has not been cleared, or null.
     #[cold]
-    pub(crate) unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
+    pub unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
         // SAFETY: the connection is open.
         if unsafe { (self.api.status)(self.conn) } != CONNECTION_OK {
             return anyhow!(
@@ -170,7 +218,8 @@ impl Connection {
         if status != FATAL_ERROR {
             // A COPY waits for data that nobody has; what it began cannot be used any more.
             return anyhow!(
-                "it is a statement that exchanges data with the client (COPY …), which no model does"
+                "it is a statement that exchanges data with the client (COPY …), which no statement of a suite \
+                 can: the model bulk-load does"
             );
         }
         let field = |code| {
@@ -181,7 +230,27 @@ impl Connection {
         };
         let Some(code) = field(DIAG_SQLSTATE) else { return anyhow!("{}", self.message()) };
         let parts = [DIAG_PRIMARY, DIAG_DETAIL, DIAG_HINT].into_iter().filter_map(field);
+        // Which line of a COPY it was.
+        let place = field(DIAG_CONTEXT).filter(|place| place.starts_with("COPY "));
+        let parts = parts.chain(place.map(|place| format!("({place})")));
         ServerError { code, message: parts.collect::<Vec<_>>().join(" ") }.into()
+    }
+}
+
+impl Client for Connection {
+    type Refusal = ServerError;
+
+    #[inline]
+    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        let api = &*self.api;
+        // What PQexec does, but for the results that it drops where there is more than one.
+        // SAFETY: the connection is open, and the text ends in NUL.
+        unsafe {
+            if (api.send_query)(self.conn, sql.as_ptr()) == 0 {
+                return Err(self.trouble());
+            }
+            self.end(self.fetched((api.get_result)(self.conn), answer))
+        }
     }
 }
 
@@ -233,7 +302,7 @@ fn bytes(value: &[u8]) -> Option<Vec<u8>> {
 /// # Safety
 /// `text` ends in NUL.
 #[inline]
-pub(crate) unsafe fn count(text: *const c_char) -> u64 {
+unsafe fn count(text: *const c_char) -> u64 {
     // SAFETY: as the caller promises.
     let digits = unsafe { CStr::from_ptr(text) }.to_bytes();
     digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit.wrapping_sub(b'0')))
@@ -250,6 +319,8 @@ unsafe fn text(string: *const c_char) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dyno_protocol::Value;
+
     use super::*;
 
     fn read(kind: c_uint, value: &str) -> Value {

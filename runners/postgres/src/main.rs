@@ -1,88 +1,88 @@
 //! The runner for PostgreSQL and whatever speaks its protocol: loads libpq and calls it directly.
 //!
-//! The package's library finds, loads and calls libpq; its `connection` is the hot loop. `settings` sets
-//! parameters and reads them back, `units` knows that 6GB are 6144MB.
-
-mod settings;
-mod units;
+//! The package's library finds, loads and calls libpq. The rest of a server's runner is
+//! [`dyno_runner::server`].
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::CStr;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Hello, Job, PROTOCOL};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_protocol::{Hello, Job, PROTOCOL, Server};
+use dyno_runner::server::{Client, Engine, Trial};
+use dyno_runner_postgres::api::Api;
 use dyno_runner_postgres::connection::{Connection, ServerError};
-use dyno_runner_postgres::library;
-use dyno_runner_postgres::scratch::Scratch;
-
-use settings::Settings;
+use dyno_runner_postgres::load::Way;
+use dyno_runner_postgres::settings::Settings;
+use dyno_runner_postgres::{database, library};
 
 /// Variables that libpq may read: where it finds a password that the job does not bring.
 const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 
-/// A connection to the trial's database.
+/// A server as libpq reaches it.
 struct Postgres {
-    scratch: Scratch,
-    changes: u64,
+    api: Rc<Api>,
+    server: Server,
+    settings: Settings,
+    way: Way,
 }
 
-impl Driver for Postgres {
-    fn open(job: &Job) -> Result<(Self, Hello)> {
+impl Postgres {
+    fn connect_to(&self, database: &str) -> Result<Connection> {
+        database::connect(&self.api, &self.server, database, self.way)
+    }
+}
+
+impl Engine for Postgres {
+    type Client = Connection;
+
+    fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
-        let server = dyno_runner::server(job)?;
+        let way = dyno_runner::variant(job, &Way::ALL)?;
         let settings = Settings::parse(&job.settings)?;
         forget_environment();
-        let scratch = Scratch::make(library::load(&job.build)?, server, &settings.locale)?;
-        let connection = scratch.connection();
-        settings.apply(connection)?;
+        let api = Rc::new(library::LIBPQ.load(&job.build, Api::resolve)?);
+        Ok(Postgres { api, server: server.clone(), settings, way })
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        self.connect_to(database::maintenance(&self.server))
+    }
+
+    fn make(&self, maintenance: &Connection) -> Result<()> {
+        database::make(maintenance, &self.server, &self.settings.locale)
+    }
+
+    fn enter(&self, _maintenance: Connection) -> Result<Connection> {
+        let connection = self.connect_to(&self.server.scratch)?;
+        self.settings.apply(&connection)?;
+        Ok(connection)
+    }
+
+    fn remove(&self, maintenance: &Connection) -> Result<()> {
+        database::remove(maintenance, &self.server.scratch)
+    }
+
+    fn hello(&self, connection: &Connection) -> Result<Hello> {
         let version = connection.value("SELECT version()")?.unwrap_or_default();
-        let hello = Hello {
+        Ok(Hello {
             protocol: PROTOCOL,
             runner: concat!("postgres ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: engine_version(connection, &version)?,
             driver_version: format!("libpq {}", library::version(connection.api())),
             build: identity(connection, version),
-            settings: settings.in_force(connection)?,
-        };
-        Ok((Postgres { scratch, changes: 0 }, hello))
+            settings: self.settings.in_force(connection)?,
+        })
     }
 
-    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
-        let connection = self.scratch.connection();
-        let mut done = 0;
-        for sql in statements.iter() {
-            match connection.execute(sql, answer) {
-                Ok(changed) => self.changes += changed,
-                Err(error) => return Err(Failure { index: done, error }),
-            }
-            done += 1;
-        }
-        Ok(done)
-    }
-
-    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
-        self.scratch.connection().execute(sql, answer).map(drop)
-    }
-
-    fn changes(&mut self) -> u64 {
-        self.changes
-    }
-
-    fn database_bytes(&mut self) -> Result<Option<u64>> {
-        let size = self.scratch.connection().value("SELECT pg_database_size(current_database())");
-        match size {
-            Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok())),
+    fn database_bytes(&self, connection: &Connection) -> Result<u64> {
+        match connection.value("SELECT pg_database_size(current_database())") {
+            Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)),
             // What only speaks the protocol may have no such function; its files are out of reach too.
-            Err(error) if error.is::<ServerError>() => Ok(Some(0)),
+            Err(error) if error.is::<ServerError>() => Ok(0),
             Err(error) => Err(error),
         }
-    }
-
-    fn close(self) -> Result<()> {
-        self.scratch.remove()
     }
 }
 
@@ -118,5 +118,5 @@ fn identity(connection: &Connection, version: String) -> BTreeMap<String, Vec<St
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<Postgres>()
+    dyno_runner::run::<Trial<Postgres>>()
 }

@@ -1,16 +1,13 @@
 //! Settings: any parameter of PostgreSQL, and `lc_collate` and `lc_ctype` of the trial's database.
 //!
-//! What is not in force already is set for the session, if the server lets it be. All are read back
-//! after that; what is asked and what is in force are compared by dyno, which cannot know that `6GB` and
-//! `6144MB` are one value, because a bare number is in units that only the server knows. So a value that
-//! means the one asked for is told in the spelling in which it was asked.
+//! A bare number is in units that only the server knows.
 
-use anyhow::{Error, Result, anyhow, ensure};
+use anyhow::{Error, Result};
 use dyno_protocol::{InForce, Setting};
+use dyno_runner::server::{self, Client, Parameters, check_names, if_told};
 
-use dyno_runner_postgres::connection::{Connection, ServerError};
-use dyno_runner_postgres::scratch::Locale;
-
+use crate::connection::{Connection, ServerError};
+use crate::database::Locale;
 use crate::units;
 
 /// What bears on speed or safety and is told whether it was asked for or not.
@@ -39,92 +36,89 @@ const LOCALE: [(&str, &str); 2] = [("lc_collate", "datcollate"), ("lc_ctype", "d
 
 /// Error code: there is nothing of that name.
 const UNDEFINED_OBJECT: &str = "42704";
-/// Error codes: only the server's start or its configuration can set it, or only an administrator. That
-/// it is not in force as asked is dyno's to tell.
+/// Error codes: only the server's start or its configuration can set it, or only an administrator.
 const NOT_HERE: [&str; 2] = ["55P02", "42501"];
 
 /// The settings of a job.
 #[derive(Debug)]
-pub struct Settings<'a> {
-    asked: &'a [Setting],
+pub struct Settings {
+    asked: Vec<Setting>,
     /// What the database is to be made with.
     pub locale: Locale,
 }
 
-impl Settings<'_> {
+impl Settings {
     /// Takes the settings asked for apart and refuses what cannot be a setting of PostgreSQL.
-    pub fn parse(asked: &[Setting]) -> Result<Settings<'_>> {
+    pub fn parse(asked: &[Setting]) -> Result<Settings> {
+        check_names(asked, Connection::TITLE)?;
         let mut locale = Locale { collate: "C".to_owned(), ctype: "C".to_owned() };
         for Setting { name, value } in asked {
-            ensure!(
-                is_name(name),
-                "'{name}' cannot be a setting of PostgreSQL: it is not the name of a parameter"
-            );
-            ensure!(!value.contains('\0'), "the value of the setting '{name}' holds a NUL byte");
             match name.as_str() {
                 "lc_collate" => locale.collate.clone_from(value),
                 "lc_ctype" => locale.ctype.clone_from(value),
                 _ => {}
             }
         }
-        Ok(Settings { asked, locale })
+        Ok(Settings { asked: asked.to_vec(), locale })
     }
 
     /// Sets what is not in force yet, for this session only.
     pub fn apply(&self, connection: &Connection) -> Result<()> {
-        for setting in self.asked.iter().filter(|setting| !is_locale(&setting.name)) {
-            if means(connection, setting, &show(connection, &setting.name)?) {
-                continue;
-            }
-            let sql = format!("SET {} = '{}'", identifier(&setting.name), setting.value.replace('\'', "''"));
-            match connection.rows(&sql) {
-                Err(error) if code(&error).is_some_and(|code| NOT_HERE.contains(&code)) => {}
-                outcome => outcome.map(drop).map_err(|error| {
-                    error.context(format!("PostgreSQL refuses the setting '{}'", setting.name))
-                })?,
-            }
-        }
-        Ok(())
+        server::apply(connection, self.of_the_server())
     }
 
     /// Reads back what was asked for and what matters in any case.
     pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
-        let mut settings: Vec<InForce> = Vec::new();
-        // Of a setting named twice the last is in force.
-        for setting in self.asked.iter().rev().filter(|setting| !is_locale(&setting.name)) {
-            if settings.iter().all(|known| known.name != setting.name) {
-                let found = show(connection, &setting.name)?;
-                let value = if means(connection, setting, &found) { setting.value.clone() } else { found };
-                settings.push(InForce { name: setting.name.clone(), value });
-            }
-        }
-        settings.reverse();
-        for name in ALWAYS {
-            if settings.iter().all(|known| known.name != name) {
-                let value = if_told(show(connection, name))?;
-                settings.extend(value.map(|value| InForce { name: name.to_owned(), value }));
-            }
-        }
+        let mut settings = server::in_force(connection, self.of_the_server())?;
         for (name, column) in LOCALE {
             let sql = format!("SELECT {column} FROM pg_database WHERE datname = current_database()");
-            let value = if_told(connection.value(&sql))?.flatten();
+            let value = if_told::<Connection, _>(connection.value(&sql))?.flatten();
             settings.extend(value.map(|value| InForce { name: name.to_owned(), value }));
         }
         Ok(settings)
+    }
+
+    fn of_the_server(&self) -> impl DoubleEndedIterator<Item = &Setting> {
+        self.asked.iter().filter(|setting| !is_locale(&setting.name))
+    }
+}
+
+impl Parameters for Connection {
+    const TITLE: &str = "PostgreSQL";
+    const ALWAYS: &[&str] = &ALWAYS;
+
+    fn show(&self, name: &str) -> Result<String> {
+        match self.value(&format!("SHOW {}", identifier(name))) {
+            Ok(value) => Ok(value.unwrap_or_default()),
+            Err(error) if code(&error) == Some(UNDEFINED_OBJECT) => Err(error.context(format!(
+                "unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, or \
+                 leave it out)"
+            ))),
+            Err(error) => Err(error.context(format!("the server does not tell its setting '{name}'"))),
+        }
+    }
+
+    fn set(&self, Setting { name, value }: &Setting) -> Result<()> {
+        self.rows(&format!("SET {} = '{}'", identifier(name), value.replace('\'', "''"))).map(drop)
+    }
+
+    fn is_not_the_sessions(refusal: &ServerError) -> bool {
+        NOT_HERE.contains(&refusal.code.as_str())
+    }
+
+    fn means(&self, asked: &Setting, found: &str) -> bool {
+        if asked.value.eq_ignore_ascii_case(found) {
+            return true;
+        }
+        // What speaks the protocol and has no such view tells its values in their only spelling.
+        let query = format!("SELECT unit FROM pg_settings WHERE lower(name) = lower('{}')", asked.name);
+        let unit = self.value(&query).ok().flatten();
+        units::are_equal(&asked.value, found, unit.as_deref())
     }
 }
 
 fn is_locale(name: &str) -> bool {
     LOCALE.iter().any(|(known, _)| *known == name)
-}
-
-/// Whether it is a name that can stand in a statement: letters, digits, `_`, and dots between parts.
-fn is_name(name: &str) -> bool {
-    name.split('.').all(|part| {
-        let mut letters = part.bytes();
-        letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
-    })
 }
 
 /// `work_mem` as `"work_mem"`, `a.b` as `"a"."b"`: so no name is taken for a word of the language.
@@ -134,38 +128,6 @@ fn identifier(name: &str) -> String {
 
 fn code(error: &Error) -> Option<&str> {
     error.downcast_ref().map(|error: &ServerError| error.code.as_str())
-}
-
-/// The value of a setting in the server's own spelling.
-fn show(connection: &Connection, name: &str) -> Result<String> {
-    match connection.value(&format!("SHOW {}", identifier(name))) {
-        Ok(value) => Ok(value.unwrap_or_default()),
-        Err(error) if code(&error) == Some(UNDEFINED_OBJECT) => Err(error.context(format!(
-            "unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, or leave \
-             it out)"
-        ))),
-        Err(error) => Err(error.context(format!("the server does not tell its setting '{name}'"))),
-    }
-}
-
-/// What a server that has no such thing refuses is left out; that the server is lost is an error.
-fn if_told<T>(read: Result<T>) -> Result<Option<T>> {
-    match read {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is::<ServerError>() => Ok(None),
-        Err(error) => Err(anyhow!("cannot read the settings back: {error:#}")),
-    }
-}
-
-/// Whether a value found is the one asked for.
-fn means(connection: &Connection, asked: &Setting, found: &str) -> bool {
-    if asked.value.eq_ignore_ascii_case(found) {
-        return true;
-    }
-    // What speaks the protocol and has no such view tells its values in their only spelling.
-    let query = format!("SELECT unit FROM pg_settings WHERE lower(name) = lower('{}')", asked.name);
-    let unit = connection.value(&query).ok().flatten();
-    units::are_equal(&asked.value, found, unit.as_deref())
 }
 
 #[cfg(test)]
@@ -187,8 +149,6 @@ mod tests {
     fn names_stand_in_statements_as_names() {
         assert_eq!(identifier("work_mem"), "\"work_mem\"");
         assert_eq!(identifier("auto_explain.log_min_duration"), "\"auto_explain\".\"log_min_duration\"");
-        for bad in ["", "a b", "x\"y", "1a", "a.", "a=b"] {
-            assert!(Settings::parse(&[asked(bad, "1")]).is_err(), "{bad}");
-        }
+        assert!(Settings::parse(&[asked("a b", "1")]).is_err());
     }
 }

@@ -13,9 +13,9 @@ use dyno_sqlite::api::{
 /// A connection to one database. It must be closed with [`Connection::close`]; a trial that failed
 /// ends its process instead.
 pub struct Connection {
-    api: Api,
+    pub api: Api,
     /// Open, and used by one thread.
-    db: *mut Sqlite3,
+    pub db: *mut Sqlite3,
 }
 
 impl Connection {
@@ -150,7 +150,7 @@ impl Connection {
 
     /// The last call's error in SQLite's words, with its extended code.
     #[cold]
-    fn error(&self, code: c_int) -> Error {
+    pub fn error(&self, code: c_int) -> Error {
         // SAFETY: the connection is open, and the string is copied before the next call.
         let message = unsafe { text((self.api.errmsg)(self.db)) };
         anyhow!("{message} (SQLite error {code})")
@@ -167,7 +167,7 @@ impl Connection {
 /// # Safety
 /// `start` is null or has `length` bytes, which stay as they are while the result is in use.
 #[inline]
-unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
+pub unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
     if start.is_null() || length <= 0 {
         return &[];
     }

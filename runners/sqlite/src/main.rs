@@ -2,9 +2,12 @@
 //!
 //! One code path measures every build (the bundled one, the system's, a file of the user's own),
 //! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
-//! loop, `settings` sets PRAGMAs and reads them back.
+//! loop of statements, `rows` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
 
 mod connection;
+mod kv;
+mod prepared;
+mod rows;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -14,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL, Value};
+use dyno_protocol::{Build, Hello, Job, PROTOCOL, Store, Value};
 use dyno_runner::{Answer, Driver, Failure, Statements};
 
 use connection::Connection;
@@ -26,6 +29,12 @@ const FILE: &str = "dyno.db";
 /// An open database.
 struct Sqlite {
     connection: Connection,
+    /// The variant `multirow`.
+    multirow: bool,
+    /// The variant `without-rowid`.
+    without_rowid: bool,
+    /// The store that key-value work is about.
+    store: Option<Store>,
 }
 
 impl Driver for Sqlite {
@@ -47,14 +56,16 @@ impl Driver for Sqlite {
             build: identity(&connection, &job.build)?,
             settings: settings.in_force(&connection)?,
         };
-        Ok((Sqlite { connection }, hello))
+        let is = |variant: &str| job.variant.as_deref() == Some(variant);
+        let (multirow, without_rowid) = (is("multirow"), is("without-rowid"));
+        Ok((Sqlite { connection, multirow, without_rowid, store: None }, hello))
     }
 
     fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
         let mut done = 0;
         for sql in statements.iter() {
             if let Err(error) = self.connection.execute(sql, answer) {
-                return Err(Failure { index: done, error });
+                return Err(Failure::at(done, error));
             }
             done += 1;
         }

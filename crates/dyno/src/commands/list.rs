@@ -12,12 +12,10 @@ use crate::cli::{ListArgs, TextFormat};
 use crate::engine::{Contender, Engine, Registry};
 use crate::home::Home;
 use crate::output;
-use crate::pairing::Pairing;
-use crate::placement::Placement;
 use crate::plan::probe;
 use crate::scratch::{self, Scratch};
 use crate::suite::Suite;
-use crate::trial::{Conduct, Interrupts, Outcome, Servers};
+use crate::trial::{Conduct, Outcome, Servers};
 
 /// How long a runner may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -72,13 +70,8 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
     let scratch = Scratch::create(&scratch::default_parent())?;
-    let conduct = Conduct {
-        placement: Placement::choose(None, None)?,
-        pairing: Pairing::default(),
-        timeout: PATIENCE,
-        interrupts: Interrupts::default(),
-    };
-    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let conduct = Conduct::unmeasured(PATIENCE)?;
+    let mut servers = conduct.servers(&scratch);
     let listing = Listing {
         suites: suites(&home, &registry)?,
         engines: registry

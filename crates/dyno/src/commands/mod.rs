@@ -7,6 +7,7 @@ mod engines;
 mod import;
 mod list;
 mod run;
+mod scaling;
 mod schema;
 mod show;
 
@@ -71,6 +72,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Scaling(arguments) => scaling::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),

@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Exit, Input, show};
+use super::{Exit, Input, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
-use crate::machine::{Machine, Storage};
+use crate::machine::{Machine, Storage, allowed_cpus, cpu_list};
 use crate::output::Progress;
 use crate::placement::Placement;
-use crate::plan::{Plan, select};
-use crate::record::{self, ContenderRecord, Ended, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
+use crate::plan::{Plan, PlannedTest, select};
+use crate::record::{self, ContenderRecord, Ended, Limits, Run, SCHEMA, Schedule, SuiteRecord, TestRecord};
 use crate::run::{Runner, fresh_seed};
 use crate::scratch::{self, Scratch};
 use crate::server::ServerUrl;
-use crate::suite::{Parameters, Suite};
-use crate::trial::{Conduct, Interrupts, Servers};
+use crate::suite::{Cpus, ParameterValue, Parameters, Published, Suite};
+use crate::trial::{Conduct, Interrupts, MemoryCap};
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -35,14 +35,45 @@ struct Request {
     baseline: String,
     only: Option<String>,
     schedule: Schedule,
+    limits: Limits,
 }
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    let request = typed(arguments, &home, &registry).input()?;
-    perform(request, &registry, &arguments.place, &arguments.show)
+    if let [] | [_] = arguments.n[..] {
+        let n = arguments.n.first().map(String::as_str);
+        let request = typed(arguments, n, &home, &registry).input()?;
+        return perform(request, &registry, &arguments.place, &arguments.show);
+    }
+    scaled(arguments, &home, &registry)
+}
+
+/// A run of each size, one after another, and then all of them side by side.
+fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit> {
+    let mut paths = Vec::new();
+    let mut worst = Exit::Done;
+    for n in &arguments.n {
+        let request = typed(arguments, Some(n), home, registry).input()?;
+        let mut place = arguments.place.clone();
+        place.out = Some(match &place.out {
+            Some(path) => path.with_extension(format!("n{n}.json")),
+            None => record::results_folder().join(format!(
+                "{}-{}-n{n}.json",
+                file_time(&jiff::Timestamp::now().to_string()),
+                request.suite.name
+            )),
+        });
+        paths.extend(place.out.clone());
+        match perform(request, registry, &place, &arguments.show)? {
+            Exit::Done => {}
+            Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
+            other => worst = other,
+        }
+    }
+    scaling::show(&paths, arguments.show.format)?;
+    Ok(worst)
 }
 
 /// Runs what a run file says, with the suite as it was then.
@@ -64,11 +95,12 @@ pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
         baseline: old.baseline,
         only: old.suite.only,
         schedule: old.schedule,
+        limits: old.limits,
     };
     perform(request, &registry, &arguments.place, &arguments.show)
 }
 
-fn typed(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Request> {
+fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Registry) -> Result<Request> {
     let suite = Suite::load(&find_suite(&arguments.suite, home)?, &registry.dialects())?;
     let mut changes = Vec::new();
     for set in &arguments.set {
@@ -76,7 +108,9 @@ fn typed(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Reques
             set.split_once('=').with_context(|| format!("--set takes name=value, and '{set}' is not"))?;
         changes.push((name.to_owned(), value.to_owned()));
     }
-    changes.extend(arguments.scale.iter().map(|scale| ("scale".to_owned(), scale.clone())));
+    let short = [("scale", &arguments.scale), ("rows", &arguments.rows)];
+    changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
+    changes.extend(n.map(|n| ("n".to_owned(), n.to_owned())));
     let parameters = Parameters::resolve(&suite.parameters, &changes)?;
     let contenders = typed_contenders(arguments, &suite, registry)?;
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
@@ -91,7 +125,9 @@ fn typed(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Reques
             target: arguments.target,
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
             timeout_ns: arguments.place.timeout.as_nanos() as u64,
+            latency: arguments.latency,
         },
+        limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
         suite,
     })
 }
@@ -109,10 +145,12 @@ fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
 }
 
 fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &ShowOptions) -> Result<Exit> {
-    let contenders = with_harness(&request.contenders, registry).input()?;
+    let contenders =
+        with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
-    let placement =
-        Placement::choose(place.cpus.as_deref(), place.nice).map_err(anyhow::Error::from).input()?;
+    let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
+    let cpus = place.cpus.as_deref().or(all.as_deref());
+    let placement = Placement::choose(cpus, place.nice).map_err(anyhow::Error::from).input()?;
     // Before dyno moves: the CPUs that it may use are part of the machine's record.
     let machine = Machine::read();
     placement.apply_to_self()?;
@@ -123,8 +161,9 @@ fn perform(request: Request, registry: &Registry, place: &PlaceArgs, options: &S
     let plan =
         Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
-    let conduct = Conduct { placement, pairing: place.placement, timeout, interrupts };
-    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let memory_bytes = request.limits.memory_bytes;
+    let conduct = Conduct { placement, pairing: place.placement, timeout, memory_bytes, interrupts };
+    let mut servers = conduct.servers(&scratch);
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
@@ -215,6 +254,28 @@ fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contende
     Ok(contenders)
 }
 
+/// The contenders with what they are all given.
+fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Vec<Contender>> {
+    if let Some(bytes) = limits.cache_bytes {
+        for contender in contenders.iter_mut().filter(|contender| !contender.engine.harness) {
+            let knob = contender.engine.cache.as_ref().with_context(|| {
+                format!("{} has no setting for the size of a cache; leave --cache or it out", contender.label)
+            })?;
+            let setting = knob.of(bytes);
+            contender.settings.retain(|known| known.name != setting.name);
+            contender.settings.push(setting);
+        }
+    }
+    if let Some(bytes) = limits.memory_bytes {
+        if let Some(contender) = contenders.iter().find(|contender| contender.engine.server) {
+            bail!("--memory limits runners, and the memory of {} is its server's", contender.label);
+        }
+        // Refused now, with the reason, and not by every trial.
+        MemoryCap::create(bytes)?;
+    }
+    Ok(contenders)
+}
+
 fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
@@ -232,14 +293,16 @@ fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, cond
             text: request.suite.text.clone(),
             parameters: request.parameters,
             tolerance: request.suite.tolerance,
+            figure: request.suite.figure,
             only: request.only,
         },
         schedule: request.schedule,
+        limits: request.limits,
         machine,
         storage,
         placement: stated_placement(plan, conduct),
         contenders: contenders
-            .map(|(index, contender)| ContenderRecord::new(contender, index < named))
+            .map(|(index, contender)| ContenderRecord::new(contender, plan, index < named))
             .collect(),
         baseline: request.baseline,
         tests,
@@ -272,29 +335,53 @@ fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
 /// The tests with what the suite knows of them: published figures, and the right answers where the
 /// parameters are the defaults.
 fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
-    let defaults = Parameters::resolve(&request.suite.parameters, &[]).ok();
-    let is_default = defaults.as_ref() == Some(&request.parameters);
-    let written = request.suite.tests.iter().enumerate();
+    let suite = &request.suite;
+    let is_default = request.has_parameters(&BTreeMap::new());
+    let published: Vec<&Published> =
+        suite.published.iter().filter(|published| request.is_alike(published)).collect();
+    let written = suite.tests.iter().enumerate();
     let written: BTreeMap<&str, usize> = written.map(|(index, test)| (test.id.as_str(), index)).collect();
-    plan.tests
-        .iter()
-        .map(|test| {
-            let mut record = TestRecord::new(test);
-            let index = written[test.id.as_str()];
-            record.expect = request.suite.tests[index].expect.clone().filter(|_| is_default);
-            // Published figures are of the suite as it is written, and not of other sizes.
-            for published in request.suite.published.iter().filter(|_| is_default) {
-                for (system, seconds) in &published.seconds {
-                    record.published.insert(system.clone(), seconds[index]);
-                }
-            }
-            record
-        })
-        .collect()
+    let record = |test: &PlannedTest| {
+        let mut record = TestRecord::new(test);
+        let index = written[test.id.as_str()];
+        if is_default && suite.tests[index].expect.is_some() {
+            record.expect.clone_from(&suite.tests[index].expect);
+        }
+        for published in &published {
+            let seconds = published.seconds.iter().map(|(system, seconds)| (system, seconds[index]));
+            let count = record.amount.as_ref().map(|amount| amount.count as f64);
+            let rates = published
+                .rates
+                .iter()
+                .filter_map(|(system, rates)| Some((system, count? / rates.get(&test.id)?)));
+            let figures = seconds.chain(rates).map(|(system, seconds)| (system.clone(), seconds));
+            record.published.extend(figures.collect::<Vec<_>>());
+        }
+        record
+    };
+    plan.tests.iter().map(record).collect()
+}
+
+impl Request {
+    /// Whether the parameters are the defaults but for those named.
+    fn has_parameters(&self, named: &BTreeMap<String, ParameterValue>) -> bool {
+        let changes: Vec<(String, String)> =
+            named.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        Parameters::resolve(&self.suite.parameters, &changes).is_ok_and(|wanted| wanted == self.parameters)
+    }
+
+    /// Whether published figures are of the suite with these parameters, and not of other sizes.
+    fn is_alike(&self, published: &Published) -> bool {
+        published.any_size || self.has_parameters(&published.parameters)
+    }
 }
 
 /// `results/TIME-SUITE.json`; names sort by time.
 fn default_path(run: &Run) -> PathBuf {
-    let time: String = run.started.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect();
-    record::results_folder().join(format!("{time}-{}.json", run.suite.name))
+    record::results_folder().join(format!("{}-{}.json", file_time(&run.started), run.suite.name))
+}
+
+/// A time as it may stand in the name of a file.
+fn file_time(time: &str) -> String {
+    time.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect()
 }

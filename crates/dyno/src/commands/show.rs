@@ -30,7 +30,7 @@ pub fn results(run: &Run, options: &ShowOptions) -> Result<Exit> {
 
 fn is_complete(run: &Run, verdict: &Verdict) -> bool {
     let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
-    cells.all(|cell| cell.standing == CellStanding::Counts)
+    cells.all(|cell| matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable))
         && run.trials.iter().all(|trial| trial.failure.is_none())
 }
 

@@ -1,4 +1,4 @@
-//! The checks, one duty each.
+//! The checks of the contract and of statements, one duty each.
 
 use std::fs;
 use std::time::Instant;
@@ -7,41 +7,34 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{PROTOCOL, Setting, Value, Work};
 
 use super::script::{Script, answered, failed, finished};
+use super::{Duty, Needs};
 
-/// What must be there for a check to apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
-    /// Nothing: the harness is checked too.
-    Nothing,
-    /// An engine that stores and answers.
-    Engine,
-    /// Settings that the contender asks for.
-    Settings,
-}
-
-type Check = fn(&Script) -> Result<()>;
-
-/// Every check with the duty that it looks at.
-pub const ALL: [(&str, Needs, Check); 18] = [
+/// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
+pub const ALL: [Duty; 18] = [
     ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
     ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
     ("every setting asked for is read back", Needs::Settings, reads_back),
     ("a setting that does not exist is a failure", Needs::Engine, unknown_setting),
-    ("samples count operations and come in the tests' order", Needs::Nothing, counts),
-    ("the time of a sample lies within the time of its trial", Needs::Nothing, time_is_plausible),
-    ("later tests see what earlier ones did", Needs::Engine, state_stays),
-    ("a trial begins with an empty database", Needs::Engine, begins_empty),
-    ("rows of statements are the answer, with their types", Needs::Engine, answers_with_types),
-    ("a check's rows are the answer, and only they", Needs::Engine, check_is_the_answer),
-    ("a large answer arrives whole", Needs::Engine, large_answer),
-    ("a statement that fails is named, with the engine's words", Needs::Engine, failing_statement),
-    ("a check that fails is told", Needs::Engine, failing_check),
-    ("an input that is missing is told", Needs::Nothing, missing_input),
-    ("an input that is cut short is told", Needs::Nothing, truncated_input),
-    ("an input with fewer statements than promised is told", Needs::Nothing, short_count),
+    ("samples count operations and come in the tests' order", STATEMENTS, counts),
+    ("the time of a sample lies within the time of its trial", STATEMENTS, time_is_plausible),
+    ("later tests see what earlier ones did", SQL, state_stays),
+    ("a trial begins with an empty database", SQL, begins_empty),
+    ("rows of statements are the answer, with their types", SQL, answers_with_types),
+    ("a check's rows are the answer, and only they", SQL, check_is_the_answer),
+    ("a large answer arrives whole", SQL, large_answer),
+    ("a statement that fails is named, with the engine's words", SQL, failing_statement),
+    ("a check that fails is told", SQL, failing_check),
+    ("an input that is missing is told", STATEMENTS, missing_input),
+    ("an input that is cut short is told", STATEMENTS, truncated_input),
+    ("an input with fewer statements than promised is told", STATEMENTS, short_count),
     ("another version of the protocol is refused", Needs::Nothing, other_protocol),
     ("a job that is no job is refused", Needs::Nothing, nonsense_job),
 ];
+
+/// Checks that the harness passes too.
+const STATEMENTS: Needs = Needs::Models(&["statements"]);
+/// Checks of what an engine stores and answers.
+const SQL: Needs = Needs::Stored(&["statements"]);
 
 const CREATE: &str = "CREATE TABLE t(a INTEGER, b VARCHAR(100))";
 const INSERT: &str = "INSERT INTO t VALUES(1,'one')";

@@ -4,6 +4,8 @@
 //! never judged. `docs/runners.md` says what a runner owes; this says whether it pays.
 
 mod checks;
+mod kv;
+mod rows;
 mod script;
 
 use std::fmt;
@@ -11,13 +13,49 @@ use std::fmt;
 use anyhow::Result;
 
 use crate::engine::Contender;
-use crate::pairing::Pairing;
-use crate::placement::Placement;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Interrupts, Servers};
+use crate::trial::Conduct;
 
 /// How long a runner may be silent within a check.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// What must be there for a check to apply.
+#[derive(Debug, Clone, Copy)]
+enum Needs {
+    /// Nothing: the harness is checked too.
+    Nothing,
+    /// An engine that stores and answers.
+    Engine,
+    /// Settings that the contender asks for.
+    Settings,
+    /// These models.
+    Models(&'static [&'static str]),
+    /// These models, and an engine.
+    Stored(&'static [&'static str]),
+}
+
+impl Needs {
+    /// Why a check does not apply to a contender, if it does not.
+    fn lacking(self, contender: &Contender) -> Option<String> {
+        let harness = contender.engine.harness.then(|| "the harness has no engine".to_owned());
+        let models = |models: &[&str]| {
+            let missing = models.iter().find(|model| !contender.implements(model));
+            missing.map(|model| format!("its runner does not implement {model}"))
+        };
+        match self {
+            Needs::Nothing => None,
+            Needs::Engine => harness,
+            Needs::Settings => {
+                contender.settings.is_empty().then(|| "the contender asks for no settings".to_owned())
+            }
+            Needs::Models(names) => models(names),
+            Needs::Stored(names) => harness.or_else(|| models(names)),
+        }
+    }
+}
+
+/// A duty in words, what must be there for its check, and the check.
+type Duty = (&'static str, Needs, fn(&script::Script) -> Result<()>);
 
 /// What the checks found of one contender's runner.
 #[derive(Debug)]
@@ -45,7 +83,7 @@ pub enum Verdict {
     /// It did not, and how.
     Broken(String),
     /// The check does not apply, and why.
-    NotApplicable(&'static str),
+    NotApplicable(String),
 }
 
 impl Report {
@@ -80,25 +118,15 @@ impl fmt::Display for Report {
 
 /// Checks the runner of a contender.
 pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
-    let conduct = Conduct {
-        placement: Placement::choose(None, None)?,
-        pairing: Pairing::default(),
-        timeout: PATIENCE,
-        interrupts: Interrupts::default(),
-    };
-    let mut servers = Servers::new(scratch.folder().to_owned(), &conduct.placement, conduct.pairing);
+    let conduct = Conduct::unmeasured(PATIENCE)?;
+    let mut servers = conduct.servers(scratch);
     let server = servers.reach(contender)?;
     let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();
-    for (duty, needs, check) in checks::ALL {
-        let result = match needs {
-            checks::Needs::Engine if contender.engine.harness => {
-                Verdict::NotApplicable("the harness has no engine")
-            }
-            checks::Needs::Settings if contender.settings.is_empty() => {
-                Verdict::NotApplicable("the contender asks for no settings")
-            }
-            _ => match check(&script) {
+    for (duty, needs, check) in checks::ALL.into_iter().chain(rows::ALL).chain(kv::ALL) {
+        let result = match needs.lacking(contender) {
+            Some(why) => Verdict::NotApplicable(why),
+            None => match check(&script) {
                 Ok(()) => Verdict::Passed,
                 Err(why) => Verdict::Broken(format!("{why:#}")),
             },

@@ -50,6 +50,14 @@ impl Script<'_> {
         self.conduct.run(&self.contender.runner.command(), &job, |_| {})
     }
 
+    /// A trial of tests of any kind, which may keep their inputs in the folder given.
+    pub fn run_tests(&self, make: impl FnOnce(&Path) -> Result<Vec<Test>>) -> Result<Trial> {
+        self.run_changed(&[], |job, folder| {
+            job.tests = make(folder)?;
+            Ok(())
+        })
+    }
+
     /// A trial with a text for a job.
     pub fn run_text(&self, text: &str) -> Result<Trial> {
         let directory = self.scratch.trial()?;
@@ -64,6 +72,7 @@ fn write(number: usize, statements: &[&str], check: Option<&str>, folder: &Path)
     fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(Test {
         id: number.to_string(),
+        setup: Vec::new(),
         work: Work::Statements { file, count: statements.len() as u64 },
         check: check.map(str::to_owned),
     })

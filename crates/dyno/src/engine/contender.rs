@@ -1,4 +1,4 @@
-//! Contenders: `engine[@build][/driver][:profile][,setting=value…]` as people name them.
+//! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,12 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::{Build, Setting};
 
 use super::level::Safety;
-use super::registry::{Driver, Engine, Profile, Registry, Runner};
+use super::registry::{Driver, Engine, Profile, Registry, Runner, Variant};
 use super::settings::{looks_like_setting, parse_setting};
 use crate::server::ServerUrl;
+
+/// The setting that every engine has, and no engine knows: how many operations make a transaction.
+const PER_COMMIT: &str = "per_commit";
 
 /// One column of a table, with everything needed to run it.
 #[derive(Debug, Clone)]
@@ -19,6 +22,8 @@ pub struct Contender {
     pub engine: Engine,
     /// The driver.
     pub driver: Driver,
+    /// Which of the driver's ways of working; none of a driver that has only one.
+    pub variant: Option<Variant>,
     /// The program that serves the driver.
     pub runner: Runner,
     /// Which build of the engine.
@@ -27,6 +32,8 @@ pub struct Contender {
     pub profile: Profile,
     /// The profile's settings and then those named with the contender.
     pub settings: Vec<Setting>,
+    /// How many operations of a test make a transaction; none where the test's model decides.
+    pub per_commit: Option<u64>,
     /// The safety that these promise; none if the engine's rules do not tell.
     pub claimed: Option<Safety>,
     /// The server that runs already and is to be measured; none where dyno starts one.
@@ -39,6 +46,7 @@ struct Name<'a> {
     engine: &'a str,
     build: Option<&'a str>,
     driver: Option<&'a str>,
+    variant: Option<&'a str>,
     profile: Option<&'a str>,
     settings: Vec<&'a str>,
 }
@@ -69,13 +77,20 @@ impl Contender {
             label: url.label(),
             engine: engine.clone(),
             driver: driver.clone(),
+            variant: driver.variants.first().cloned(),
             runner: runner.clone(),
             build: Build::System,
             profile: Profile::as_found(),
             settings: Vec::new(),
+            per_commit: None,
             claimed: None,
             url: Some(url),
         })
+    }
+
+    /// Whether its runner implements a model for it.
+    pub fn implements(&self, model: &str) -> bool {
+        self.runner.implements(&self.driver, self.variant.as_ref(), model)
     }
 
     /// Resolves a contender's name.
@@ -90,6 +105,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let name = take_apart(text, is_driver)?;
     let engine = registry.engine(name.engine)?;
     let (runner, driver) = find_driver(registry, engine, name.driver)?;
+    let variant = find_variant(driver, name.variant)?;
     let build = find_build(engine, name.build)?;
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
@@ -97,8 +113,12 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
         label = format!("{label}@{build}");
     }
-    if !driver.default {
+    let unusual = name.variant.filter(|name| driver.variants[0].name != *name);
+    if !driver.default || unusual.is_some() {
         label = format!("{label}/{}", driver.name);
+    }
+    if let Some(variant) = unusual {
+        label = format!("{label}+{variant}");
     }
     if name.profile.is_some() && profile.name != engine.profiles[0].name {
         label = format!("{label}:{}", profile.name);
@@ -106,9 +126,12 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     for setting in &named {
         label = format!("{label},{}={}", setting.name, setting.value);
     }
-    let settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
+    let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
+    let per_commit = take_per_commit(&mut settings)?;
     Ok(Contender {
         label,
+        per_commit: per_commit.or(variant.as_ref().and_then(|variant| variant.per_commit)),
+        variant,
         claimed: engine.claimed_safety(&settings),
         engine: engine.clone(),
         driver: driver.clone(),
@@ -118,6 +141,18 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         settings,
         url: None,
     })
+}
+
+/// How operations are committed is no setting of any engine: dyno tells it with each test.
+fn take_per_commit(settings: &mut Vec<Setting>) -> Result<Option<u64>> {
+    let mut last = None;
+    for setting in settings.extract_if(.., |setting| setting.name == PER_COMMIT) {
+        let count = setting.value.parse().ok().filter(|&count: &u64| count > 0);
+        last = Some(count.with_context(|| {
+            format!("{PER_COMMIT} is a number of operations from 1, not '{}'", setting.value)
+        })?);
+    }
+    Ok(last)
 }
 
 /// Takes a name apart. A build may be a path with slashes: its last part is a driver only where the
@@ -136,16 +171,38 @@ fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> Resu
             None => (head, None, None),
         },
         Some((engine, build)) => match build.rsplit_once('/') {
-            Some((build, driver)) if !build.is_empty() && is_driver(engine, driver) => {
+            Some((build, driver)) if !build.is_empty() && is_driver(engine, without_variant(driver)) => {
                 (engine, Some(build), Some(driver))
             }
             _ => (engine, Some(build), None),
         },
     };
-    if engine.is_empty() || [build, driver, profile].contains(&Some("")) {
-        bail!("a contender is written engine[@build][/driver][:profile][,setting=value…]");
+    let (driver, variant) = match driver.and_then(|driver| driver.split_once('+')) {
+        Some((driver, variant)) => (Some(driver), Some(variant)),
+        None => (driver, None),
+    };
+    if engine.is_empty() || [build, driver, variant, profile].contains(&Some("")) {
+        bail!("a contender is written engine[@build][/driver[+variant]][:profile][,setting=value…]");
     }
-    Ok(Name { engine, build, driver, profile, settings })
+    Ok(Name { engine, build, driver, variant, profile, settings })
+}
+
+fn without_variant(driver: &str) -> &str {
+    driver.split_once('+').map_or(driver, |(driver, _)| driver)
+}
+
+fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> {
+    let Some(name) = name else { return Ok(driver.variants.first().cloned()) };
+    let found = driver.variants.iter().find(|variant| variant.name == name);
+    found.cloned().map(Some).with_context(|| {
+        let names: Vec<&str> = driver.variants.iter().map(|variant| variant.name.as_str()).collect();
+        match names.is_empty() {
+            true => format!("the driver {} has no variants, so none named '{name}'", driver.name),
+            false => {
+                format!("the driver {} has no variant '{name}'; it has {}", driver.name, names.join(", "))
+            }
+        }
+    })
 }
 
 fn find_driver<'a>(
@@ -214,6 +271,10 @@ mod tests {
         assert_eq!((name.engine, name.build, name.driver), ("sqlite", Some("system"), Some("c")));
         assert_eq!((name.profile, name.settings), (Some("wal"), vec!["cache_size=-65536", "mmap_size=0"]));
         assert_eq!(parts("postgres/pgx").driver, Some("pgx"));
+        let name = parts("postgres@18/c+copy:nosync");
+        assert_eq!((name.build, name.driver, name.variant), (Some("18/c+copy"), None, None));
+        let name = parts("sqlite@system/c+rowid");
+        assert_eq!((name.build, name.driver, name.variant), (Some("system"), Some("c"), Some("rowid")));
     }
 
     #[test]
@@ -232,7 +293,7 @@ mod tests {
 
     #[test]
     fn empty_parts_are_refused() {
-        for bad in ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system"] {
+        for bad in ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system", "sqlite/c+", "sqlite/+x"] {
             assert!(take_apart(bad, |_, _| false).is_err(), "{bad}");
         }
     }

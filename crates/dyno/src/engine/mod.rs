@@ -11,5 +11,5 @@ mod settings;
 
 pub use contender::{Contender, split_list};
 pub use level::{Level, Safety, Standing};
-pub use registry::{Driver, Engine, Profile, Registry, Runner};
+pub use registry::{Driver, Engine, Profile, Registry, Runner, Variant};
 pub use settings::{Difference, parse_setting};

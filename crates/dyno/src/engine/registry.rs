@@ -35,11 +35,32 @@ pub struct Engine {
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     values: Values,
+    /// How the size of its cache is set, where it has one.
+    pub cache: Option<CacheKnob>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
     pub profiles: Vec<Profile>,
     #[serde(rename = "level")]
     rules: Vec<Rule>,
+}
+
+/// How the size of a cache is set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheKnob {
+    /// The setting's name.
+    setting: String,
+    /// Its value, with `{bytes}`, `{kib}` or `{mib}` where the size goes.
+    value: String,
+}
+
+impl CacheKnob {
+    /// The setting for a cache of so many bytes.
+    pub fn of(&self, bytes: u64) -> Setting {
+        let value = self.value.replace("{bytes}", &bytes.to_string());
+        let value = value.replace("{kib}", &(bytes >> 10).to_string());
+        Setting { name: self.setting.clone(), value: value.replace("{mib}", &(bytes >> 20).to_string()) }
+    }
 }
 
 /// A named set of settings.
@@ -87,7 +108,7 @@ pub struct Runner {
     /// What must be installed for it.
     pub needs: String,
     /// The models that it implements.
-    pub models: Vec<String>,
+    models: Vec<String>,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,
@@ -112,9 +133,37 @@ pub struct Driver {
     /// Whether it is meant when a contender names no driver.
     #[serde(default)]
     pub default: bool,
+    /// The models that it implements, where they are not all of the runner's.
+    models: Option<Vec<String>>,
+    /// The command that starts it, where it has a program of its own, as drivers do that cannot be
+    /// linked into one program with each other.
+    start: Option<Vec<String>>,
+    /// Its ways of working, the usual one first.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+/// One of a driver's ways of working: of loading rows, of keeping a store.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// The name by which contenders call it, after a `+`.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// The models that it implements, where they are not all of the driver's.
+    models: Option<Vec<String>>,
+    /// How many operations make a transaction, where it is not the suite or the profile that says.
+    pub per_commit: Option<u64>,
 }
 
 impl Runner {
+    /// Whether a driver of this runner implements a model, in this of its variants.
+    pub fn implements(&self, driver: &Driver, variant: Option<&Variant>, model: &str) -> bool {
+        let own = variant.and_then(|variant| variant.models.as_ref()).or(driver.models.as_ref());
+        own.unwrap_or(&self.models).iter().any(|known| known == model)
+    }
+
     /// The program and its arguments.
     pub fn command(&self) -> Vec<String> {
         let folder = |path: &Path| path.display().to_string();
@@ -150,7 +199,7 @@ impl Registry {
             let path = folder.join("runner.toml");
             if path.is_file() {
                 let runner: Runner = read(&path)?;
-                runners.push(Runner { folder, programs: home.programs.clone(), ..runner });
+                runners.extend(programs(Runner { folder, programs: home.programs.clone(), ..runner }));
             }
         }
         Ok(Registry { engines, runners })
@@ -234,6 +283,19 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// A runner for each program: that of the runner, with the drivers that it serves, and those that single
+/// drivers have for themselves.
+fn programs(mut runner: Runner) -> Vec<Runner> {
+    let (own, shared): (Vec<Driver>, Vec<Driver>) =
+        std::mem::take(&mut runner.drivers).into_iter().partition(|driver| driver.start.is_some());
+    let alone = own.into_iter().map(|mut driver| {
+        let start = driver.start.take().unwrap_or_default();
+        Runner { start, drivers: vec![driver], ..runner.clone() }
+    });
+    let alone: Vec<Runner> = alone.collect();
+    [Runner { drivers: shared, ..runner }].into_iter().chain(alone).collect()
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -69,6 +69,7 @@ fn line<'a>(run: &'a Run, test: &'a TestVerdict, cell: &Cell) -> Line<'a> {
             CellStanding::Counts => "counts",
             CellStanding::Wrong(_) => "wrong",
             CellStanding::Missing(_) => "missing",
+            CellStanding::NotApplicable => "not-applicable",
         },
         samples: cell.figures.samples,
         undisturbed: cell.figures.undisturbed,

@@ -3,7 +3,8 @@
 use super::units;
 use crate::record::{ContenderRecord, Run};
 use crate::statistics::{Difference, Ratio};
-use crate::verdict::{Cell, CellStanding, Verdict};
+use crate::suite::Figure;
+use crate::verdict::{Cell, CellStanding, SummaryVerdict, Verdict};
 
 /// A table of text. The first two columns name the test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -
         let mut row = vec![test.id.clone(), test.title.clone()];
         for &place in places {
             let cell = &test.cells[place];
-            row.push(time(cell));
+            row.push(figure(run, &test.id, cell));
             if cell.contender != baseline {
                 row.push(ratio_of(cell, detail));
             }
@@ -51,6 +52,39 @@ pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -
         rows.push(summary_row(verdict, places, baseline, detail));
     }
     Grid { header, rows }
+}
+
+/// One test with a row for each contender, which has room for everything that is known of its time.
+pub fn one_test(run: &Run, verdict: &Verdict, test: usize) -> Grid {
+    let judged = &verdict.tests[test];
+    let record = run.tests.iter().find(|record| record.id == judged.id);
+    let amount = record.and_then(|record| record.amount.as_ref());
+    let title = format!("{} {}", judged.id, judged.title);
+    let mut header = ["", &title, "survives", "median", "min", "max"].map(String::from).to_vec();
+    if let Some(amount) = amount {
+        header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
+    }
+    header.push("ratio".into());
+    let shown = run.shown_contenders().zip(&judged.cells);
+    let rows = shown.map(|((index, contender), cell)| {
+        let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
+        match &cell.figures.summary {
+            None => row.extend([missing(cell), String::new(), String::new()]),
+            Some(summary) => {
+                let sd = summary.sd.map(|sd| format!(" ± {}", units::duration(sd))).unwrap_or_default();
+                row.push(format!("{}{sd}{}", units::duration(summary.median), marks(cell)));
+                row.extend([summary.min, summary.max].map(units::duration));
+            }
+        }
+        if let Some(amount) = amount {
+            let seconds = cell.figures.summary.map(|summary| summary.median / 1e9).filter(|&s| s > 0.0);
+            row.push(seconds.map(|s| units::rate(amount.count as f64 / s)).unwrap_or_default());
+            row.push(seconds.map(|s| units::throughput(amount.bytes as f64 / s)).unwrap_or_default());
+        }
+        row.push(if index == run.baseline_index() { "1".into() } else { ratio_of(cell, Detail::Interval) });
+        row
+    });
+    Grid { header, rows: rows.collect() }
 }
 
 /// Published figures beside today's medians, in seconds.
@@ -120,19 +154,32 @@ pub fn level_name(contender: &ContenderRecord) -> String {
     }
 }
 
-/// `312 ms ±3%` with its marks.
-fn time(cell: &Cell) -> String {
-    let Some(summary) = &cell.figures.summary else { return "failed".into() };
+/// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
+fn figure(run: &Run, test: &str, cell: &Cell) -> String {
+    let Some(summary) = &cell.figures.summary else { return missing(cell) };
     let spread = match summary.sd {
         Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
         _ => String::new(),
     };
+    let amount = run.tests.iter().find(|known| known.id == test).and_then(|test| test.amount.as_ref());
+    let middle = match amount.filter(|_| run.suite.figure == Figure::Rate && summary.median > 0.0) {
+        Some(amount) => units::rate(amount.count as f64 / summary.median * 1e9),
+        None => units::duration(summary.median),
+    };
+    format!("{middle}{spread}{}", marks(cell))
+}
+
+fn missing(cell: &Cell) -> String {
+    if cell.standing == CellStanding::NotApplicable { "–".into() } else { "failed".into() }
+}
+
+fn marks(cell: &Cell) -> String {
     let mark = match cell.standing {
         CellStanding::Wrong(_) => " ✗",
         _ if cell.fastest => " *",
         _ => "",
     };
-    format!("{}{spread}{mark}", units::duration(summary.median))
+    format!("{}{mark}", if cell.figures.extrapolated { " ~" } else { "" })
 }
 
 fn ratio_of(cell: &Cell, detail: Detail) -> String {
@@ -156,6 +203,31 @@ fn with_interval(ratio: &Ratio, detail: Detail) -> String {
     }
 }
 
+/// The geometric mean of every contender's ratios, a row each; none where there is none.
+pub fn means(run: &Run, verdict: &Verdict) -> Option<Grid> {
+    let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
+    let mean =
+        |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
+    verdict.summaries.iter().find_map(mean)?;
+    let header =
+        ["", &format!("geometric mean, {tests} tests"), "survives", "ratio"].map(String::from).to_vec();
+    let rows = run.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
+        let none = if index == run.baseline_index() { "1" } else { "–" };
+        let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
+        vec![String::new(), contender.label.clone(), level_name(contender), ratio]
+    });
+    Some(Grid { header, rows: rows.collect() })
+}
+
+fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
+    let mark = match (summary.same_level, ratio.is_difference()) {
+        (false, _) => " ‡",
+        (true, false) => " ≈",
+        (true, true) => "",
+    };
+    format!("{}{mark}", with_interval(ratio, detail))
+}
+
 fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
     let mut row = vec![String::new(), format!("geometric mean, {tests} tests")];
@@ -163,17 +235,8 @@ fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Det
         let summary = &verdict.summaries[place];
         row.push(String::new());
         if summary.contender != baseline {
-            row.push(match &summary.geometric_mean {
-                Some(ratio) => {
-                    let mark = match (summary.same_level, ratio.is_difference()) {
-                        (false, _) => " ‡",
-                        (true, false) => " ≈",
-                        (true, true) => "",
-                    };
-                    format!("{}{mark}", with_interval(ratio, detail))
-                }
-                None => "–".into(),
-            });
+            let mean = summary.geometric_mean.as_ref();
+            row.push(mean.map_or("–".into(), |ratio| mean_of(summary, ratio, detail)));
         }
     }
     row

@@ -1,8 +1,8 @@
 //! The results as Markdown, for a README or a pull request.
 
 use super::grid::{self, Detail, Grid};
-use super::notes;
 use super::table::NONE_PUBLISHED;
+use super::{latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -22,6 +22,10 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     }
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
         parts.push(table(&grid::costs(run, verdict, place)));
+    }
+    parts.extend(latency::grids(run).iter().map(table));
+    if options.tax {
+        parts.extend(tax::grids(run, verdict).iter().map(table));
     }
     parts.push(list(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"

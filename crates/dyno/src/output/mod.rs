@@ -7,10 +7,13 @@ mod csv_lines;
 mod grid;
 mod import;
 mod json;
+mod latency;
 mod markdown;
 mod notes;
 mod progress;
+mod scaling;
 mod table;
+mod tax;
 mod units;
 
 use anyhow::Result;
@@ -23,6 +26,7 @@ pub use comparison::render as render_comparison;
 pub use import::ImportProgress;
 pub use json::pretty;
 pub use progress::Progress;
+pub use scaling::render as render_scaling;
 pub use table::plain;
 pub use units::{bytes, duration, percent, ratio, significant};
 

@@ -1,7 +1,7 @@
 //! The words around a table: what was run, on what, what each level means, and what did not hold. Each
 //! is a list of sentences; how they are set is the outputs' business.
 
-use super::{WIDTH, units};
+use super::{WIDTH, latency, units};
 use crate::engine::Safety;
 use crate::record::{ContenderRecord, Ended, Run};
 use crate::statistics::{Difference, NoDifference};
@@ -16,7 +16,8 @@ pub fn heading(run: &Run) -> Vec<String> {
     if !parameters.is_empty() {
         title = format!("{title} ({})", parameters.join(", "));
     }
-    let blocks = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    let measured = run.trials.iter().filter(|trial| !trial.latency);
+    let blocks = measured.map(|trial| trial.block).max().unwrap_or(0);
     let plural = if blocks == 1 { "" } else { "s" };
     let ended = match run.ended {
         Ended::Running => "not ended: the run died, or still goes on",
@@ -65,6 +66,7 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     lines.extend(disturbances(run, verdict));
     lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
+    lines.extend(latency::note(run));
     lines
 }
 
@@ -86,6 +88,13 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
             .collect();
     if !reasons.is_empty() {
         lines.push(format!("≈ no difference may be claimed: {}", reasons.join(", or ")));
+    }
+    if cells().any(|cell| cell.figures.extrapolated) {
+        lines.push(
+            "~ only the first operations were timed, each a commit of its own, and the figure is worked \
+             out for all of them"
+                .to_owned(),
+        );
     }
     if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
         lines.push("✗ a wrong answer: the test takes no part in ranking".to_owned());
@@ -202,16 +211,17 @@ fn harness(run: &Run, verdict: &Verdict) -> Option<String> {
         .tests
         .iter()
         .filter_map(|test| {
-            let statements = run.tests.iter().find(|candidate| candidate.id == test.id)?.statements;
-            Some((test.floor_ns?, statements.max(1)))
+            let record = run.tests.iter().find(|candidate| candidate.id == test.id)?;
+            let count = record.amount.as_ref().map_or(record.statements, |amount| amount.count);
+            Some((test.floor_ns?, count.max(1)))
         })
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let (floor, statements) = costliest;
+    let (floor, operations) = costliest;
     Some(format!(
-        "dyno's own cost, by the null runner: at most {} a test, {} a statement; no smaller difference is \
+        "dyno's own cost, by the null runner: at most {} a test, {} an operation; no smaller difference is \
          claimed.",
         units::duration(floor),
-        units::duration(floor / statements as f64)
+        units::duration(floor / operations as f64)
     ))
 }
 

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::grid::{self, Detail, Grid};
-use super::{WIDTH, notes};
+use super::{WIDTH, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -32,13 +32,32 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
         parts.push(plain(&cut_titles(grid::costs(run, verdict, place), SHORT_TITLE)));
     }
+    parts.extend(latency::grids(run).iter().map(plain));
+    if options.tax {
+        parts.extend(tax::grids(run, verdict).iter().map(plain));
+    }
     parts.push(notes::paragraph(&notes::legend(run, verdict)));
     parts.join("\n\n") + "\n"
+}
+
+/// How many contenders stand beside each other at most; with more, each test gets a table of its own.
+const ABREAST: usize = 5;
+
+/// A table of contenders for each test, and one of the geometric means.
+fn by_test(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let mut tables: Vec<String> = (0..verdict.tests.len())
+        .map(|test| plain(&cut_titles(grid::one_test(run, verdict, test), TITLE)))
+        .collect();
+    tables.extend(grid::means(run, verdict).map(|grid| plain(&grid)));
+    tables
 }
 
 /// One table where everything fits; else without intervals; else as many as are needed.
 fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
+    if places.len() > ABREAST {
+        return by_test(run, verdict);
+    }
     for (detail, title) in
         [(Detail::Interval, TITLE), (Detail::Interval, SHORT_TITLE), (Detail::Ratio, TITLE)]
     {

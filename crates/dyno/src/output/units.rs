@@ -10,6 +10,16 @@ pub fn bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
+/// So many of something in a second: `1.23M/s`.
+pub fn rate(per_second: f64) -> String {
+    format!("{}/s", scaled(per_second, 1000.0, &["", "k", "M", "G"]).replace(' ', ""))
+}
+
+/// Bytes a second in the units that disks are sold by: `12.3 MB/s`.
+pub fn throughput(bytes_per_second: f64) -> String {
+    format!("{}/s", scaled(bytes_per_second, 1000.0, &["B", "kB", "MB", "GB"]))
+}
+
 /// A ratio: `0.0691×`.
 pub fn ratio(ratio: f64) -> String {
     format!("{}×", significant(ratio))
@@ -60,6 +70,9 @@ mod tests {
         assert_eq!(duration(61_234_000_000.0), "61.2 s");
         assert_eq!(duration(0.0), "0 ns");
         assert_eq!(bytes(1536.0), "1.50 KiB");
+        assert_eq!(rate(1_234_567.0), "1.23M/s");
+        assert_eq!(rate(85.0), "85.0/s");
+        assert_eq!(throughput(12_345_678.0), "12.3 MB/s");
         assert_eq!(ratio(0.069_12), "0.0691×");
         assert_eq!(ratio(12.0), "12.0×");
         assert_eq!(percent(0.034), "3%");

@@ -3,20 +3,25 @@
 //! Planning renders a suite once per dialect and writes the files that the runners map. It starts no
 //! process and measures nothing.
 
+mod arrays;
 mod selection;
+pub mod truth;
+mod work;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol as protocol;
+use dyno_protocol::{self as protocol, Value};
 
 use crate::engine::Contender;
 use crate::suite::{Parameters, Rendered, Suite};
+use arrays::Arrays;
+use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
 
 pub use selection::{Selection, select};
+pub use work::Amount;
 
 /// Statements shown from each end of a test's list.
 const SHOWN: usize = 3;
@@ -51,6 +56,12 @@ pub struct PlannedTest {
     pub first: Vec<String>,
     /// The last ones, where they are not among the first.
     pub last: Vec<String>,
+    /// How much it does, where the input tells.
+    pub amount: Option<Amount>,
+    /// The right answer, where the input tells.
+    pub answer: Option<Vec<Vec<Value>>>,
+    /// How many operations are timed for a contender that commits each by itself.
+    one_by_one: Option<u64>,
 }
 
 impl Plan {
@@ -63,8 +74,13 @@ impl Plan {
         folder: &Path,
     ) -> Result<Plan> {
         for contender in &contenders {
-            check_models(suite, contender)?;
+            check_models(suite, selection, contender)?;
         }
+        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder));
+        let chosen = |index: &usize| selection[*index] != Selection::Left;
+        let chosen: Vec<usize> = (0..suite.tests.len()).filter(chosen).collect();
+        let prepared = chosen.iter().map(|&index| preparer.prepare(&suite.tests[index]));
+        let prepared: Vec<Option<Prepared>> = prepared.collect::<Result<_>>()?;
         let mut tests = Vec::new();
         let mut work = BTreeMap::new();
         for contender in &contenders {
@@ -73,21 +89,47 @@ impl Plan {
                 continue;
             }
             let rendered = suite.render(parameters, dialect)?;
-            let chosen = chosen(selection, rendered);
+            let inputs = chosen.iter().zip(&prepared).map(|(&index, prepared)| (index, prepared.as_ref()));
             if tests.is_empty() {
-                tests = chosen.iter().map(|(index, test)| describe(suite, *index, selection, test)).collect();
+                let describe = |(index, prepared)| {
+                    describe(suite, index, selection[index] == Selection::Needed, &rendered[index], prepared)
+                };
+                tests = inputs.clone().map(describe).collect();
             }
             let folder = folder.join(dialect);
             fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            let written = chosen.into_iter().map(|(_, test)| write_test(test, &folder));
+            let written =
+                inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, &folder));
             work.insert(dialect.clone(), written.collect::<Result<Vec<_>>>()?);
         }
         Ok(Plan { contenders, tests, work })
     }
 
-    /// The job of one trial of a contender.
+    /// The job of one trial of a contender: the tests whose models it implements.
     pub fn job(&self, contender: &Contender, directory: &Path) -> protocol::Job {
-        protocol::Job { tests: self.work[&contender.engine.dialect].clone(), ..probe(contender, directory) }
+        let tests = self.tests.iter().zip(&self.work[&contender.engine.dialect]);
+        let tests =
+            tests.filter(|(_, test)| contender.implements(test.work.model())).map(|(planned, test)| {
+                let work = committing(test.work.clone(), contender.per_commit, planned.one_by_one);
+                protocol::Test { work, ..test.clone() }
+            });
+        protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
+    }
+
+    /// How many operations the test of a sample has, where the contender's trials time only the first of
+    /// them.
+    pub fn whole(&self, contender: usize, sample: &protocol::Sample) -> Option<u64> {
+        let contender = &self.contenders[contender];
+        let place = self.tests.iter().position(|test| test.id == sample.test)?;
+        let test = &self.work[&contender.engine.dialect][place];
+        let work = committing(test.work.clone(), contender.per_commit, self.tests[place].one_by_one);
+        is_cut(&work).then(|| operations(&work))
+    }
+
+    /// The ids of the tests that a contender does not do, because its runner lacks their models.
+    pub fn lacks(&self, contender: &Contender) -> Vec<String> {
+        let lacking = self.tests.iter().filter(|test| !contender.implements(test.model));
+        lacking.map(|test| test.id.clone()).collect()
     }
 }
 
@@ -97,65 +139,59 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         protocol: protocol::PROTOCOL,
         engine: contender.engine.name.clone(),
         driver: contender.driver.name.clone(),
+        variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
         build: contender.build.clone(),
         settings: contender.settings.clone(),
         server: None,
         directory: directory.to_owned(),
+        latency: false,
         tests: Vec::new(),
     }
 }
 
-fn check_models(suite: &Suite, contender: &Contender) -> Result<()> {
-    for test in &suite.tests {
-        let model = test.model.name();
-        if !contender.runner.models.iter().any(|known| known == model) {
-            bail!(
-                "{} cannot run the suite {}: its runner '{}' does not implement the model '{model}' of test {}",
-                contender.label,
-                suite.name,
-                contender.runner.name,
-                test.id
-            );
-        }
+/// A contender must do one of the tests at least.
+fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+    let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
+    let mut models: Vec<&str> = timed.map(|(test, _)| test.model.name()).collect();
+    models.dedup();
+    if !models.iter().any(|model| contender.implements(model)) {
+        bail!(
+            "{} cannot run the suite {}: its runner '{}' implements none of the models {}",
+            contender.label,
+            suite.name,
+            contender.runner.name,
+            models.join(", ")
+        );
     }
     Ok(())
 }
 
-fn chosen(selection: &[Selection], rendered: Vec<Rendered>) -> Vec<(usize, Rendered)> {
-    rendered.into_iter().enumerate().filter(|(index, _)| selection[*index] != Selection::Left).collect()
-}
-
-fn describe(suite: &Suite, index: usize, selection: &[Selection], test: &Rendered) -> PlannedTest {
-    let statements = &test.statements;
+fn describe(
+    suite: &Suite,
+    index: usize,
+    preparation: bool,
+    test: &Rendered,
+    prepared: Option<&Prepared>,
+) -> PlannedTest {
+    let written = &suite.tests[index];
+    let mut statements = test.statements.clone();
+    if let Some(prepared) = prepared.filter(|_| statements.is_empty()) {
+        statements = test.setup.iter().cloned().chain(in_words(prepared, written)).collect();
+    }
     let all_shown = statements.len() <= 2 * SHOWN;
     let split = if all_shown { statements.len() } else { SHOWN };
     let last = if all_shown { &[] } else { &statements[statements.len() - SHOWN..] };
     PlannedTest {
         id: test.id.clone(),
         title: test.title.clone(),
-        shows: suite.tests[index].shows.clone(),
-        model: suite.tests[index].model.name(),
-        preparation: selection[index] == Selection::Needed,
+        shows: written.shows.clone(),
+        model: written.model.name(),
+        preparation,
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),
+        amount: prepared.map(|prepared| prepared.amount),
+        answer: prepared.filter(|_| test.check.is_none()).map(|prepared| prepared.answer.clone()),
+        one_by_one: written.one_by_one,
     }
-}
-
-fn write_test(test: Rendered, folder: &Path) -> Result<protocol::Test> {
-    let file = folder.join(format!("{}.statements", test.id));
-    let count = test.statements.len() as u64;
-    let write = || -> std::io::Result<()> {
-        let mut output = BufWriter::new(File::create(&file)?);
-        for statement in &test.statements {
-            output.write_all(statement.as_bytes())?;
-            output.write_all(b"\0")?;
-        }
-        output.into_inner()?.sync_all()
-    };
-    if let Some(bad) = test.statements.iter().find(|statement| statement.contains('\0')) {
-        bail!("a statement of test {} holds a NUL byte: {bad:?}", test.id);
-    }
-    write().with_context(|| format!("cannot write the input {}", file.display()))?;
-    Ok(protocol::Test { id: test.id, work: protocol::Work::Statements { file, count }, check: test.check })
 }

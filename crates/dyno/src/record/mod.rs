@@ -16,8 +16,8 @@ use crate::answers::Answer;
 use crate::engine::{Contender, Safety};
 use crate::machine::{Machine, Storage};
 use crate::placement::Placement;
-use crate::plan::PlannedTest;
-use crate::suite::Parameters;
+use crate::plan::{Plan, PlannedTest};
+use crate::suite::{Figure, Parameters};
 
 pub use file::{load, results_folder, save};
 
@@ -44,6 +44,9 @@ pub struct Run {
     pub suite: SuiteRecord,
     /// What decides how many trials there are and in what order.
     pub schedule: Schedule,
+    /// What all contenders were given or denied.
+    #[serde(default)]
+    pub limits: Limits,
     /// The machine.
     pub machine: Machine,
     /// Where the databases were.
@@ -93,6 +96,9 @@ pub struct SuiteRecord {
     pub parameters: Parameters,
     /// How far two numbers of an answer may differ, relative to the larger.
     pub tolerance: f64,
+    /// Whether tables show durations or rates.
+    #[serde(default)]
+    pub figure: Figure,
     /// The tests chosen with `--only`; absent when all ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
@@ -113,6 +119,20 @@ pub struct Schedule {
     pub seed: u64,
     /// How long a runner may be silent, in nanoseconds.
     pub timeout_ns: u64,
+    /// Whether there are trials, after the measured ones, in which every operation is timed.
+    #[serde(default)]
+    pub latency: bool,
+}
+
+/// What a run's contenders were all given or denied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// The size of every engine's cache, in bytes; absent: each engine's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_bytes: Option<u64>,
+    /// The memory of a runner, in bytes; absent: as much as there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
 }
 
 /// A contender and what is known of it.
@@ -124,6 +144,21 @@ pub struct ContenderRecord {
     pub engine: String,
     /// The driver.
     pub driver: String,
+    /// Which of the driver's ways of working; absent of a driver that has only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Whether the driver is the engine's lowest-level one, with which the others are compared.
+    #[serde(default)]
+    pub lowest: bool,
+    /// The language in which programs use the driver.
+    #[serde(default)]
+    pub language: String,
+    /// How many operations make a transaction; absent where the tests' models decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_commit: Option<u64>,
+    /// The tests, by id, that it does not do, because its runner does not implement their models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
     /// The build asked for.
     pub build: Build,
     /// The server that ran already, without password and options; absent where dyno started one.
@@ -172,13 +207,28 @@ pub struct TestRecord {
     /// Its last ones, where they are not among the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last: Vec<String>,
-    /// The right answer, where the suite states one that holds for these parameters.
+    /// How much it does, where that is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<AmountRecord>,
+    /// The right answer, where the suite states one that holds for these parameters or the input
+    /// tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Vec<Vec<Value>>>,
-    /// Published figures in seconds, by system; hardware and source stand under `published` of the
-    /// suite's text.
+    /// Published figures in seconds, by system, rates turned into the time that this test would have
+    /// taken; hardware and source stand under `published` of the suite's text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, f64>,
+}
+
+/// How much a test does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AmountRecord {
+    /// Rows or operations.
+    pub count: u64,
+    /// The bytes of cells that are written or read.
+    pub bytes: u64,
+    /// What is counted: `rows` or `operations`.
+    pub unit: String,
 }
 
 /// One trial.
@@ -188,6 +238,9 @@ pub struct TrialRecord {
     pub block: u32,
     /// The contender, by its position.
     pub contender: usize,
+    /// Whether every operation was timed; it then takes no part in any figure but those of latency.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub latency: bool,
     /// When it began, in nanoseconds since the run began.
     pub began_ns: u64,
     /// The samples, in the order of the tests.
@@ -205,6 +258,23 @@ pub struct SampleRecord {
     pub sample: Sample,
     /// The answer, by its position among the run's answers.
     pub answer: usize,
+    /// How many operations the whole test has, where only the first of them were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extrapolated_to: Option<u64>,
+}
+
+impl SampleRecord {
+    /// What the whole test takes, in nanoseconds: what was measured, or where only some operations were
+    /// timed, as if the others took as long each.
+    pub fn duration_ns(&self) -> f64 {
+        let measured = self.sample.nanoseconds as f64;
+        match self.extrapolated_to {
+            Some(whole) if self.sample.operations > 0 => {
+                measured * whole as f64 / self.sample.operations as f64
+            }
+            _ => measured,
+        }
+    }
 }
 
 /// Why a trial did not finish.
@@ -215,6 +285,10 @@ pub struct Failure {
     pub test: Option<String>,
     /// What happened.
     pub message: String,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Run {
@@ -247,11 +321,16 @@ impl Run {
 
 impl ContenderRecord {
     /// What is known of a contender before its first trial.
-    pub fn new(contender: &Contender, named: bool) -> ContenderRecord {
+    pub fn new(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord {
         ContenderRecord {
             label: contender.label.clone(),
             engine: contender.engine.name.clone(),
             driver: contender.driver.name.clone(),
+            variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
+            lowest: contender.driver.default,
+            language: contender.driver.language.clone(),
+            per_commit: contender.per_commit,
+            lacks: plan.lacks(contender),
             build: contender.build.clone(),
             url: contender.url.as_ref().map(ToString::to_string),
             profile: contender.profile.name.clone(),
@@ -278,7 +357,12 @@ impl TestRecord {
             statements: test.statements,
             first: test.first.clone(),
             last: test.last.clone(),
-            expect: None,
+            amount: test.amount.map(|amount| AmountRecord {
+                count: amount.count,
+                bytes: amount.bytes,
+                unit: amount.unit.to_owned(),
+            }),
+            expect: test.answer.clone(),
             published: BTreeMap::new(),
         }
     }

@@ -24,6 +24,8 @@ use crate::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
 
 pub use stop::Stop;
 
+/// Trials of each contender in which every operation is timed by itself.
+const LATENCY_TRIALS: u32 = 3;
 /// Failures in a row after which a contender is tried no more.
 const PATIENCE: u32 = 2;
 
@@ -59,6 +61,13 @@ pub struct Runner<'a> {
     pub observer: &'a mut dyn Observer,
 }
 
+/// When a trial is run, and how.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    block: u32,
+    latency: bool,
+}
+
 /// What one trial came to.
 enum Step {
     Done,
@@ -84,7 +93,7 @@ impl Runner<'_> {
             self.observer.block_begins(block, run);
             let mut stopped = false;
             for contender in order {
-                match self.trial(run, block, contender, began, &mut failures)? {
+                match self.trial(run, Turn { block, latency: false }, contender, began, &mut failures)? {
                     Step::Done => {}
                     Step::Stopped => {
                         stopped = true;
@@ -100,6 +109,7 @@ impl Runner<'_> {
             stop.block_took(block_began.elapsed());
             if let Some(ended) = stop.decide(run, block, &failures) {
                 run.ended = ended;
+                self.latencies(run, block, began, &mut failures)?;
                 break;
             }
             self.save(run);
@@ -107,11 +117,33 @@ impl Runner<'_> {
         record::save(run, self.path)
     }
 
+    /// After the measured blocks, the trials in which every operation is timed by itself.
+    fn latencies(&mut self, run: &mut Run, last: u32, began: Instant, failures: &mut [u32]) -> Result<()> {
+        if !run.schedule.latency {
+            return Ok(());
+        }
+        for block in last + 1..=last + LATENCY_TRIALS {
+            self.save(run);
+            let mut order: Vec<usize> =
+                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
+            order.shuffle(&mut block_order(run.schedule.seed, block));
+            for contender in order {
+                let turn = Turn { block, latency: true };
+                if let Step::Stopped = self.trial(run, turn, contender, began, failures)? {
+                    run.ended = Ended::Interrupted;
+                    return Ok(());
+                }
+            }
+            run.elapsed_ns = nanoseconds(began.elapsed());
+        }
+        Ok(())
+    }
+
     /// Runs one trial and adds it to the record.
     fn trial(
         &mut self,
         run: &mut Run,
-        block: u32,
+        Turn { block, latency }: Turn,
         index: usize,
         began: Instant,
         failures: &mut [u32],
@@ -123,7 +155,7 @@ impl Runner<'_> {
         let contender = &self.plan.contenders[index];
         let began_ns = nanoseconds(began.elapsed());
         let directory = self.scratch.trial()?;
-        let result = self.measure(contender, directory.path(), run);
+        let result = self.measure(contender, latency, directory.path(), run);
         settle(directory.path());
         drop(directory);
         let trial = result.unwrap_or_else(|error| Trial {
@@ -140,9 +172,12 @@ impl Runner<'_> {
         };
         let samples = trial.samples.into_iter().zip(trial.answers);
         let samples: Vec<SampleRecord> = samples
-            .map(|(sample, answer)| SampleRecord { sample, answer: run.keep_answer(answer) })
+            .map(|(sample, answer)| {
+                let extrapolated_to = self.plan.whole(index, &sample);
+                SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to }
+            })
             .collect();
-        let record = TrialRecord { block, contender: index, began_ns, samples, failure };
+        let record = TrialRecord { block, contender: index, latency, began_ns, samples, failure };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
         failures[index] = if record.failure.is_some() { failures[index] + 1 } else { 0 };
@@ -153,8 +188,14 @@ impl Runner<'_> {
     }
 
     /// Reaches the contender's server, if it has one, and goes through the tests.
-    fn measure(&mut self, contender: &Contender, directory: &Path, run: &Run) -> Result<Trial> {
-        let mut job = self.plan.job(contender, directory);
+    fn measure(
+        &mut self,
+        contender: &Contender,
+        latency: bool,
+        directory: &Path,
+        run: &Run,
+    ) -> Result<Trial> {
+        let mut job = Job { latency, ..self.plan.job(contender, directory) };
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;
         let command = contender.runner.command();

@@ -53,8 +53,8 @@ impl Stop {
     /// Whether every figure that is shown rests on enough undisturbed samples and has an interval that
     /// is narrow enough.
     fn is_precise(&self, run: &Run, failures: &[u32]) -> bool {
-        run.shown_contenders().filter(|(index, _)| failures[*index] == 0).all(|(index, _)| {
-            run.shown_tests().all(|test| {
+        run.shown_contenders().filter(|(index, _)| failures[*index] == 0).all(|(index, contender)| {
+            run.shown_tests().filter(|test| !contender.lacks.contains(&test.id)).all(|test| {
                 let figures = figures(run, index, &test.id);
                 figures.undisturbed >= MIN_BLOCKS
                     && figures

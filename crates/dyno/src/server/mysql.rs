@@ -71,6 +71,9 @@ pub fn start_command(installation: &Installation, settings: &[Setting], folders:
     command.args(["--no-defaults", "--innodb-fast-shutdown=2"]);
     // Files may be loaded from anywhere: Debian's folder for them need not exist.
     command.arg("--secure-file-priv=");
+    // By LOAD DATA LOCAL rows come from a client's memory. MariaDB allows it unless told otherwise, MySQL does
+    // not; it has no other effect.
+    command.arg("--local-infile=ON");
     command.args(settings.iter().map(option));
     command.arg("--skip-networking");
     if installation.engine == ServerEngine::MySql {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use toml::Spanned;
 
-use super::{Suite, TemplateError, statements};
+use super::{Suite, TemplateError};
 
 impl Suite {
     /// Reads a suite.
@@ -27,84 +27,8 @@ impl Suite {
         })?;
         suite.path = path.to_owned();
         suite.text = text;
-        suite.check_tests()?;
-        suite.check_dialects(dialects)?;
-        suite.check_published()?;
+        suite.check(dialects)?;
         Ok(suite)
-    }
-
-    fn check_tests(&self) -> Result<()> {
-        if self.tests.is_empty() {
-            bail!("{}: a suite needs at least one [[test]]", self.path.display());
-        }
-        if self.contenders.is_empty() {
-            bail!("{}: `contenders` is empty; name at least one", self.path.display());
-        }
-        if !(0.0..1.0).contains(&self.tolerance) {
-            bail!("{}: the tolerance {} is not between 0 and 1", self.path.display(), self.tolerance);
-        }
-        let mut seen = BTreeSet::new();
-        for test in &self.tests {
-            let line = self.line_of(test.title.span().start);
-            if test.id.is_empty()
-                || !test.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-            {
-                bail!(
-                    "{}:{line}: the test id '{}' may hold letters, digits, '-' and '_' only",
-                    self.path.display(),
-                    test.id
-                );
-            }
-            for need in &test.needs {
-                if !seen.contains(need.as_str()) {
-                    bail!(
-                        "{}:{line}: test {} needs test {need}, which is not among the tests before it",
-                        self.path.display(),
-                        test.id
-                    );
-                }
-            }
-            if !seen.insert(test.id.as_str()) {
-                bail!("{}:{line}: there are two tests with the id {}", self.path.display(), test.id);
-            }
-        }
-        Ok(())
-    }
-
-    fn check_dialects(&self, known: &BTreeSet<String>) -> Result<()> {
-        for test in &self.tests {
-            for template in [Some(&test.statements), test.check.as_ref()].into_iter().flatten() {
-                for (line, dialect) in statements::dialects(template.get_ref()) {
-                    if !known.contains(dialect) {
-                        let names: Vec<&str> = known.iter().map(String::as_str).collect();
-                        bail!(
-                            "{}:{}: no engine speaks the dialect '{dialect}'; there are {}",
-                            self.path.display(),
-                            self.template_line(template, line),
-                            names.join(", ")
-                        );
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_published(&self) -> Result<()> {
-        for published in &self.published {
-            for (system, seconds) in &published.seconds {
-                if seconds.len() != self.tests.len() {
-                    bail!(
-                        "{}: {} gives {} figures for {system}, but the suite has {} tests",
-                        self.path.display(),
-                        published.source,
-                        seconds.len(),
-                        self.tests.len()
-                    );
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The line of the file, from 1, in which a byte stands.
@@ -113,7 +37,7 @@ impl Suite {
     }
 
     /// The line of the file in which a line of a template stands.
-    fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
+    pub(super) fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
         let start = template.span().start;
         // A multi-line string that begins with a line break has its first line on the next one.
         let opening = self.text.get(start..).unwrap_or_default();

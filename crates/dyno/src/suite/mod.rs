@@ -3,7 +3,10 @@
 //! This module reads and checks them and renders their statements. It never opens a database and
 //! knows no engine but by the name of its dialect. `docs/suites.md` describes the format.
 
+mod check;
+mod data;
 mod load;
+mod model;
 mod parameters;
 mod random;
 mod statements;
@@ -14,13 +17,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use dyno_protocol::Value;
 
-pub use parameters::{Declaration, ParameterValue, Parameters};
+pub use data::{Data, Shape};
+pub use model::{Model, Transaction};
+pub use parameters::{Declaration, ParameterValue, Parameters, parse_count};
 pub use template::{Renderer, TemplateError};
+
+/// The dialect of engines that have no SQL.
+pub const NO_SQL: &str = "kv";
 
 /// A suite as written.
 #[derive(Debug, Clone, Deserialize)]
@@ -37,9 +46,18 @@ pub struct Suite {
     pub tolerance: f64,
     /// The contenders when a run names none.
     pub contenders: Vec<String>,
+    /// Whether tables show durations or how much is done in a second.
+    #[serde(default)]
+    pub figure: Figure,
+    /// Which CPUs the measured processes get when nobody says.
+    #[serde(default)]
+    pub cpus: Cpus,
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Declaration>,
+    /// Sets of data by name, for the models that take arrays.
+    #[serde(default)]
+    pub data: BTreeMap<String, Data>,
     /// The tests, in the order in which a trial goes through them.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
@@ -54,7 +72,29 @@ pub struct Suite {
     pub text: String,
 }
 
-/// A test as written. `title`, `statements` and `check` are templates.
+/// What a suite's tables show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// How long a test took.
+    #[default]
+    Time,
+    /// How many rows or operations it did in a second.
+    Rate,
+}
+
+/// Which CPUs a suite's measured processes get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cpus {
+    /// One of their own.
+    #[default]
+    One,
+    /// All: for work in which some engines have threads in the background.
+    All,
+}
+
+/// A test as written. `title`, `setup`, `statements`, `check` and the tables' names are templates.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
@@ -72,40 +112,30 @@ pub struct Test {
     /// How the statements commit.
     #[serde(default)]
     pub transaction: Transaction,
-    /// The statements.
-    pub statements: Spanned<String>,
-    /// The query whose rows are the answer; without one, the rows of the statements are.
+    /// Statements before the clock starts.
+    pub setup: Option<Spanned<String>>,
+    /// The statements; of a scan, the query.
+    pub statements: Option<Spanned<String>>,
+    /// The set of data, by name.
+    pub data: Option<String>,
+    /// The table into which rows go, or which is scanned.
+    pub table: Option<String>,
+    /// The two columns, by name, in which rows must differ to be counted.
+    pub differ: Option<[String; 2]>,
+    /// Of lookups: keys that are not there.
+    #[serde(default)]
+    pub absent: bool,
+    /// Of puts: keys that are there already.
+    #[serde(default)]
+    pub overwrite: bool,
+    /// How many pairs a range has.
+    pub length: Option<u64>,
+    /// How many operations are timed for a contender that commits each by itself; absent: all.
+    pub one_by_one: Option<u64>,
+    /// The query whose rows are the answer; without one, it is what the model says.
     pub check: Option<Spanned<String>>,
     /// The rows of the right answer with the parameters' defaults, where they are known.
     pub expect: Option<Vec<Vec<Value>>>,
-}
-
-/// The models that suites can use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// Statements as text, one after another.
-    Statements,
-}
-
-impl Model {
-    /// The name, as the protocol and `runner.toml` spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Statements => "statements",
-        }
-    }
-}
-
-/// How the statements of a test commit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Transaction {
-    /// Each statement is a transaction of its own.
-    #[default]
-    Each,
-    /// One transaction holds them all; its BEGIN and COMMIT are timed with them.
-    One,
 }
 
 /// A published table of figures for a suite's tests.
@@ -119,7 +149,18 @@ pub struct Published {
     /// On what hardware.
     pub hardware: String,
     /// Seconds per test, in the order of the suite's tests, by the name of the system.
+    #[serde(default)]
     pub seconds: BTreeMap<String, Vec<f64>>,
+    /// Rows or operations a second by the name of the system, then by test.
+    #[serde(default)]
+    pub rates: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The parameters with which they were taken; absent: the defaults. They stand beside a run with the
+    /// same.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, ParameterValue>,
+    /// Whether they stand beside a run of any size: rates that hardly depend on it.
+    #[serde(default)]
+    pub any_size: bool,
 }
 
 /// A test made ready for one dialect.
@@ -129,7 +170,9 @@ pub struct Rendered {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Every statement, BEGIN and COMMIT included.
+    /// Statements before the clock.
+    pub setup: Vec<String>,
+    /// Every statement, BEGIN and COMMIT included; none where the model takes none.
     pub statements: Vec<String>,
     /// The checking query.
     pub check: Option<String>,
@@ -147,19 +190,31 @@ impl Suite {
         let render = |template: &Spanned<String>| {
             renderer.render(template.get_ref()).map_err(|error| self.at_template(template, &error))
         };
-        let mut statements = statements::split(&render(&test.statements)?, dialect);
-        if statements.is_empty() {
-            let line = self.line_of(test.statements.span().start);
-            bail!("{}:{line}: test {} has no statement for {dialect}", self.path.display(), test.id);
+        let list = |template: &Option<Spanned<String>>| match template {
+            Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
+            _ => Ok::<_, anyhow::Error>(Vec::new()),
+        };
+        let setup = list(&test.setup)?;
+        let mut statements = list(&test.statements)?;
+        if let Some(template) = test.statements.as_ref().filter(|_| dialect != NO_SQL) {
+            let (line, place) = (self.line_of(template.span().start), self.path.display());
+            if statements.is_empty() {
+                bail!("{place}:{line}: test {} has no statement for {dialect}", test.id);
+            }
+            if test.model == Model::Scan && statements.len() > 1 {
+                bail!("{place}:{line}: test {} is a scan, which takes one query", test.id);
+            }
         }
         if test.transaction == Transaction::One {
             statements.insert(0, "BEGIN".into());
             statements.push("COMMIT".into());
         }
-        let check = test.check.as_ref().map(|check| self.render_check(test, check, renderer, dialect));
+        let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
+        let check = check.map(|check| self.render_check(test, check, renderer, dialect));
         Ok(Rendered {
             id: test.id.clone(),
             title: render(&test.title)?.trim().to_owned(),
+            setup,
             statements,
             check: check.transpose()?,
         })

@@ -43,7 +43,8 @@ impl ParameterValue {
 
     /// Reads text as the same kind of value as this one.
     fn parse_alike(&self, text: &str) -> Option<ParameterValue> {
-        let integer = text.parse().map(ParameterValue::Integer).ok();
+        let integer = parse_count(text).and_then(|count| i64::try_from(count).ok());
+        let integer = integer.or_else(|| text.parse().ok()).map(ParameterValue::Integer);
         match self {
             ParameterValue::Text(_) => Some(ParameterValue::Text(text.to_owned())),
             _ => integer.or_else(|| {
@@ -93,6 +94,11 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// The value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&ParameterValue> {
+        self.0.get(name)
+    }
+
     /// The parameter `scale`, or 1 where the suite has none.
     pub fn scale(&self) -> f64 {
         self.number("scale").unwrap_or(1.0)
@@ -106,6 +112,17 @@ impl Parameters {
     fn number(&self, name: &str) -> Option<f64> {
         self.0.get(name).and_then(ParameterValue::number)
     }
+}
+
+/// Reads a count: 50000, 10M, 1G. K, M and G are powers of a thousand.
+pub fn parse_count(text: &str) -> Option<u64> {
+    let (number, factor) = match text.chars().next_back()? {
+        'k' | 'K' => (&text[..text.len() - 1], 1_000),
+        'm' | 'M' => (&text[..text.len() - 1], 1_000_000),
+        'g' | 'G' => (&text[..text.len() - 1], 1_000_000_000),
+        _ => (text, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 fn check_bounds(name: &str, parameter: &Declaration, value: &ParameterValue) -> Result<()> {
@@ -149,6 +166,17 @@ mod tests {
     fn changes_replace_defaults() {
         assert_eq!(Parameters::resolve(&declared(), &[]).unwrap().scale(), 1.0);
         assert_eq!(resolve("scale", "0.5").unwrap().scale(), 0.5);
+    }
+
+    #[test]
+    fn counts_have_suffixes() {
+        assert_eq!(parse_count("10M"), Some(10_000_000));
+        assert_eq!(parse_count("50k"), Some(50_000));
+        assert_eq!(parse_count("7"), Some(7));
+        assert_eq!(
+            [parse_count(""), parse_count("M"), parse_count("-1"), parse_count("99999999999G")],
+            [None; 4]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! judges nothing: what a sample means is the verdict's business.
 
 mod interrupt;
+mod memory_cap;
 mod process;
 mod servers;
 
@@ -13,12 +14,14 @@ use anyhow::{Context, Result};
 use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
 
 pub use interrupt::Interrupts;
+pub use memory_cap::MemoryCap;
 use process::{Message, Process};
 pub use servers::Servers;
 
 use crate::answers::Answer;
 use crate::pairing::Pairing;
 use crate::placement::Placement;
+use crate::scratch::Scratch;
 
 /// What came out of a trial.
 #[derive(Debug, Default)]
@@ -59,11 +62,29 @@ pub struct Conduct {
     pub pairing: Pairing,
     /// How long a runner may be silent: the longest time for one test.
     pub timeout: Duration,
+    /// How many bytes of memory a runner may use; none: as many as there are.
+    pub memory_bytes: Option<u64>,
     /// How the run is asked to stop.
     pub interrupts: Interrupts,
 }
 
 impl Conduct {
+    /// The usual placement and no limits, for runners that are asked and not measured.
+    pub fn unmeasured(timeout: Duration) -> Result<Conduct> {
+        Ok(Conduct {
+            placement: Placement::choose(None, None)?,
+            pairing: Pairing::default(),
+            timeout,
+            memory_bytes: None,
+            interrupts: Interrupts::default(),
+        })
+    }
+
+    /// The servers of trials run like this; their files go to a folder within `scratch`.
+    pub fn servers(&self, scratch: &Scratch) -> Servers {
+        Servers::new(scratch.folder().to_owned(), &self.placement, self.pairing)
+    }
+
     /// Runs a trial. `on_test` hears the number of each test, from 0, as it begins.
     ///
     /// Errors are those of starting the process; everything after that is in the outcome.
@@ -85,7 +106,8 @@ impl Conduct {
             None => self.placement.clone(),
             Some(_) => self.pairing.pair(&self.placement).client,
         };
-        let process = Process::start(command, text, &placement, &self.interrupts)?;
+        let cap = self.memory_bytes.map(MemoryCap::create).transpose()?;
+        let process = Process::start(command, text, &placement, cap, &self.interrupts)?;
         let mut reader = Reader::new(job);
         let stop = loop {
             match process.next(Instant::now() + self.timeout) {

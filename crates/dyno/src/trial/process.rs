@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use super::interrupt::Interrupts;
+use super::memory_cap::MemoryCap;
 use crate::placement::Placement;
 
 /// The longest line that a runner may write; a longer one is nonsense, not an event.
@@ -39,6 +40,8 @@ pub struct Process {
     child: Child,
     messages: Receiver<Message>,
     errors: Receiver<String>,
+    /// Removed after the runner has ended.
+    cap: Option<MemoryCap>,
 }
 
 impl Process {
@@ -50,12 +53,16 @@ impl Process {
         command: &[String],
         job: &[u8],
         placement: &Placement,
+        cap: Option<MemoryCap>,
         interrupts: &Interrupts,
     ) -> Result<Process> {
         let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         placement.prepare(&mut command).context("cannot place the runner")?;
+        if let Some(cap) = &cap {
+            cap.prepare(&mut command)?;
+        }
         let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
         let (sender, messages) = channel();
         interrupts.tell(sender.clone());
@@ -65,7 +72,7 @@ impl Process {
         let stderr = child.stderr.take().context("the runner has no standard error")?;
         thread::spawn(move || sender.send(read_errors(stderr)));
         let mut input = child.stdin.take().context("the runner has no standard input")?;
-        let process = Process { child, messages, errors };
+        let process = Process { child, messages, errors, cap };
         // A runner that dies before it reads is found out by its events and exit status.
         let _ = input.write_all(job);
         Ok(process)
@@ -91,7 +98,7 @@ impl Process {
         }
         self.kill();
         let errors = self.errors.recv_timeout(PATIENCE).unwrap_or_default();
-        Ending { status: status.ok().flatten(), errors }
+        Ending { status: status.ok().flatten(), errors, capped: self.cap.is_some() }
     }
 
     fn kill(&mut self) {
@@ -114,6 +121,7 @@ impl Drop for Process {
 pub struct Ending {
     status: Option<ExitStatus>,
     errors: String,
+    capped: bool,
 }
 
 impl Ending {
@@ -129,6 +137,10 @@ impl Ending {
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (None, Some(signal)) => match Signal::try_from(signal) {
+                    Ok(Signal::SIGKILL) if self.capped => {
+                        "was killed, as the kernel does where more memory is needed than --memory allows"
+                            .into()
+                    }
                     Ok(name) => format!("was killed by {name}"),
                     Err(_) => format!("was killed by signal {signal}"),
                 },

@@ -8,16 +8,22 @@ use proptest::prelude::*;
 use super::*;
 
 fn job() -> Job {
-    let test =
-        |id: &str| Test { id: id.into(), work: Work::Statements { file: "x".into(), count: 1 }, check: None };
+    let test = |id: &str| Test {
+        id: id.into(),
+        setup: Vec::new(),
+        work: Work::Statements { file: "x".into(), count: 1 },
+        check: None,
+    };
     Job {
         protocol: PROTOCOL,
         engine: "sqlite".into(),
         driver: "c".into(),
+        variant: None,
         build: Build::Bundled,
         settings: Vec::new(),
         server: None,
         directory: Path::new("/").into(),
+        latency: false,
         tests: vec![test("1"), test("2")],
     }
 }

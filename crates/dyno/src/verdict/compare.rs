@@ -159,10 +159,11 @@ impl<'a> Side<'a> {
         match cell.map(|cell| &cell.standing) {
             Some(CellStanding::Counts) => {
                 let samples = used(self.run, index, test);
-                (samples.iter().map(|(_, sample)| sample.sample.nanoseconds as f64).collect(), None)
+                (samples.iter().map(|(_, sample)| sample.duration_ns()).collect(), None)
             }
             Some(CellStanding::Wrong(why)) => (Vec::new(), Some(format!("wrong: {why}"))),
             Some(CellStanding::Missing(why)) => (Vec::new(), Some(why.clone())),
+            Some(CellStanding::NotApplicable) => (Vec::new(), Some("does not apply".into())),
             None => (Vec::new(), Some("not in the run".into())),
         }
     }

@@ -21,6 +21,9 @@ pub struct Figures {
     pub undisturbed: usize,
     /// Whether the figures rest on disturbed samples too, because too few are undisturbed.
     pub rests_on_disturbed: bool,
+    /// Whether only the first operations were timed, and the durations worked out for all of them.
+    #[serde(default)]
+    pub extrapolated: bool,
     /// Time in nanoseconds; absent without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
@@ -62,12 +65,13 @@ pub fn is_disturbed(sample: &SampleRecord) -> bool {
 pub fn figures(run: &Run, contender: usize, test: &str) -> Figures {
     let all: Vec<&SampleRecord> = measured(run, contender, test).map(|(_, sample)| sample).collect();
     let used = used(run, contender, test);
-    let times: Vec<f64> = used.iter().map(|(_, sample)| sample.sample.nanoseconds as f64).collect();
+    let times: Vec<f64> = used.iter().map(|(_, sample)| sample.duration_ns()).collect();
     let undisturbed = all.iter().filter(|sample| !is_disturbed(sample)).count();
     Figures {
         samples: all.len(),
         undisturbed,
         rests_on_disturbed: used.iter().any(|(_, sample)| is_disturbed(sample)),
+        extrapolated: used.iter().any(|(_, sample)| sample.extrapolated_to.is_some()),
         summary: summarize(&times, run.schedule.seed),
         costs: costs(&used),
     }
@@ -87,7 +91,10 @@ pub(super) fn measured<'a>(
     contender: usize,
     test: &'a str,
 ) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
-    let trials = run.trials.iter().filter(move |trial| trial.contender == contender && trial.block > 0);
+    let trials = run
+        .trials
+        .iter()
+        .filter(move |trial| trial.contender == contender && trial.block > 0 && !trial.latency);
     trials.flat_map(move |trial| {
         let samples = trial.samples.iter().filter(move |sample| sample.sample.test == test);
         samples.map(move |sample| (trial.block, sample))

@@ -72,6 +72,8 @@ pub enum CellStanding {
     Wrong(String),
     /// It has no samples.
     Missing(String),
+    /// Its runner does not do this kind of work.
+    NotApplicable,
 }
 
 /// What may be said about a contender over all tests.
@@ -105,6 +107,9 @@ fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
         .map(|&contender| {
             let figures = figures(run, contender, &test.id);
             let standing = match (&figures.summary, mismatches.get(&contender)) {
+                (None, _) if run.contenders[contender].lacks.contains(&test.id) => {
+                    CellStanding::NotApplicable
+                }
                 (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ => CellStanding::Counts,
@@ -190,8 +195,7 @@ fn difference(
     floor: Option<f64>,
 ) -> Difference {
     let middle = |contender| {
-        let times =
-            used(run, contender, test).into_iter().map(|(_, sample)| sample.sample.nanoseconds as f64);
+        let times = used(run, contender, test).into_iter().map(|(_, sample)| sample.duration_ns());
         median(&times.collect::<Vec<_>>())
     };
     match (middle(contender), middle(baseline)) {
@@ -200,6 +204,11 @@ fn difference(
         }
         _ => ratio.difference(),
     }
+}
+
+/// How long a contender takes beside another (both by position) in a test, from the blocks that both have.
+pub fn contenders_ratio(run: &Run, contender: usize, other: usize, test: &str) -> Option<Ratio> {
+    paired_ratio(&pairs(run, contender, other, test), run.schedule.seed)
 }
 
 /// Durations of two contenders in one test, from the blocks in which both have a sample that counts.
@@ -217,7 +226,7 @@ fn by_block(run: &Run, contender: usize, baseline: usize, test: &str) -> Vec<Opt
         (1..blocks).map(|block| Some((*contender.get(&block)?, *baseline.get(&block)?))).collect();
     let is_quiet = |pair: &(&SampleRecord, &SampleRecord)| !is_disturbed(pair.0) && !is_disturbed(pair.1);
     let enough = pairs.iter().flatten().filter(|pair| is_quiet(pair)).count() >= MIN_BLOCKS;
-    let time = |sample: &SampleRecord| sample.sample.nanoseconds as f64;
+    let time = |sample: &SampleRecord| sample.duration_ns();
     let counts = |pair: &(&SampleRecord, &SampleRecord)| !enough || is_quiet(pair);
     pairs.into_iter().map(|pair| pair.filter(counts).map(|(a, b)| (time(a), time(b)))).collect()
 }

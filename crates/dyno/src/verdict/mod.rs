@@ -6,7 +6,11 @@
 mod compare;
 mod figures;
 mod judge;
+mod latency;
+mod scaling;
 
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed};
-pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge};
+pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, contenders_ratio, judge};
+pub use latency::{Percentiles, latency};
+pub use scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};

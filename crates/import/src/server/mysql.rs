@@ -3,13 +3,17 @@
 //! These servers commit at every CREATE TABLE, so a new table is loaded under another name and renamed
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
+use std::ffi::CString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Build, Server, Value};
+use dyno_runner::server::Client;
+use dyno_runner_mysql::api::Api;
 use dyno_runner_mysql::connection::{Connection, ServerError};
-use dyno_runner_mysql::{library, scratch};
+use dyno_runner_mysql::load::Way;
+use dyno_runner_mysql::{database, infile, library};
 
 use super::types::{Spelling, kind};
 use super::write_lines;
@@ -22,8 +26,6 @@ use crate::table::{Column, Table};
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
-/// Errors: the server lets nobody load from the client.
-const FORBIDDEN: [u32; 3] = [1148, 3948, 4166];
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
@@ -35,8 +37,8 @@ pub struct MySql {
 impl MySql {
     /// Connects.
     pub fn connect(server: &Server) -> Result<MySql> {
-        let api = Rc::new(library::load(&Build::System)?);
-        let connection = scratch::connect(&api, server)?;
+        let api = Rc::new(library::CLIENT.load(&Build::System, Api::resolve)?);
+        let connection = database::connect(&api, server, Way::LoadData)?;
         let database =
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
@@ -81,10 +83,10 @@ impl MySql {
 
     fn copy(&self, sql: &str, rows: &mut Rows) -> Result<()> {
         let (mut lines, mut given) = (Vec::new(), 0);
-        let mut fill = |buffer: &mut [u8]| {
+        let fill = |buffer: &mut [u8]| {
             if given == lines.len() {
                 let Some(batch) = rows.batch()? else { return Ok(0) };
-                (given, lines) = (0, std::mem::take(&mut lines));
+                given = 0;
                 lines.clear();
                 write_lines(&batch, &mut lines);
                 rows.recycle(batch);
@@ -94,7 +96,7 @@ impl MySql {
             given += count;
             Ok(count)
         };
-        let loaded = self.connection.load_data(sql, &mut fill).map_err(explain)?;
+        let loaded = infile::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
         let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
         let told: Vec<String> =
             warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
@@ -260,7 +262,7 @@ fn statements(table: &Table, existing: Existing, staged: &str) -> Statements {
 
 fn explain(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<ServerError>() {
-        Some(server) if FORBIDDEN.contains(&server.number) => error.context(
+        Some(server) if infile::REFUSED.contains(&server.number) => error.context(
             "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
         ),
         Some(_) => error.context("the server refuses the rows; nothing was loaded"),

@@ -6,8 +6,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Build, Server, Value};
-use dyno_runner_postgres::connection::Connection;
-use dyno_runner_postgres::{library, scratch};
+use dyno_runner::server::Client;
+use dyno_runner_postgres::api::Api;
+use dyno_runner_postgres::connection::{Connection, ServerError};
+use dyno_runner_postgres::copy::copy_in;
+use dyno_runner_postgres::load::Way;
+use dyno_runner_postgres::{database, library};
 
 use super::types::{Spelling, kind};
 use super::write_lines;
@@ -29,33 +33,30 @@ pub struct Postgres {
 impl Postgres {
     /// Connects.
     pub fn connect(server: &Server, safety: Safety) -> Result<Postgres> {
-        let api = Rc::new(library::load(&Build::System)?);
-        let database = server.database.as_deref().unwrap_or("postgres");
-        let connection = scratch::connect(&api, server, database)?;
+        let api = Rc::new(library::LIBPQ.load(&Build::System, Api::resolve)?);
+        let connection = database::connect(&api, server, database::maintenance(server), Way::Copy)?;
         connection.rows("SET client_encoding = 'UTF8'")?;
         Ok(Postgres { connection, safety })
     }
 
     fn copy(&self, table: &Table, existing: Existing, rows: &mut Rows) -> Result<()> {
-        self.connection.begin_copy(&CString::new(copy(table, existing))?)?;
+        let sql = CString::new(copy(table, existing))?;
         let mut lines = Vec::new();
-        loop {
-            let batch = match rows.batch() {
-                Ok(Some(batch)) => batch,
-                Ok(None) => break,
-                Err(error) => {
-                    // The server is told why, and answers that it has given up.
-                    let _ = self.connection.end_copy(Some("dyno was interrupted"));
-                    return Err(error);
-                }
-            };
-            lines.clear();
-            write_lines(&batch, &mut lines);
-            rows.recycle(batch);
-            self.connection.copy(&lines).context("the server refuses a row; nothing was loaded").input()?;
+        let copied = copy_in(&self.connection, &sql, |copy| {
+            while let Some(batch) = rows.batch()? {
+                lines.clear();
+                write_lines(&batch, &mut lines);
+                rows.recycle(batch);
+                copy.put(&lines)?;
+            }
+            Ok(())
+        });
+        match copied {
+            Err(error) if error.is::<ServerError>() => {
+                Err(error.context("the server refuses the rows; nothing was loaded")).input()
+            }
+            copied => copied.map(drop),
         }
-        self.connection.end_copy(None).context("the server refuses a row; nothing was loaded").input()?;
-        Ok(())
     }
 
     fn fill(

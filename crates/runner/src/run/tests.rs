@@ -9,12 +9,15 @@ use anyhow::{Result, anyhow, bail};
 use dyno_protocol::{Event, Failed, Hello, Job, PROTOCOL, Value};
 
 use super::run_with;
-use crate::{Answer, Driver, Failure, Statements};
+use crate::{Answer, Driver, Failure, KeyValue, Rows, Statements};
 
 /// An engine that returns a number per statement and obeys a few words.
 struct Toy {
     changes: u64,
 }
+
+impl Rows for Toy {}
+impl KeyValue for Toy {}
 
 impl Driver for Toy {
     fn open(job: &Job) -> Result<(Self, Hello)> {
@@ -38,7 +41,7 @@ impl Driver for Toy {
                 b"panic" => panic!("the toy broke"),
                 b"change" => self.changes += 2,
                 sql if sql.starts_with(b"fail") => {
-                    return Err(Failure { index, error: anyhow!("no such toy (code 7)") });
+                    return Err(Failure::at(index, anyhow!("no such toy (code 7)")));
                 }
                 _ => {
                     answer.integer(index as i64);

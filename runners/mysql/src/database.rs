@@ -1,13 +1,15 @@
-//! The trial's own database on a server: made anew, worked in, and removed whatever happens.
+//! The trial's own database: how its server is reached, how it is made and removed.
 
 use std::ffi::CString;
 use std::rc::Rc;
 
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::{Server, Value};
+use dyno_runner::server::Client;
 
-use crate::api::{Api, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME};
+use crate::api::{Api, OPT_LOCAL_INFILE, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME};
 use crate::connection::{Address, Connection, ServerError};
+use crate::load::Way;
 use crate::options::{Encryption, Options};
 
 /// MySQL's usual port.
@@ -22,87 +24,33 @@ const NO_SUCH_THREAD: u32 = 1094;
 /// Error: the connection could not be encrypted.
 const NO_ENCRYPTION: u32 = 2026;
 
-/// A connection to a server on which there is, once made, a database that goes away with it.
-pub struct Scratch {
-    api: Rc<Api>,
-    server: Server,
-    /// `None` only while it is being removed.
-    connection: Option<Connection>,
-    made: bool,
+/// Makes the trial's database and works in it from then on.
+///
+/// Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
+/// where its character set is that one), which MySQL's users live with: letters that differ by case
+/// are equal, unlike in the other engines.
+pub fn make(connection: &Connection, name: &str) -> Result<()> {
+    let (charset, collation) =
+        (connection.value("SELECT @@character_set_server")?, connection.value("SELECT @@collation_server")?);
+    let collate = match (charset.as_deref(), collation) {
+        (Some("utf8mb4"), Some(collation)) => format!(" COLLATE {collation}"),
+        _ => String::new(),
+    };
+    let create = connection.rows(&format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4{collate}"));
+    create.map(drop).map_err(|error| explain(error, "make", name))
 }
 
-impl Scratch {
-    /// Connects to the server, without a database of the trial's own as yet.
-    pub fn connect(api: Api, server: &Server) -> Result<Scratch> {
-        let api = Rc::new(api);
-        let connection = Some(connect(&api, server)?);
-        Ok(Scratch { api, server: server.clone(), connection, made: false })
-    }
-
-    /// Removes a database of that name, makes it and works in it from then on.
-    ///
-    /// Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
-    /// where its character set is that one), which MySQL's users live with: letters that differ by case
-    /// are equal, unlike in the other engines.
-    pub fn make(&mut self) -> Result<()> {
-        let name = self.server.scratch.clone();
-        let connection = self.connection();
-        drop_database(connection, &name)?;
-        let (charset, collation) = (
-            connection.value("SELECT @@character_set_server")?,
-            connection.value("SELECT @@collation_server")?,
-        );
-        let collate = match (charset.as_deref(), collation) {
-            (Some("utf8mb4"), Some(collation)) => format!(" COLLATE {collation}"),
-            _ => String::new(),
-        };
-        let create = connection.rows(&format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4{collate}"));
-        create.map_err(|error| explain(error, "make", &name))?;
-        self.made = true;
-        self.connection().rows(&format!("USE `{name}`")).map(drop)
-    }
-
-    /// The connection to the server.
-    #[inline]
-    pub fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("it is there until it is removed")
-    }
-
-    /// Removes the database and closes the connection.
-    pub fn remove(mut self) -> Result<()> {
-        self.clean()
-    }
-
-    fn clean(&mut self) -> Result<()> {
-        // A new connection, because the old one may be lost or in the middle of anything. The server rolls
-        // back what that has not committed.
-        self.connection = None;
-        if std::mem::take(&mut self.made) {
-            drop_database(&connect(&self.api, &self.server)?, &self.server.scratch)?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
-        // server is gone say, the next trial removes.
-        let _ = self.clean();
-    }
-}
-
-/// Connects to a server, in no database.
-pub fn connect(api: &Rc<Api>, server: &Server) -> Result<Connection> {
+/// Connects to the server, to no database of the trial's own as yet.
+pub fn connect(api: &Rc<Api>, server: &Server, way: Way) -> Result<Connection> {
     let options = Options::parse(&server.options)?;
-    let connected = attempt(api, server, &options);
+    let connected = attempt(api, server, &options, way);
     let unencrypted = Options::parse(&Default::default())?;
     let connected = match connected {
         // libmariadb has no word for this: it is asked twice.
         Err(error)
             if options.encryption == Some(Encryption::Preferred) && number(&error) == Some(NO_ENCRYPTION) =>
         {
-            attempt(api, server, &unencrypted)
+            attempt(api, server, &unencrypted, way)
         }
         connected => connected,
     };
@@ -112,12 +60,15 @@ pub fn connect(api: &Rc<Api>, server: &Server) -> Result<Connection> {
     })
 }
 
-fn attempt(api: &Rc<Api>, server: &Server, options: &Options) -> Result<Connection> {
-    let connection = Connection::new(api.clone())?;
+fn attempt(api: &Rc<Api>, server: &Server, options: &Options, way: Way) -> Result<Connection> {
+    let connection = Connection::new(api.clone(), way)?;
     let address = address(server)?;
     let protocol = if address.socket.is_some() { PROTOCOL_SOCKET } else { PROTOCOL_TCP };
     connection.set_number(OPT_PROTOCOL, protocol)?;
     connection.set_text(SET_CHARSET_NAME, c"utf8mb4")?;
+    if way == Way::LoadData {
+        connection.set_number(OPT_LOCAL_INFILE, 1)?;
+    }
     options.set(&connection)?;
     let password = server.password.as_ref().map_or("", |password| password.reveal());
     let database = server.database.as_deref().map(|name| text("database", name)).transpose()?;
@@ -173,7 +124,7 @@ fn advice(number: u32) -> &'static str {
 
 /// Removes a database if it is there. Where a runner that was killed has left a statement running in
 /// it, that is ended first: it would hold the tables for as long as it runs.
-fn drop_database(connection: &Connection, name: &str) -> Result<()> {
+pub fn remove(connection: &Connection, name: &str) -> Result<()> {
     let dropped = (|| {
         for row in connection.rows("SHOW PROCESSLIST")? {
             if let (Some(Value::Integer(id)), Some(Value::Text(database))) = (row.first(), row.get(3))

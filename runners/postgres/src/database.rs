@@ -1,13 +1,15 @@
-//! The trial's own database on a server: made anew, worked in, and removed whatever happens.
+//! The trial's own database: how it is reached, made and removed.
 
 use std::ffi::CString;
 use std::rc::Rc;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use dyno_protocol::Server;
+use dyno_runner::server::Client;
 
 use crate::api::Api;
 use crate::connection::{Connection, ServerError};
+use crate::load::Way;
 
 /// The database that every PostgreSQL has for this purpose.
 const MAINTENANCE: &str = "postgres";
@@ -30,81 +32,31 @@ pub struct Locale {
     pub ctype: String,
 }
 
-/// A connection to a database that goes away with it.
-pub struct Scratch {
-    api: Rc<Api>,
-    server: Server,
-    /// `None` only while it is being made or removed.
-    connection: Option<Connection>,
-    made: bool,
-}
-
-impl Scratch {
-    /// Removes a database of that name, makes it and connects to it.
-    pub fn make(api: Api, server: &Server, locale: &Locale) -> Result<Scratch> {
-        let mut scratch =
-            Scratch { api: Rc::new(api), server: server.clone(), connection: None, made: false };
-        let maintenance = scratch.connect(scratch.maintenance())?;
-        let version = maintenance.server_version();
-        ensure!(
-            version >= OLDEST,
-            "the server is PostgreSQL {}.{}, and dyno works with version 10 and later",
-            version / 10_000,
-            version / 100 % 100
-        );
-        drop_database(&maintenance, &server.scratch)?;
-        let sql = create(&maintenance, &server.scratch, locale)?;
-        maintenance.rows(&sql).map_err(|error| explain(error, server))?;
-        scratch.made = true;
-        scratch.connection = Some(scratch.connect(&server.scratch)?);
-        Ok(scratch)
-    }
-
-    /// The connection to the database.
-    #[inline]
-    pub fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("it is there from `make` to `remove`")
-    }
-
-    /// Closes the connection and removes the database.
-    pub fn remove(mut self) -> Result<()> {
-        self.clean()
-    }
-
-    fn clean(&mut self) -> Result<()> {
-        // No database can be removed while somebody is connected to it.
-        self.connection = None;
-        if std::mem::take(&mut self.made) {
-            let maintenance = self.connect(self.maintenance())?;
-            drop_database(&maintenance, &self.server.scratch)?;
-        }
-        Ok(())
-    }
-
-    fn maintenance(&self) -> &str {
-        self.server.database.as_deref().unwrap_or(MAINTENANCE)
-    }
-
-    fn connect(&self, database: &str) -> Result<Connection> {
-        connect(&self.api, &self.server, database)
-    }
-}
-
 /// Connects to a database of a server.
-pub fn connect(api: &Rc<Api>, server: &Server, database: &str) -> Result<Connection> {
-    let connection = Connection::open(api.clone(), &options(server, database)?);
+pub fn connect(api: &Rc<Api>, server: &Server, database: &str, way: Way) -> Result<Connection> {
+    let connection = Connection::open(api.clone(), &options(server, database)?, way);
     connection.map_err(|error| {
         let advice = advice(&error.to_string());
         anyhow!("cannot connect to the database '{database}' of {}: {error}{advice}", server.host)
     })
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
-        // server is gone say, the next trial removes.
-        let _ = self.clean();
-    }
+/// The database from which the trial's is made and removed.
+pub fn maintenance(server: &Server) -> &str {
+    server.database.as_deref().unwrap_or(MAINTENANCE)
+}
+
+/// Makes the trial's database.
+pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Result<()> {
+    let version = maintenance.server_version();
+    ensure!(
+        version >= OLDEST,
+        "the server is PostgreSQL {}.{}, and dyno works with version 10 and later",
+        version / 10_000,
+        version / 100 % 100
+    );
+    let sql = create(maintenance, &server.scratch, locale)?;
+    maintenance.rows(&sql).map(drop).map_err(|error| explain(error, server))
 }
 
 /// libpq's keywords and their values. Those of the user's URL come first, because of a keyword given
@@ -165,7 +117,7 @@ fn is_postgres(connection: &Connection) -> Result<bool> {
 
 /// Removes a database if it is there. Where a runner that was killed has left a statement running in
 /// it, that is ended first: PostgreSQL would wait five seconds for it and then refuse.
-fn drop_database(maintenance: &Connection, name: &str) -> Result<()> {
+pub fn remove(maintenance: &Connection, name: &str) -> Result<()> {
     let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
     // What only speaks the protocol may not know how; if it is needed, the next statement fails.
     let _ = maintenance.rows(&end);

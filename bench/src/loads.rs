@@ -1,0 +1,146 @@
+//! Rows into servers: what is compared with what, and its table.
+//!
+//! dyno's prepared inserts stand beside a C loop, its LOAD DATA beside a C program that lets libmariadb send
+//! a file, and its COPY beside psql's `\copy` of a file. Those files lie in memory.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use dyno::engine::Contender;
+use dyno::statistics::paired_ratio;
+use dyno_protocol::{Column, Commits, Job, LoadWork, RowFile, Test, Work};
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use crate::clients::cells;
+use crate::session::Comparison;
+use crate::table::Verdict;
+
+/// The columns' names and widths, the narrow ones of the suite `intuition`.
+const COLUMNS: [(&str, usize); 3] = [("a1", 8), ("b2", 8), ("c3", 8)];
+/// Makes the table.
+const SETUP: &str = "CREATE TABLE t(a1 TEXT, b2 TEXT, c3 TEXT)";
+/// Where files lie in memory.
+const MEMORY: &str = "/dev/shm";
+
+/// One load that is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// dyno's variant; none for prepared inserts one by one.
+    pub variant: Option<&'static str>,
+    /// What it is compared with.
+    pub other: &'static str,
+    /// Most that the ratio may be.
+    aim: f64,
+}
+
+const INSERT: Load = Load { variant: None, other: "a C loop", aim: 1.02 };
+const COPY: Load = Load { variant: Some("copy"), other: "psql \\copy", aim: 1.05 };
+const LOAD_DATA: Load = Load { variant: Some("load-data"), other: "C and a file", aim: 1.05 };
+
+impl Load {
+    /// Whether it is psql that it is compared with.
+    pub fn is_psqls(self) -> bool {
+        self == COPY
+    }
+}
+
+/// What is compared of a contender.
+pub fn of(contender: &Contender) -> &'static [Load] {
+    match contender.runner.name.as_str() {
+        "postgres" => &[INSERT, COPY],
+        "mysql" => &[INSERT, LOAD_DATA],
+        _ => &[],
+    }
+}
+
+/// The same rows in both shapes, in memory.
+pub struct Inputs {
+    _folder: TempDir,
+    rows: RowFile,
+    /// Lines with tabs between the cells.
+    lines: PathBuf,
+}
+
+impl Inputs {
+    /// Writes so many rows.
+    pub fn write(count: u64, seed: u64) -> Result<Inputs> {
+        let folder = tempfile::Builder::new().prefix("dyno-bench-").tempdir_in(MEMORY);
+        let folder = folder.with_context(|| format!("no place for rows in {MEMORY}"))?;
+        let (file, lines) = (folder.path().join("rows"), folder.path().join("lines"));
+        let columns = COLUMNS.map(|(name, bytes)| Column { name: name.into(), bytes: bytes as u64 }).to_vec();
+        write(&file, &lines, count, seed).context("cannot write the rows")?;
+        Ok(Inputs { _folder: folder, rows: RowFile { file, count, columns }, lines })
+    }
+
+    /// The job with the load in place of its tests. The check counts the rows, which spares reading them back.
+    pub fn job(&self, load: Load, job: Job) -> Job {
+        let work = LoadWork { table: "t".into(), rows: self.rows.clone(), commits: Commits::default() };
+        let work = if load.variant.is_some() { Work::BulkLoad(work) } else { Work::InsertRows(work) };
+        let check = Some("SELECT count(*) FROM t".to_owned());
+        let test = Test { id: "1".into(), setup: vec![SETUP.into()], work, check };
+        Job { variant: load.variant.map(str::to_owned), tests: vec![test], ..job }
+    }
+
+    /// What the C program is told after the place of the database.
+    pub fn arguments(&self, load: Load) -> Vec<String> {
+        let mode = load.variant.unwrap_or("insert");
+        let file = if load.variant.is_some() { &self.lines } else { &self.rows.file };
+        let widths = COLUMNS.iter().map(|(_, width)| width.to_string());
+        let first = [mode.to_owned(), SETUP.to_owned(), file.display().to_string()];
+        first.into_iter().chain(widths.filter(|_| load.variant.is_none())).collect()
+    }
+
+    /// What psql is told to do in the trial's database.
+    pub fn script(&self) -> [String; 3] {
+        [SETUP.to_owned(), "\\timing on".to_owned(), format!("\\copy t FROM '{}'", self.lines.display())]
+    }
+}
+
+fn write(file: &Path, lines: &Path, count: u64, seed: u64) -> std::io::Result<()> {
+    let mut random = Rng::with_seed(seed);
+    let (mut rows, mut text) = (BufWriter::new(File::create(file)?), BufWriter::new(File::create(lines)?));
+    for _ in 0..count {
+        let cells = COLUMNS.map(|(_, width)| (0..width).map(|_| random.alphanumeric()).collect::<String>());
+        rows.write_all(cells.concat().as_bytes())?;
+        writeln!(text, "{}", cells.join("\t"))?;
+    }
+    rows.flush()?;
+    text.flush()
+}
+
+/// The loads beside what they are compared with, and the worst verdict.
+pub fn compare(comparisons: &[Comparison], rows: u64, seed: u64) -> (String, Verdict) {
+    let mut text = format!("\n**{rows} rows of 3 columns of 8 bytes**\n\n");
+    text +=
+        "| load | beside | its ms | dyno/it | 95 % interval | its CPU ms | dyno/it | 95 % interval | aim |\n";
+    text += "|---|---|--:|--:|:-:|--:|--:|:-:|---|\n";
+    let mut worst = Verdict::Reached;
+    for comparison in comparisons {
+        let Some(load) = comparison.load else { continue };
+        let (clock, cpu) = (&comparison.pairs[0], &comparison.cpu[0]);
+        // psql does not tell its CPU time.
+        let cpu = if load.is_psqls() { &Vec::new() } else { cpu };
+        let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>(), seed) else {
+            continue;
+        };
+        let verdict = Verdict::of(&ratio, load.aim);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} {} | {} | {} | {} | {}: {} |",
+            comparison.label,
+            load.variant.unwrap_or("insert-rows"),
+            load.other,
+            cells(clock, seed),
+            cells(cpu, seed),
+            load.aim,
+            verdict.text()
+        );
+        worst = worst.max(verdict);
+    }
+    (text, worst)
+}

@@ -1,0 +1,212 @@
+//! Makes the sets of data of a suite: flat files of cells, each written once and shared by all trials
+//! of all contenders.
+//!
+//! The same seed gives the same bytes. Keys never repeat: each begins with its number sent through a
+//! permutation of the numbers below 2⁶³, so keys that are absent are simply later numbers.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{Cells, RowFile};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+
+use crate::suite::{Data, Parameters, Shape, Suite};
+
+/// The letters of which rows are made.
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
+const LETTERS_A_DRAW: usize = 10;
+
+/// A file of a set of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The keys.
+    Keys,
+    /// Their values.
+    Values,
+    /// Other values for the same keys.
+    NewValues,
+    /// As many keys that are not among the keys.
+    Absent,
+    /// The first of the keys, one for each range of this length.
+    Starts(u64),
+}
+
+/// Writes sets of data on demand.
+pub struct Arrays<'a> {
+    suite: &'a Suite,
+    parameters: &'a Parameters,
+    folder: PathBuf,
+    written: BTreeSet<PathBuf>,
+}
+
+impl<'a> Arrays<'a> {
+    /// Nothing is written yet; files will go to `folder`.
+    pub fn new(suite: &'a Suite, parameters: &'a Parameters, folder: &Path) -> Arrays<'a> {
+        Arrays { suite, parameters, folder: folder.join("data"), written: BTreeSet::new() }
+    }
+
+    /// A set of data of the suite, which has been checked to be there.
+    fn data(&self, name: &str) -> Result<&'a Data> {
+        self.suite.data.get(name).with_context(|| format!("there are no [data.{name}]"))
+    }
+
+    /// How many rows or pairs a set has.
+    pub fn count(&self, name: &str) -> Result<u64> {
+        let count = self.data(name)?.count(self.parameters)?;
+        ensure!(count > 0, "the data {name} would be empty");
+        Ok(count)
+    }
+
+    /// The rows of a set.
+    pub fn rows(&mut self, name: &str) -> Result<RowFile> {
+        let data = self.data(name)?;
+        let count = self.count(name)?;
+        let columns = data.columns();
+        let width = columns.iter().map(|column| column.bytes).sum();
+        let cells = self.write(&format!("{name}.rows"), count, width, |rng, cell, _| letters(rng, cell))?;
+        Ok(RowFile { file: cells.file, count, columns })
+    }
+
+    /// One of the files of a set of pairs.
+    pub fn cells(&mut self, name: &str, part: Part) -> Result<Cells> {
+        let count = self.count(name)?;
+        let Shape::Pairs { key_bytes, value_bytes, .. } = self.data(name)?.shape else {
+            anyhow::bail!("the data {name} are no pairs");
+        };
+        // The beginning of a key tells it from all others; the seed decides the permutation.
+        let seed = self.parameters.seed();
+        let key = |first: u64| {
+            move |rng: &mut ChaCha8Rng, cell: &mut [u8], place: u64| {
+                rng.fill_bytes(cell);
+                cell[..8].copy_from_slice(&permuted(first + place, seed).to_be_bytes());
+            }
+        };
+        let value = |rng: &mut ChaCha8Rng, cell: &mut [u8], _: u64| rng.fill_bytes(cell);
+        match part {
+            Part::Keys => self.write(&format!("{name}.keys"), count, key_bytes, key(0)),
+            Part::Values => self.write(&format!("{name}.values"), count, value_bytes, value),
+            Part::NewValues => self.write(&format!("{name}.new-values"), count, value_bytes, value),
+            Part::Absent => self.write(&format!("{name}.absent"), count, key_bytes, key(count)),
+            Part::Starts(length) => {
+                let starts = (count / length).max(1);
+                // The same stream as the keys, so these are the first of them.
+                let Cells { file, .. } = self.cells(name, Part::Keys)?;
+                self.shorten(&file, &format!("{name}.starts-{length}"), starts, key_bytes)
+            }
+        }
+    }
+
+    fn write(
+        &mut self,
+        name: &str,
+        count: u64,
+        bytes: u64,
+        fill: impl Fn(&mut ChaCha8Rng, &mut [u8], u64),
+    ) -> Result<Cells> {
+        let file = self.folder.join(name);
+        if self.written.insert(file.clone()) {
+            self.make_room(count, bytes)?;
+            let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
+            rng.set_stream(stream_of(name));
+            let mut cell = vec![0; usize::try_from(bytes)?];
+            let mut write = || -> std::io::Result<()> {
+                let mut output = BufWriter::with_capacity(1 << 20, File::create(&file)?);
+                for place in 0..count {
+                    fill(&mut rng, &mut cell, place);
+                    output.write_all(&cell)?;
+                }
+                output.into_inner()?.sync_all()
+            };
+            write().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes })
+    }
+
+    /// A copy of the first cells of a file.
+    fn shorten(&mut self, long: &Path, name: &str, count: u64, bytes: u64) -> Result<Cells> {
+        let file = self.folder.join(name);
+        if self.written.insert(file.clone()) {
+            let copy = || -> std::io::Result<()> {
+                let mut beginning = std::io::Read::take(File::open(long)?, count * bytes);
+                let mut output = File::create(&file)?;
+                std::io::copy(&mut beginning, &mut output)?;
+                output.sync_all()
+            };
+            copy().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes })
+    }
+
+    /// Refuses data for which there is no space, before hours are spent on writing them.
+    fn make_room(&self, count: u64, bytes: u64) -> Result<()> {
+        let folder = || self.folder.display().to_string();
+        fs::create_dir_all(&self.folder).with_context(|| format!("cannot make {}", folder()))?;
+        let space = nix::sys::statvfs::statvfs(&self.folder)
+            .with_context(|| format!("cannot tell the space in {}", folder()))?;
+        let free = space.blocks_available() as u64 * space.fragment_size() as u64;
+        let needed = count.checked_mul(bytes).filter(|needed| *needed < free);
+        ensure!(
+            needed.is_some(),
+            "{count} cells of {bytes} bytes do not fit into {}, where {} MiB are free, and their databases \
+             need as much again; take fewer, or another folder with --dir",
+            folder(),
+            free >> 20
+        );
+        Ok(())
+    }
+}
+
+/// Fills a cell with random letters and digits.
+fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
+    for chunk in cell.chunks_mut(LETTERS_A_DRAW) {
+        let mut number = rng.next_u64();
+        for letter in chunk {
+            *letter = LETTERS[(number % 62) as usize];
+            number /= 62;
+        }
+    }
+}
+
+/// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
+/// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
+fn permuted(number: u64, seed: u64) -> u64 {
+    const MASK: u64 = (1 << 63) - 1;
+    let mut mixed = number.wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) & MASK;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) & MASK;
+    mixed ^ (mixed >> 31)
+}
+
+/// A stream of random numbers for each file.
+fn stream_of(name: &str) -> u64 {
+    name.bytes().fold(0, |stream, byte| stream * 31 % (1 << 50) + u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_never_repeat_and_fit_a_signed_number() {
+        let keys: BTreeSet<u64> = (0..100_000).map(|number| permuted(number, 7)).collect();
+        assert_eq!(keys.len(), 100_000);
+        assert!(keys.iter().all(|&key| i64::try_from(key).is_ok()));
+        assert!((0..100_000).any(|number| permuted(number, 7) > 1 << 62));
+    }
+
+    #[test]
+    fn rows_are_letters_and_digits() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cell = [0; 4096];
+        letters(&mut rng, &mut cell);
+        assert_eq!(cell.iter().collect::<BTreeSet<_>>().len(), 62);
+        assert!(cell.iter().all(u8::is_ascii_alphanumeric));
+    }
+}

@@ -1,0 +1,103 @@
+//! The right answers of tests on arrays, worked out from the files themselves: so that contenders are
+//! held against the truth and not against each other.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use dyno_protocol::{self as protocol, RowFile, Value};
+use dyno_runner::{Cells, MappedRows, StoreDigest, TableDigest};
+
+/// The rows of an answer.
+pub type Rows = Vec<Vec<Value>>;
+
+/// What a table holds after the rows are loaded.
+pub fn table(rows: &RowFile) -> Result<Rows> {
+    let mapped = MappedRows::load(rows)?;
+    let last = mapped.len().saturating_sub(1);
+    let shown =
+        [0, mapped.len() / 2, last].map(|place| mapped.row(place).next().unwrap_or_default().to_vec());
+    let mut digest = TableDigest::new(rows.columns.len(), shown);
+    let mut cells: Vec<&[u8]> = Vec::with_capacity(rows.columns.len());
+    for place in 0..mapped.len() {
+        cells.clear();
+        cells.extend(mapped.row(place));
+        digest.add(&cells)?;
+    }
+    Ok(digest.answer())
+}
+
+/// How many rows differ in two columns.
+pub fn scan(rows: &RowFile, differ: [usize; 2]) -> Result<Rows> {
+    let mapped = MappedRows::load(rows)?;
+    let differs = |place: &u64| {
+        let [a, b] = differ.map(|column| mapped.row(*place).nth(column));
+        a != b
+    };
+    Ok(vec![vec![whole((0..mapped.len()).filter(differs).count() as u64)]])
+}
+
+/// What a store holds after the pairs are put.
+pub fn store(keys: &protocol::Cells, values: &protocol::Cells) -> Result<Rows> {
+    let (keys, values) = (load(keys)?, load(values)?);
+    let mut digest = StoreDigest::default();
+    keys.all().iter().zip(values.all().iter()).for_each(|(key, value)| digest.add(key, value));
+    Ok(vec![digest.answer()])
+}
+
+/// What is left when every key is deleted.
+pub fn empty() -> Rows {
+    vec![StoreDigest::default().answer()]
+}
+
+/// What lookups of so many keys find.
+pub fn found(count: u64, value_bytes: u64) -> Rows {
+    vec![vec![whole(count), whole(count * value_bytes)]]
+}
+
+/// The keys of a store in their order: numbers, as each begins with one of its own.
+pub struct Order {
+    keys: Cells,
+    /// What each key begins with, and its place in the file.
+    sorted: Vec<(u64, u32)>,
+}
+
+impl Order {
+    /// Sorts the keys.
+    pub fn new(keys: &protocol::Cells) -> Result<Order> {
+        let keys = load(keys)?;
+        u32::try_from(keys.len()).context("there are more keys than can be sorted here")?;
+        let mut sorted: Vec<(u64, u32)> =
+            keys.all().iter().zip(0..).map(|(key, at)| (head(key), at)).collect();
+        sorted.sort_unstable();
+        Ok(Order { keys, sorted })
+    }
+
+    /// What a scan in order meets.
+    pub fn scan(&self) -> Rows {
+        let mut hasher = crc32fast::Hasher::new();
+        self.sorted.iter().for_each(|&(_, place)| hasher.update(self.keys.all().get(place.into())));
+        vec![vec![whole(self.keys.len()), whole(hasher.finalize().into())]]
+    }
+
+    /// What ranges of a length meet, one from each of the first `starts` keys.
+    pub fn ranges(&self, starts: u64, length: u64, value_bytes: u64) -> Rows {
+        let visited = self.keys.slice(0..starts).iter().map(|key| {
+            let rank = self.sorted.partition_point(|&(known, _)| known < head(key)) as u64;
+            length.min(self.keys.len() - rank)
+        });
+        found(visited.sum(), value_bytes)
+    }
+}
+
+/// The first eight bytes of a key, by which keys of a suite are told apart and ordered.
+fn head(key: &[u8]) -> u64 {
+    key.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+fn load(cells: &protocol::Cells) -> Result<Cells> {
+    Cells::load(Path::new(&cells.file), cells.count, cells.bytes)
+}
+
+fn whole(number: u64) -> Value {
+    Value::Integer(number as i64)
+}

@@ -1,0 +1,144 @@
+//! Sets of data: what the arrays hold that tests load. The plan makes them.
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{Column, KeyKind};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Parameters;
+use super::parameters::parse_count;
+
+/// The widest cell and the most columns; far beyond what any engine was asked for.
+const WIDEST: u64 = 1 << 20;
+
+/// A set of data.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Data {
+    /// How many rows or pairs: a number, or the name of a parameter.
+    count: Spanned<toml::Value>,
+    /// What each of them is.
+    pub shape: Shape,
+}
+
+/// What a row or a pair is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// Rows of columns of one width, filled with random letters and digits.
+    Rows {
+        /// How many columns.
+        columns: u64,
+        /// The width of each, in bytes.
+        bytes: u64,
+    },
+    /// Random keys, each with a random value.
+    Pairs {
+        /// What the keys are.
+        key: KeyKind,
+        /// The width of the keys, in bytes; 8 for integers.
+        key_bytes: u64,
+        /// The width of the values, in bytes.
+        value_bytes: u64,
+    },
+}
+
+/// A set of data as written: rows have `columns` and `bytes`, pairs the others.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    count: Spanned<toml::Value>,
+    columns: Option<u64>,
+    bytes: Option<u64>,
+    key: Option<KeyKind>,
+    key_bytes: Option<u64>,
+    value_bytes: Option<u64>,
+}
+
+impl TryFrom<Written> for Data {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Data, Self::Error> {
+        let Written { count, columns, bytes, key, key_bytes, value_bytes } = written;
+        let shape = match (columns, bytes, key, key_bytes, value_bytes) {
+            (Some(columns), Some(bytes), None, None, None) => Shape::Rows { columns, bytes },
+            (None, None, Some(KeyKind::Integer), None, Some(value_bytes)) => {
+                Shape::Pairs { key: KeyKind::Integer, key_bytes: 8, value_bytes }
+            }
+            (None, None, Some(KeyKind::Blob), Some(key_bytes), Some(value_bytes)) => {
+                Shape::Pairs { key: KeyKind::Blob, key_bytes, value_bytes }
+            }
+            _ => {
+                return Err(
+                    "data are rows, with `columns` and `bytes`; or pairs, with `key` (\"integer\" or \
+                            \"blob\"), `key_bytes` for blobs, and `value_bytes`",
+                );
+            }
+        };
+        Ok(Data { count, shape })
+    }
+}
+
+impl Data {
+    /// How many rows or pairs there are with these parameters.
+    pub fn count(&self, parameters: &Parameters) -> Result<u64> {
+        match self.count.get_ref() {
+            toml::Value::Integer(count) => Ok(u64::try_from(*count)?),
+            toml::Value::String(name) => {
+                let value = parameters.get(name).with_context(|| format!("there is no parameter {name}"))?;
+                parse_count(&value.to_string())
+                    .with_context(|| format!("parameter {name} is {value}, and a count is a whole number"))
+            }
+            other => bail!("a count is a number or the name of a parameter, not {other}"),
+        }
+    }
+
+    /// Where the count stands in the suite's file, for messages.
+    pub fn place(&self) -> usize {
+        self.count.span().start
+    }
+
+    /// Refuses what cannot be made.
+    pub fn check(&self) -> Result<()> {
+        match &self.shape {
+            Shape::Rows { columns, bytes } => {
+                ensure!((1..=702).contains(columns), "`columns` is from 1 to 702");
+                ensure!((1..=WIDEST).contains(bytes), "`bytes` is from 1 to {WIDEST}");
+            }
+            Shape::Pairs { key_bytes, value_bytes, .. } => {
+                ensure!((8..=WIDEST).contains(key_bytes), "`key_bytes` is from 8 to {WIDEST}");
+                ensure!((1..=WIDEST).contains(value_bytes), "`value_bytes` is from 1 to {WIDEST}");
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of rows: a1, b2, … z26, aa27, … none of pairs.
+    pub fn columns(&self) -> Vec<Column> {
+        match self.shape {
+            Shape::Rows { columns, bytes } => {
+                (1..=columns).map(|number| Column { name: column_name(number), bytes }).collect()
+            }
+            Shape::Pairs { .. } => Vec::new(),
+        }
+    }
+}
+
+/// The name of the column of a number from 1: its letter and the number.
+fn column_name(number: u64) -> String {
+    let letter = |index: u64| char::from(b'a' + (index % 26) as u8);
+    let index = number - 1;
+    match index / 26 {
+        0 => format!("{}{number}", letter(index)),
+        more => format!("{}{}{number}", letter(more - 1), letter(index)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_named_by_letter_and_number() {
+        assert_eq!([1, 16, 26, 27, 702].map(column_name), ["a1", "p16", "z26", "aa27", "zz702"]);
+    }
+}

@@ -1,0 +1,180 @@
+//! A private server and the runner that reaches it, for the tests of the runners of servers. Where a server
+//! is missing, its part is skipped and says so.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use dyno::placement::Placement;
+use dyno::server::{Installation, PrivateServer};
+use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Setting, Test, Value, Work};
+use tempfile::TempDir;
+
+/// The name of the databases that the tests make.
+const SCRATCH: &str = "dyno_test";
+
+/// What differs between the engines.
+pub struct Engine {
+    pub name: &'static str,
+    /// Which of its installations.
+    build: Option<&'static str>,
+    pub runner: &'static str,
+    /// Counts the databases of the tests' name.
+    pub count: &'static str,
+    /// Takes five seconds.
+    pub sleep: &'static str,
+    /// Ends the connections that work in the database.
+    pub end: &'static str,
+}
+
+pub const POSTGRES: Engine = Engine {
+    name: "postgres",
+    build: None,
+    runner: "dyno-runner-postgres",
+    count: "SELECT count(*) FROM pg_database WHERE datname = 'dyno_test'",
+    sleep: "SELECT pg_sleep(5)",
+    end: "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = 'dyno_test'",
+};
+
+pub const MARIADB: Engine = Engine {
+    name: "mariadb",
+    build: None,
+    runner: "dyno-runner-mysql",
+    count: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dyno_test'",
+    sleep: "SELECT sleep(5)",
+    end: "KILL USER root",
+};
+
+pub const MYSQL: Engine = Engine { name: "mysql", build: Some("9"), ..MARIADB };
+
+/// How many files have been written.
+static FILES: AtomicU32 = AtomicU32::new(0);
+
+/// A private server and the runner that reaches it.
+pub struct Rig {
+    pub engine: Engine,
+    server: PrivateServer,
+    folder: TempDir,
+}
+
+impl Rig {
+    /// A server of the engine's; none where there is none.
+    pub fn start(engine: Engine) -> Option<Rig> {
+        Rig::start_with(engine, &[])
+    }
+
+    /// A server with settings.
+    pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
+        let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
+        let installation = match Installation::find(engine.name, &build) {
+            Ok(installation) => installation,
+            Err(error) => {
+                eprintln!("SKIPPED for {}: {error:#}", engine.name);
+                return None;
+            }
+        };
+        // A folder that the server's account may enter.
+        let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let placement = Placement::choose(None, None).unwrap();
+        let server = PrivateServer::start(&installation, settings, folder.path(), &placement).unwrap();
+        Some(Rig { engine, server, folder })
+    }
+
+    /// A file with this in it. A job that runs keeps its files while another one is made.
+    pub fn file(&self, content: &[u8]) -> PathBuf {
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let file = self.folder.path().join(format!("{number}.input"));
+        fs::write(&file, content).unwrap();
+        file
+    }
+
+    /// A job of tests of statements, each with its check.
+    pub fn job(&self, tests: &[(&[&str], Option<&str>)]) -> Job {
+        let tests = tests.iter().enumerate().map(|(index, (statements, check))| {
+            let file =
+                self.file(statements.iter().map(|text| format!("{text}\0")).collect::<String>().as_bytes());
+            let work = Work::Statements { file, count: statements.len() as u64 };
+            Test { id: (index + 1).to_string(), setup: Vec::new(), work, check: check.map(str::to_owned) }
+        });
+        self.job_of(tests.collect())
+    }
+
+    /// A job of any tests.
+    pub fn job_of(&self, tests: Vec<Test>) -> Job {
+        Job {
+            protocol: PROTOCOL,
+            engine: self.engine.name.to_owned(),
+            driver: "rust".to_owned(),
+            variant: None,
+            build: Build::System,
+            settings: Vec::new(),
+            server: Some(self.server.connection(SCRATCH)),
+            directory: self.folder.path().to_owned(),
+            latency: false,
+            tests,
+        }
+    }
+
+    pub fn begin(&self, job: &Job) -> Child {
+        let program = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(self.engine.runner);
+        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
+        let mut command = Command::new(&program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&serde_json::to_vec(job).unwrap()).unwrap();
+        child
+    }
+
+    pub fn run(&self, job: &Job) -> Vec<Event> {
+        let output = self.begin(job).wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The only answer of a query in a database of another name.
+    pub fn ask(&self, query: &str) -> Option<Value> {
+        let mut job = self.job(&[(&[query], None)]);
+        job.server.as_mut().unwrap().scratch = "dyno_asks".into();
+        self.run(&job).into_iter().find_map(|event| match event {
+            Event::Answer { mut rows, .. } => rows.pop()?.pop(),
+            _ => None,
+        })
+    }
+
+    pub fn assert_nothing_left(&self) {
+        assert_eq!(self.ask(self.engine.count), Some(Value::Integer(0)), "{}", self.engine.name);
+    }
+
+    /// Waits until the runner's database is there.
+    pub fn await_database(&self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.ask(self.engine.count) != Some(Value::Integer(1)) {
+            assert!(Instant::now() < deadline, "the runner made no database");
+        }
+    }
+}
+
+/// Why a runner failed, as it must have.
+pub fn message(events: &[Event]) -> &str {
+    match events.last() {
+        Some(Event::Failed(failed)) => &failed.message,
+        other => panic!("it should have failed: {other:?}"),
+    }
+}
+
+/// The samples among the events.
+pub fn samples(events: Vec<Event>) -> Vec<Sample> {
+    let sample = |event| match event {
+        Event::Sample(sample) => Some(sample),
+        _ => None,
+    };
+    events.into_iter().filter_map(sample).collect()
+}

@@ -1,0 +1,69 @@
+//! Inputs that are arrays: flat files of cells of one width, without any header or separator, so that a
+//! mapped file is the array and no language needs a library to read it.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A flat file of cells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cells {
+    /// The file: `count` × `bytes` bytes long.
+    pub file: PathBuf,
+    /// How many cells it holds.
+    pub count: u64,
+    /// The width of each, in bytes.
+    pub bytes: u64,
+}
+
+/// A flat file of rows, row after row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RowFile {
+    /// The file: `count` × the sum of the columns' widths long.
+    pub file: PathBuf,
+    /// How many rows it holds.
+    pub count: u64,
+    /// The cells of each row, in order. Every cell is text that fills its width: ASCII letters and
+    /// digits.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a row file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The width of its cells, in bytes.
+    pub bytes: u64,
+}
+
+/// Keys and values in two files, a pair by position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pairs {
+    /// The keys.
+    pub keys: Cells,
+    /// The values, as many as there are keys; none where keys are only looked up in vain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Cells>,
+}
+
+/// One map from keys to values: a table, a tree, a column family.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Store {
+    /// Its name: letters and digits.
+    pub name: String,
+    /// What its keys are.
+    pub key: KeyKind,
+}
+
+/// What keys are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyKind {
+    /// Whole numbers from 0 to 2⁶³ − 1, each in 8 bytes, the most significant first: so their order is
+    /// the same as numbers and as bytes, for engines that have only bytes.
+    Integer,
+    /// Bytes.
+    Blob,
+}

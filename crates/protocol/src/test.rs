@@ -1,0 +1,149 @@
+//! The tests of a job: models with their inputs, which are files that dyno has written.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::input::{Cells, Pairs, RowFile, Store};
+
+/// One test of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Test {
+    /// The test's id in the suite; events name it.
+    pub id: String,
+    /// Statements to execute before the clock starts, in order, such as those that make a table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+    /// The work to do between the two readings of the clock.
+    #[serde(flatten)]
+    pub work: Work,
+    /// A query whose rows are the answer. It runs after the clock has stopped. Without one, the
+    /// answer is what the model says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// A model with its input: the closed list of kinds of work that runners implement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case")]
+pub enum Work {
+    /// Execute each statement of a file, in order, one at a time, fetching every value of every row.
+    /// The answer is the rows.
+    Statements {
+        /// UTF-8 text, each statement ended by one NUL byte, so that a mapped file holds C strings.
+        /// Transactions are statements like any other: the runner adds none.
+        file: PathBuf,
+        /// How many statements the file holds.
+        count: u64,
+    },
+    /// Insert every row by one prepared statement, a call for each row.
+    /// The answer is the table's digest.
+    InsertRows(LoadWork),
+    /// Load every row by the way that the driver's variant names, or by the driver's best one.
+    /// The answer is the table's digest.
+    BulkLoad(LoadWork),
+    /// Count the rows of a table whose two columns differ. The answer is the one row with the count.
+    Scan {
+        /// The table.
+        table: String,
+        /// All columns of the table, in order, for engines that do not know them.
+        columns: Vec<crate::Column>,
+        /// The two columns, by position.
+        differ: [usize; 2],
+        /// The query, for engines with SQL.
+        sql: String,
+    },
+    /// Put every pair into a store. The answer is the store's digest.
+    KvPut {
+        /// The store, made before the clock starts where it is missing.
+        store: Store,
+        /// Keys and values, in the order in which they are put.
+        pairs: Pairs,
+        /// Whether the keys are there already and get new values.
+        overwrite: bool,
+        /// How they commit.
+        #[serde(flatten)]
+        commits: Commits,
+    },
+    /// Get the value of every key, in order, reading its length. The answer is how many were found, and
+    /// the sum of the lengths. After the clock a sample of the values is compared with the pairs'.
+    KvGet {
+        /// The store.
+        store: Store,
+        /// The keys to look up, with the values they must have, where they are there.
+        pairs: Pairs,
+        /// Whether the keys are there.
+        present: bool,
+    },
+    /// Visit every pair in the order of the keys, reading the key and the value's length. The answer is
+    /// the count and one checksum over all keys in the order met.
+    KvScan {
+        /// The store.
+        store: Store,
+    },
+    /// From each of some keys, visit up to `length` pairs in the order of the keys, itself included,
+    /// reading their lengths. The answer is the number of pairs visited and the sum of the values'
+    /// lengths.
+    KvRange {
+        /// The store.
+        store: Store,
+        /// Where to begin; each is there.
+        keys: Cells,
+        /// How many pairs to visit from each.
+        length: u64,
+    },
+    /// Delete every key. The answer is the digest of what is left.
+    KvDelete {
+        /// The store.
+        store: Store,
+        /// The keys, each of which is there.
+        keys: Cells,
+        /// How they commit.
+        #[serde(flatten)]
+        commits: Commits,
+    },
+}
+
+/// Rows for a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadWork {
+    /// The table; `setup` has made it, with these columns in this order, all of type TEXT or the
+    /// engine's like.
+    pub table: String,
+    /// The rows.
+    pub rows: RowFile,
+    /// How they commit.
+    #[serde(flatten)]
+    pub commits: Commits,
+}
+
+/// How the operations of a test commit, and how many of them are timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Commits {
+    /// How many operations make one transaction; absent: all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_commit: Option<u64>,
+    /// How many operations, the first, are timed; absent: all. The others are done after the clock has
+    /// stopped, all in one transaction, so that later tests find the same data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed: Option<u64>,
+}
+
+impl Work {
+    /// The model's name, as suites and `runner.toml` spell it.
+    pub fn model(&self) -> &'static str {
+        match self {
+            Work::Statements { .. } => "statements",
+            Work::InsertRows(_) => "insert-rows",
+            Work::BulkLoad(_) => "bulk-load",
+            Work::Scan { .. } => "scan",
+            Work::KvPut { .. } => "kv-put",
+            Work::KvGet { .. } => "kv-get",
+            Work::KvScan { .. } => "kv-scan",
+            Work::KvRange { .. } => "kv-range",
+            Work::KvDelete { .. } => "kv-delete",
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Rows for a table: the models `insert-rows`, `bulk-load` and `scan`.
+
+use std::ffi::CStr;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use dyno_protocol::{Column, RowFile};
+
+use crate::cells::{Cells, Slice};
+use crate::{Answer, Failure};
+
+/// What a driver does with rows. A driver that implements one of the loads implements
+/// [`Rows::read_rows`] too.
+pub trait Rows {
+    /// Inserts each row by a call of its own on one prepared statement, and commits as the load says.
+    /// This is a timed section. Returns how many rows were inserted.
+    fn insert_rows(&mut self, _load: &Load) -> Result<u64, Failure> {
+        Err(Failure::unsupported("insert-rows"))
+    }
+
+    /// Loads the rows by the way that the job's variant names, or by the best one the driver has, and
+    /// commits as the load says. This is a timed section. Returns how many rows were loaded.
+    fn bulk_load(&mut self, _load: &Load) -> Result<u64, Failure> {
+        Err(Failure::unsupported("bulk-load"))
+    }
+
+    /// Counts the rows whose two columns differ: one row with the count. This is a timed section.
+    fn scan(&mut self, _scan: &Scan, _answer: &mut Answer) -> Result<()> {
+        bail!("this runner does not implement the model scan")
+    }
+
+    /// Reads a whole table back, outside the clock, and hands each row's cells to `visit`, in any order.
+    /// A cell that is not stored as text is an error that names it.
+    fn read_rows(&mut self, _table: &str, _columns: &[Column], _visit: &mut Visit) -> Result<()> {
+        bail!("this runner cannot read a table back")
+    }
+}
+
+/// Takes the cells of one row.
+pub type Visit<'a> = dyn FnMut(&[&[u8]]) -> Result<()> + 'a;
+
+/// Rows to load.
+#[derive(Debug, Clone, Copy)]
+pub struct Load<'a> {
+    /// The table, which is there.
+    pub table: &'a str,
+    /// Its columns.
+    pub columns: &'a [Column],
+    /// The rows: each is its cells one after another.
+    pub rows: Slice<'a>,
+    /// How many rows make a transaction; none: all of them make one.
+    pub per_commit: Option<u64>,
+}
+
+/// A scan.
+#[derive(Debug, Clone, Copy)]
+pub struct Scan<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// Its columns.
+    pub columns: &'a [Column],
+    /// The two columns that are compared, by position.
+    pub differ: [usize; 2],
+    /// The same as a query.
+    pub sql: &'a CStr,
+}
+
+/// A mapped row file.
+#[derive(Debug)]
+pub struct MappedRows<'a> {
+    cells: Cells,
+    columns: &'a [Column],
+}
+
+impl<'a> MappedRows<'a> {
+    /// Maps a row file.
+    pub fn load(rows: &'a RowFile) -> Result<MappedRows<'a>> {
+        let width = rows.columns.iter().map(|column| column.bytes).sum();
+        let cells = Cells::load(Path::new(&rows.file), rows.count, width)?;
+        Ok(MappedRows { cells, columns: &rows.columns })
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> u64 {
+        self.cells.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// The load of some of the rows.
+    pub fn to_load(&'a self, table: &'a str, range: Range<u64>, per_commit: Option<u64>) -> Load<'a> {
+        Load { table, columns: self.columns, rows: self.cells.slice(range), per_commit }
+    }
+
+    /// The cells of one row.
+    pub fn row(&self, index: u64) -> impl Iterator<Item = &[u8]> {
+        cells_of(self.cells.all().get(index), self.columns)
+    }
+}
+
+impl<'a> Load<'a> {
+    /// The cells of one row of [`Load::rows`], in order.
+    #[inline]
+    pub fn cells(&self, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        cells_of(row, self.columns)
+    }
+}
+
+#[inline]
+fn cells_of<'a>(row: &'a [u8], columns: &'a [Column]) -> impl Iterator<Item = &'a [u8]> {
+    let mut rest = row;
+    columns.iter().map(move |column| {
+        let (cell, after) = rest.split_at(column.bytes as usize);
+        rest = after;
+        cell
+    })
+}

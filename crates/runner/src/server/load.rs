@@ -1,0 +1,198 @@
+//! What the ways of loading rows into a server have in common.
+
+use std::slice::ChunksExact;
+
+use anyhow::Result;
+use dyno_protocol::Column;
+
+use super::Client;
+use crate::cells::Slice;
+use crate::{Failure, Load};
+
+/// Most rows of one statement: what drivers and their manuals suggest, far from every limit of a server.
+const ROWS: u64 = 1000;
+/// Most parameters of one statement: both protocols count them in 16 bits.
+const PARAMETERS: u64 = 65_535;
+
+/// Hands the rows to `way`, those of one transaction at a time, and begins and commits around it. What
+/// `way` returns is how many rows it has loaded. A transaction that fails is left open: the connection ends
+/// with the trial, and the server rolls it back.
+pub fn in_transactions<C: Client>(
+    client: &C,
+    load: &Load,
+    mut way: impl FnMut(Slice) -> Result<u64, Failure>,
+) -> Result<u64, Failure> {
+    let count = load.rows.len();
+    let mut start = 0;
+    let mut done = 0;
+    while start < count {
+        let end = load.per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
+        client.command(c"BEGIN")?;
+        done += way(load.rows.slice(start..end))
+            .map_err(|failure| Failure { index: failure.index.map(|index| start + index), ..failure })?;
+        client.command(c"COMMIT")?;
+        start = end;
+    }
+    Ok(done)
+}
+
+/// Inserts the rows by a prepared statement that takes `group` of them in one call. `prepare` makes it for
+/// a number of rows: that one, and what is left over at the end of a transaction. `call` executes it; where it
+/// fails and knows by which row, it counts within the group.
+pub fn insert<C: Client, S>(
+    client: &C,
+    load: &Load,
+    group: u64,
+    prepare: impl Fn(&C, u64) -> Result<S>,
+    call: impl Fn(&C, &mut S, Slice) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let mut whole = prepare(client, group)?;
+    let mut part: Option<(u64, S)> = None;
+    in_transactions(client, load, |rows| {
+        let mut done = 0;
+        for rows in rows.groups(group) {
+            let statement = match &mut part {
+                _ if rows.len() == group => &mut whole,
+                Some((count, statement)) if *count == rows.len() => statement,
+                part => &mut part.insert((rows.len(), prepare(client, rows.len())?)).1,
+            };
+            call(client, statement, rows).map_err(|failure| Failure {
+                // Of several rows in one call, no server tells which it refused.
+                index: failure.index.or((group == 1).then_some(0)).map(|index| done + index),
+                ..failure
+            })?;
+            done += rows.len();
+        }
+        Ok(done)
+    })
+}
+
+/// `INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)`, for so many rows and with parameters spelled as the server
+/// wants them, each by its number from 1.
+pub fn insert_text(load: &Load, rows: u64, parameter: impl Fn(usize) -> String) -> String {
+    let columns = load.columns.len();
+    let row = |row: usize| {
+        let parameters: Vec<String> = (1..=columns).map(|column| parameter(row * columns + column)).collect();
+        format!("({})", parameters.join(", "))
+    };
+    let rows: Vec<String> = (0..rows as usize).map(row).collect();
+    format!("INSERT INTO {} ({}) VALUES {}", load.table, column_list(load.columns), rows.join(", "))
+}
+
+/// `a, b`: names as the job spells them, because the statements that made the table did so too.
+pub fn column_list(columns: &[Column]) -> String {
+    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// How many rows one statement of several takes.
+pub fn rows_per_statement(load: &Load) -> u64 {
+    let columns = load.columns.len().max(1) as u64;
+    let transaction = load.per_commit.unwrap_or(load.rows.len());
+    ROWS.min(PARAMETERS / columns).min(transaction).max(1)
+}
+
+/// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
+/// Nothing is escaped, because cells are letters and digits.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    load: &'a Load<'a>,
+    rows: ChunksExact<'a, u8>,
+    /// The length of a line.
+    line: usize,
+    /// The end of a line that did not fit.
+    rest: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    /// Rows of a load, or some of them.
+    pub fn new(load: &'a Load<'a>, rows: Slice<'a>) -> Lines<'a> {
+        let line = rows.width() + load.columns.len();
+        Lines { load, rows: rows.iter(), line, rest: Vec::new() }
+    }
+
+    /// Writes whole lines while they fit, or a piece of one where none does, and returns how many bytes
+    /// that were; none at the end.
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
+        if !self.rest.is_empty() {
+            return self.piece(out);
+        }
+        if out.len() < self.line {
+            let Some(row) = self.rows.next() else { return 0 };
+            let mut whole = vec![0; self.line];
+            self.write(row, &mut whole);
+            self.rest = whole;
+            return self.piece(out);
+        }
+        let mut length = 0;
+        for out in out.chunks_exact_mut(self.line) {
+            let Some(row) = self.rows.next() else { break };
+            self.write(row, out);
+            length += out.len();
+        }
+        length
+    }
+
+    fn piece(&mut self, out: &mut [u8]) -> usize {
+        let length = out.len().min(self.rest.len());
+        out[..length].copy_from_slice(&self.rest[..length]);
+        self.rest.drain(..length);
+        length
+    }
+
+    #[inline]
+    fn write(&self, row: &'a [u8], line: &mut [u8]) {
+        let mut at = 0;
+        for cell in self.load.cells(row) {
+            line[at..at + cell.len()].copy_from_slice(cell);
+            at += cell.len();
+            line[at] = b'\t';
+            at += 1;
+        }
+        line[at - 1] = b'\n';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::RowFile;
+
+    use super::*;
+    use crate::MappedRows;
+
+    /// Hands three rows of two columns to `look`.
+    fn with_load<T>(per_commit: Option<u64>, look: impl Fn(&Load) -> T) -> T {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows");
+        std::fs::write(&file, "aabbbccdddeefff").unwrap();
+        let columns = [("x", 2), ("y", 3)].map(|(name, bytes)| Column { name: name.into(), bytes });
+        let rows = RowFile { file, count: 3, columns: columns.to_vec() };
+        look(&MappedRows::load(&rows).unwrap().to_load("t", 0..3, per_commit))
+    }
+
+    fn lines(load: &Load, buffer: usize) -> String {
+        let mut lines = Lines::new(load, load.rows);
+        let (mut text, mut buffer) = (Vec::new(), vec![0; buffer]);
+        loop {
+            match lines.read(&mut buffer) {
+                0 => return String::from_utf8(text).unwrap(),
+                length => text.extend_from_slice(&buffer[..length]),
+            }
+        }
+    }
+
+    #[test]
+    fn a_statement_has_parameters_for_every_cell() {
+        let text = with_load(None, |load| insert_text(load, 2, |number| format!("${number}")));
+        assert_eq!(text, "INSERT INTO t (x, y) VALUES ($1, $2), ($3, $4)");
+        assert_eq!(with_load(None, rows_per_statement), 3);
+        assert_eq!(with_load(Some(2), rows_per_statement), 2);
+    }
+
+    #[test]
+    fn rows_are_lines_whatever_the_buffer() {
+        for buffer in [1, 5, 7, 8, 15, 100] {
+            let text = with_load(None, |load| lines(load, buffer));
+            assert_eq!(text, "aa\tbbb\ncc\tddd\nee\tfff\n", "a buffer of {buffer}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What the runners of servers share: all of a server's client that is not its protocol.
+//!
+//! [`Engine`] is a server as one client library reaches it, [`Client`] a connection to it. [`Trial`] is
+//! the driver made of the two: a database of the trial's own that goes away whatever happens, the loop over
+//! statements, the greeting. `scratch` guards that database, `settings` applies and reads back what was
+//! asked for, `load` is what the ways of loading rows have in common. Calls are resolved at compile time.
+
+mod client;
+mod driver;
+mod load;
+mod scratch;
+mod settings;
+
+pub use client::Client;
+pub use driver::{Engine, Trial};
+pub use load::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
+pub use settings::{Parameters, apply, check_names, if_told, in_force};

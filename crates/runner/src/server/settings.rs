@@ -1,0 +1,118 @@
+//! Settings of a server: set for the session where the server lets it be, and read back.
+//!
+//! What is asked and what is in force are compared by dyno, which cannot know all spellings of one value:
+//! `6GB` and `6144MB`, `128M` and `134217728`. So a value that means the one asked for is told in the
+//! spelling in which it was asked.
+
+use anyhow::{Error, Result, anyhow, ensure};
+use dyno_protocol::{InForce, Setting};
+
+use super::Client;
+
+/// A connection's settings.
+pub trait Parameters: Client {
+    /// The engine, for messages.
+    const TITLE: &str;
+    /// What bears on speed or safety and is told, by those servers that have it, whether it was asked for
+    /// or not.
+    const ALWAYS: &[&str];
+
+    /// The value of a setting in the server's own spelling. The error tells whether there is none of that
+    /// name.
+    fn show(&self, name: &str) -> Result<String>;
+
+    /// Sets it for the session.
+    fn set(&self, setting: &Setting) -> Result<()>;
+
+    /// Whether the server refused because the setting is the whole server's or an administrator's to
+    /// set. That it is not in force as asked is dyno's to tell.
+    fn is_not_the_sessions(refusal: &Self::Refusal) -> bool;
+
+    /// Whether a value found is the one asked for.
+    fn means(&self, asked: &Setting, found: &str) -> bool;
+}
+
+/// Refuses what cannot be a setting.
+pub fn check_names(asked: &[Setting], title: &str) -> Result<()> {
+    for Setting { name, value } in asked {
+        ensure!(is_name(name), "'{name}' cannot be a setting of {title}: it is not the name of one");
+        ensure!(!value.contains('\0'), "the value of the setting '{name}' holds a NUL byte");
+    }
+    Ok(())
+}
+
+/// Whether it is a name that can stand in a statement: letters, digits, `_`, and dots between parts.
+fn is_name(name: &str) -> bool {
+    name.split('.').all(|part| {
+        let mut letters = part.bytes();
+        letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+    })
+}
+
+/// Sets what is not in force yet, for this session only.
+pub fn apply<'a, P: Parameters>(client: &P, asked: impl Iterator<Item = &'a Setting>) -> Result<()> {
+    for setting in asked {
+        if client.means(setting, &client.show(&setting.name)?) {
+            continue;
+        }
+        let refused = |error: &Error| error.downcast_ref().is_some_and(P::is_not_the_sessions);
+        match client.set(setting) {
+            Err(error) if !refused(&error) => {
+                return Err(error.context(format!("{} refuses the setting '{}'", P::TITLE, setting.name)));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Reads back what was asked for and what matters in any case.
+pub fn in_force<'a, P: Parameters>(
+    client: &P,
+    asked: impl DoubleEndedIterator<Item = &'a Setting>,
+) -> Result<Vec<InForce>> {
+    let mut settings: Vec<InForce> = Vec::new();
+    // Of a setting named twice the last is in force.
+    for setting in asked.rev() {
+        if settings.iter().all(|known| known.name != setting.name) {
+            let found = client.show(&setting.name)?;
+            let value = if client.means(setting, &found) { setting.value.clone() } else { found };
+            settings.push(InForce { name: setting.name.clone(), value });
+        }
+    }
+    settings.reverse();
+    for name in P::ALWAYS {
+        if settings.iter().all(|known| known.name != *name) {
+            settings.extend(
+                if_told::<P, _>(client.show(name))?.map(|value| InForce { name: (*name).to_owned(), value }),
+            );
+        }
+    }
+    Ok(settings)
+}
+
+/// What a server that has no such thing refuses is left out; that the server is lost is an error.
+pub fn if_told<C: Client, T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is::<C::Refusal>() => Ok(None),
+        Err(error) => Err(anyhow!("cannot read the settings back: {error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_stand_in_statements() {
+        let check = |name: &str| check_names(&[Setting { name: name.into(), value: "1".into() }], "X");
+        for good in ["work_mem", "auto_explain.log_min_duration", "_x1"] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a b", "x\"y", "1a", "a.", "a=b", "a;b", "@@x", "x`"] {
+            assert!(check(bad).unwrap_err().to_string().contains("cannot be a setting of X"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What each model does: its input loaded, its work between two readings of the clock, its answer.
+
+mod kv;
+mod rows;
+mod statements;
+
+use anyhow::{Error, Result};
+use dyno_protocol::{Commits, Sample, Work};
+
+use crate::trial::Bench;
+use crate::{Driver, Failure};
+
+/// Loads the input of a test and does its work. What the timed section itself returns is in the answer.
+pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
+    match work {
+        Work::Statements { file, count } => statements::perform(file, *count, bench),
+        Work::InsertRows(load) => rows::load(load, bench, D::insert_rows),
+        Work::BulkLoad(load) => rows::load(load, bench, D::bulk_load),
+        Work::Scan { table, columns, differ, sql } => rows::scan(table, columns, *differ, sql, bench),
+        Work::KvPut { store, pairs, overwrite, commits } => kv::put(store, pairs, *overwrite, commits, bench),
+        Work::KvGet { store, pairs, present } => kv::get(store, pairs, *present, bench),
+        Work::KvScan { store } => kv::scan(store, bench),
+        Work::KvRange { store, keys, length } => kv::range(store, keys, *length, bench),
+        Work::KvDelete { store, keys, commits } => kv::delete(store, keys, commits, bench),
+    }
+}
+
+/// Adds to the answer what the test left in the database, for models whose answer that is.
+pub fn read_back<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<()> {
+    match work {
+        Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
+        Work::KvPut { .. } | Work::KvDelete { .. } => kv::digest(bench),
+        Work::KvScan { .. } => kv::order(bench),
+        Work::Statements { .. } | Work::Scan { .. } | Work::KvGet { .. } | Work::KvRange { .. } => Ok(()),
+    }
+}
+
+/// How many of `count` operations are timed.
+fn timed(commits: &Commits, count: u64) -> u64 {
+    commits.timed.map_or(count, |timed| timed.min(count))
+}
+
+/// A failure with the place of the operation, as `row 7 of 100`.
+fn explain(failure: Failure, what: &str, count: u64) -> Error {
+    match failure.index {
+        Some(index) => failure.error.context(format!("{what} {} of {count}", index + 1)),
+        None => failure.error,
+    }
+}

@@ -1,0 +1,29 @@
+// Package mattn reaches SQLite by github.com/mattn/go-sqlite3, through database/sql: its usual use. The
+// driver binds the C library that it carries.
+package mattn
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+	"dyno/runners/go/internal/sqlite"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// connector opens databases with the driver's own options.
+type connector struct{ dsn string }
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(c.dsn) }
+
+func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+
+// Open opens a fresh database. The driver sets synchronous=NORMAL by itself where it is not told: it is
+// told SQLite's own default, and the settings asked for come after that.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	return sqlite.Open(job, "github.com/mattn/go-sqlite3", func(location string) (driver.Connector, error) {
+		return connector{location + "?_synchronous=FULL"}, nil
+	})
+}

@@ -1,0 +1,16 @@
+// Package modernc reaches SQLite by modernc.org/sqlite, through database/sql: the C library translated to
+// Go, so that a program needs no C compiler.
+package modernc
+
+import (
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+	"dyno/runners/go/internal/sqlite"
+
+	driver "modernc.org/sqlite"
+)
+
+// Open opens a fresh database. The driver sets nothing by itself.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	return sqlite.Open(job, "modernc.org/sqlite", driver.NewConnector)
+}

@@ -1,0 +1,87 @@
+package mysql
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"dyno/runners/go/internal/runner"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// lost are errors after which there is no connection: the server shuts down, has killed the connection or
+// closed it as idle.
+var lost = []uint16{1053, 1927, 3169, 4031}
+
+// localRefused are errors where the server allows no LOAD DATA LOCAL.
+var localRefused = []uint16{1148, 3948, 3950, 4166}
+
+const databaseAccessDenied = 1044
+
+// number is that of a server's error, or 0.
+func number(err error) uint16 {
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		return refused.Number
+	}
+	return 0
+}
+
+// explain tells of an error in common words. It keeps the place of an operation.
+func explain(err error) error {
+	var failure *runner.Failure
+	var refused *mysql.MySQLError
+	var network net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return runner.At(failure.Index, explain(failure.Err))
+	case slices.Contains(localRefused, number(err)):
+		return fmt.Errorf("the server refuses LOAD DATA LOCAL: %w; let an administrator run SET GLOBAL local_infile = ON, "+
+			"or load by another variant, as +multirow", err)
+	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, driver.ErrBadConn), errors.As(err, &network),
+		slices.Contains(lost, number(err)):
+		return fmt.Errorf("the connection to the server is lost: %w. If the server has crashed or was stopped, its log "+
+			"says why", err)
+	case errors.As(err, &refused):
+		return fmt.Errorf("%s (%w)", refused.Message, coded{refused})
+	}
+	return err
+}
+
+// coded is a server's error that shows its numbers only.
+type coded struct{ error *mysql.MySQLError }
+
+func (c coded) Error() string {
+	return fmt.Sprintf("error %d, %s", c.error.Number, c.error.SQLState)
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+// advice is what to do about a connection that failed, for the usual reasons.
+func advice(err error) string {
+	switch number(err) {
+	case 1045, 1698:
+		return "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf"
+	case databaseAccessDenied, 1049:
+		return "; name a database in the URL that the user may enter, or none"
+	case 1040:
+		return "; the server has no connection left: raise max_connections or close others"
+	}
+	for _, known := range [][2]string{
+		{"no such host", "; check the host's name in the URL"},
+		{"connection refused", "; is the server running, and does it listen there?"},
+		{"no such file", "; is the server running, and does it listen there?"},
+		{"tls", "; check the options ssl-… of the URL"},
+	} {
+		if strings.Contains(strings.ToLower(err.Error()), known[0]) {
+			return known[1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package mysql
+
+import (
+	"fmt"
+	"io"
+
+	"dyno/runners/go/internal/dbsql"
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// manyRows is how many rows one statement of several inserts: what manuals suggest, far from every limit of
+// a server.
+const manyRows = 1000
+
+// reader is the name by which the driver knows the rows that LOAD DATA asks for.
+const reader = "dyno"
+
+// InsertRows inserts each row by an execution of one prepared statement.
+func (d *Database) InsertRows(load *runner.Load) (int, error) {
+	done, err := d.Conn.InsertRows(load, dbsql.Question)
+	return done, explain(err)
+}
+
+// BulkLoad loads the rows in the way that was asked for.
+func (d *Database) BulkLoad(load *runner.Load) (int, error) {
+	switch d.way {
+	case wayInsert:
+		return d.InsertRows(load)
+	case wayMultirow:
+		done, err := d.InsertMany(load, dbsql.Question, manyRows)
+		return done, explain(err)
+	}
+	done := 0
+	err := runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
+		return d.Transaction(func() error {
+			err := d.loadData(load, from, to)
+			done += to - from
+			return err
+		})
+	})
+	return done, explain(err)
+}
+
+// loadData is LOAD DATA LOCAL from memory. Because the server cannot stop a client that sends, it takes
+// what does not fit with a warning, also in strict mode: so it is asked for warnings.
+func (d *Database) loadData(load *runner.Load, from, to int) error {
+	mysql.RegisterReaderHandler(reader, func() io.Reader { return runner.NewLines(load, from, to) })
+	defer mysql.DeregisterReaderHandler(reader)
+	before := d.Changed()
+	err := d.Exec(fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET utf8mb4 (%s)", reader, load.Table,
+		dbsql.Names(load.Columns)))
+	if err != nil {
+		return err
+	}
+	warnings, err := d.rows("SHOW WARNINGS LIMIT 1")
+	if err != nil {
+		return err
+	}
+	if len(warnings) > 0 {
+		return fmt.Errorf("the server took the rows with warnings, the first of which is: %v (%v)", warnings[0][2], warnings[0][1])
+	}
+	if loaded := d.Changed() - before; loaded != to-from {
+		return fmt.Errorf("the server loaded %d rows of %d", loaded, to-from)
+	}
+	return nil
+}
+
+func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {
+	return d.Query(scan.SQL, answer)
+}
+
+func (d *Database) ReadRows(table string, columns []protocol.Column, visit func([][]byte) error) error {
+	return explain(d.Conn.ReadRows(dbsql.Select(table, columns), columns, visit))
+}

@@ -1,0 +1,108 @@
+// Package null is an engine that does nothing, and so shows what the harness itself costs in Go: it walks
+// over the input as every driver does and never looks into it.
+package null
+
+import (
+	"fmt"
+	"runtime"
+
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+)
+
+// Driver is nothing.
+type Driver struct{}
+
+// sink takes what would be given to an engine, so that no compiler leaves the walk out.
+var sink struct {
+	text  string
+	bytes []byte
+}
+
+// Open opens nothing.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	if job.Build.Kind != "bundled" {
+		return nil, nil, fmt.Errorf("the null engine has no build other than its own")
+	}
+	if len(job.Settings) > 0 {
+		return nil, nil, fmt.Errorf("the null engine has no setting '%s': it has none", job.Settings[0].Name)
+	}
+	if err := runner.NoVariants(job); err != nil {
+		return nil, nil, err
+	}
+	return Driver{}, &protocol.Hello{EngineVersion: runner.Version, DriverVersion: runtime.Version()}, nil
+}
+
+// StoresNothing keeps the skeleton from looking for what was put.
+func (Driver) StoresNothing() {}
+
+func (Driver) Close() error { return nil }
+
+func (Driver) Statements(list *runner.StatementList, _ *runner.Answer) (int, error) {
+	for i := range list.Len() {
+		sink.text = list.Get(i)
+	}
+	return list.Len(), nil
+}
+
+func (Driver) Query(string, *runner.Answer) error { return nil }
+
+func (Driver) Changes() (int, error) { return 0, nil }
+
+func (Driver) InsertRows(load *runner.Load) (int, error) { return walk(load) }
+
+func (Driver) BulkLoad(load *runner.Load) (int, error) { return walk(load) }
+
+func walk(load *runner.Load) (int, error) {
+	for i := range load.Rows.Len() {
+		row := load.Rows.Get(i)
+		for c := range load.Columns {
+			width := load.Columns[c].Bytes
+			sink.bytes, row = row[:width], row[width:]
+		}
+	}
+	return load.Rows.Len(), nil
+}
+
+func (Driver) Scan(*runner.Scan, *runner.Answer) error { return nil }
+
+func (Driver) ReadRows(string, []protocol.Column, func([][]byte) error) error { return nil }
+
+func (Driver) OpenStore(*protocol.Store) error { return nil }
+
+func (Driver) Put(put *runner.Put, watch *runner.Latency) (int, error) {
+	for i := range put.Keys.Len() {
+		begin := watch.Begin()
+		sink.bytes = put.Keys.Get(i)
+		sink.bytes = put.Values.Get(i)
+		watch.End(begin)
+	}
+	return put.Keys.Len(), nil
+}
+
+func (Driver) Get(keys runner.Cells, watch *runner.Latency) (runner.Found, error) {
+	look(keys, watch)
+	return runner.Found{}, nil
+}
+
+func (Driver) ScanPairs(func(key, value []byte)) error { return nil }
+
+func (Driver) Range(keys runner.Cells, _ int, watch *runner.Latency) (runner.Found, error) {
+	look(keys, watch)
+	return runner.Found{}, nil
+}
+
+func (Driver) Delete(del *runner.Delete, watch *runner.Latency) (int, error) {
+	look(del.Keys, watch)
+	return del.Keys.Len(), nil
+}
+
+func look(keys runner.Cells, watch *runner.Latency) {
+	for i := range keys.Len() {
+		begin := watch.Begin()
+		sink.bytes = keys.Get(i)
+		watch.End(begin)
+	}
+}
+
+func (Driver) Value([]byte) ([]byte, error) { return nil, nil }

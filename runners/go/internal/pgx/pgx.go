@@ -1,0 +1,155 @@
+// Package pgx reaches PostgreSQL by github.com/jackc/pgx, through its own interface, which its authors
+// recommend where the database is PostgreSQL.
+package pgx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dyno/runners/go/internal/postgres"
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The ways of loading: COPY in the binary format, prepared inserts sent many at a time, and one by one.
+const (
+	wayCopy   = "copy"
+	wayBatch  = "batch"
+	wayInsert = "insert"
+)
+
+var background = context.Background()
+
+// Database is the trial's database.
+type Database struct {
+	scratch *postgres.Scratch[*session]
+	*session
+	way string
+}
+
+// session is a connection.
+type session struct {
+	conn    *pgx.Conn
+	changed int
+}
+
+// Open makes the trial's database.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	way, err := runner.VariantOf(job, wayCopy, wayBatch, wayInsert)
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch, hello, err := postgres.Open(job, "github.com/jackc/pgx/v5", connect)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Database{scratch, scratch.Session, way}, hello, nil
+}
+
+func connect(server *protocol.Server, database string) (*session, error) {
+	config, err := pgx.ParseConfig(postgres.Options(server, database))
+	if err != nil {
+		return nil, err
+	}
+	if server.Password != nil {
+		config.Password = server.Password.Reveal()
+	}
+	conn, err := pgx.ConnectConfig(background, config)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn}, nil
+}
+
+func (d *Database) Close() error { return d.scratch.Remove() }
+
+func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.session) }
+
+func (d *Database) Changes() (int, error) { return d.changed, nil }
+
+func (s *session) Close() error { return s.conn.Close(background) }
+
+func (s *session) Rows(sql string) ([][]protocol.Value, error) {
+	answer := &runner.Answer{}
+	if err := s.Query(sql, answer); err != nil {
+		return nil, err
+	}
+	return answer.Kept(), nil
+}
+
+// Statements executes statements in order and reads every value of every row. This is a timed section.
+func (s *session) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
+	for i := range list.Len() {
+		var err error
+		if list.MayAnswer(i) {
+			err = s.fetch(list.Get(i), answer)
+		} else {
+			err = s.exec(list.Get(i))
+		}
+		if err != nil {
+			return i, runner.At(i, s.explain(err))
+		}
+	}
+	return list.Len(), nil
+}
+
+func (s *session) Query(sql string, answer *runner.Answer) error {
+	if runner.MayAnswer(sql) {
+		return s.explain(s.fetch(sql, answer))
+	}
+	return s.explain(s.exec(sql))
+}
+
+func (s *session) exec(sql string) error {
+	tag, err := s.conn.Exec(background, sql)
+	s.changed += int(tag.RowsAffected())
+	return err
+}
+
+// fetch executes a query by the simple protocol: in one exchange, as a text that is executed once asks for.
+// Values are read from their text by the type of the column.
+func (s *session) fetch(sql string, answer *runner.Answer) error {
+	rows, err := s.conn.Query(background, sql, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	fields := rows.FieldDescriptions()
+	for rows.Next() {
+		for i, value := range rows.RawValues() {
+			put(value, fields[i].DataTypeOID, answer)
+		}
+		answer.EndRow()
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if tag := rows.CommandTag(); !tag.Select() {
+		s.changed += int(tag.RowsAffected())
+	}
+	return nil
+}
+
+// explain tells of an error in common words. It keeps the place of an operation.
+func (s *session) explain(err error) error {
+	var failure *runner.Failure
+	var refused *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return runner.At(failure.Index, s.explain(failure.Err))
+	case s.conn.IsClosed():
+		return postgres.Lost(err)
+	case errors.As(err, &refused):
+		return postgres.Refused(refused.Code, refused.Message, refused.Detail, refused.Hint)
+	}
+	return err
+}
+
+// parameter spells a parameter.
+func parameter(number int) string { return fmt.Sprintf("$%d", number) }

@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+const (
+	// maintenance is the database that every PostgreSQL has for this purpose.
+	maintenance = "postgres"
+	// oldest is the oldest version that is served, as PostgreSQL numbers them.
+	oldest = 100_000
+	// withProviders is the first version that can be told whose collations are meant.
+	withProviders = 150_000
+
+	insufficientPrivilege = "42501"
+)
+
+// Scratch is the trial's own database on a server: made anew, worked in, and removed whatever happens.
+type Scratch[S Session] struct {
+	// Session is the connection to the database.
+	Session S
+	server  *protocol.Server
+	connect func(database string) (S, error)
+}
+
+// Make removes a database of the name, makes it and connects to it.
+func Make[S Session](server *protocol.Server, locale Locale, connect func(database string) (S, error)) (*Scratch[S], error) {
+	scratch := &Scratch[S]{server: server, connect: connect}
+	if err := scratch.maintain(func(session Session) error { return create(session, server, locale) }); err != nil {
+		return nil, err
+	}
+	var err error
+	if scratch.Session, err = scratch.open(server.Scratch); err != nil {
+		return nil, errors.Join(err, scratch.drop())
+	}
+	return scratch, nil
+}
+
+// Remove closes the connection and removes the database.
+func (s *Scratch[S]) Remove() error {
+	// No database can be removed while somebody is connected to it. A connection that is lost does not
+	// close well, and need not.
+	_ = s.Session.Close()
+	return s.drop()
+}
+
+func (s *Scratch[S]) drop() error {
+	return s.maintain(func(session Session) error { return dropDatabase(session, s.server.Scratch) })
+}
+
+// maintain does some work in the database that exists in any case.
+func (s *Scratch[S]) maintain(work func(Session) error) error {
+	database := s.server.Database
+	if database == "" {
+		database = maintenance
+	}
+	session, err := s.open(database)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	return work(session)
+}
+
+func (s *Scratch[S]) open(database string) (S, error) {
+	session, err := s.connect(database)
+	if err != nil {
+		return session, CannotConnect(s.server, database, err)
+	}
+	return session, nil
+}
+
+// create makes the database, from the template that nobody has changed. Texts are UTF-8 and compare by
+// their bytes, whatever the server was set up with. Other systems that speak PostgreSQL's protocol have
+// rules of their own.
+func create(session Session, server *protocol.Server, locale Locale) error {
+	name := server.Scratch
+	version, _, err := value(session, "SELECT version()")
+	if err != nil {
+		return fmt.Errorf("the server does not tell its version: %w", err)
+	}
+	sql := fmt.Sprintf(`CREATE DATABASE "%s"`, name)
+	if strings.HasPrefix(version, "PostgreSQL") {
+		text, _, err := value(session, "SHOW server_version_num")
+		if err != nil {
+			return err
+		}
+		number, _ := strconv.Atoi(text)
+		if number < oldest {
+			return fmt.Errorf("the server is PostgreSQL %d.%d, and dyno works with version 10 and later", number/10_000, number/100%100)
+		}
+		sql += fmt.Sprintf(" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE '%s' LC_CTYPE '%s'", quoted(locale.Collate), quoted(locale.Ctype))
+		if number >= withProviders {
+			sql += " LOCALE_PROVIDER libc"
+		}
+	}
+	if err := dropDatabase(session, name); err != nil {
+		return err
+	}
+	if _, err := session.Rows(sql); err != nil {
+		if code(err) == insufficientPrivilege {
+			return fmt.Errorf("cannot make the database %s: %w; dyno works in a database of its own, so let an "+
+				"administrator run: ALTER ROLE \"%s\" CREATEDB", name, err, server.User)
+		}
+		return fmt.Errorf("cannot make the database %s: %w", name, err)
+	}
+	return nil
+}
+
+// dropDatabase removes a database if it is there. Where a runner that was killed has left a statement
+// running in it, that is ended first: PostgreSQL would wait five seconds for it and then refuse.
+func dropDatabase(session Session, name string) error {
+	end := fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name)
+	// What only speaks the protocol may not know how; if it is needed, the next statement fails.
+	_, _ = session.Rows(end)
+	if _, err := session.Rows(fmt.Sprintf(`DROP DATABASE IF EXISTS "%s"`, name)); err != nil {
+		return fmt.Errorf("cannot remove the database %s: %w", name, err)
+	}
+	return nil
+}
+
+func quoted(text string) string { return strings.ReplaceAll(text, "'", "''") }

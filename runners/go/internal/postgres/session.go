@@ -1,0 +1,128 @@
+// Package postgres is what the drivers of PostgreSQL in Go have in common: the trial's own database,
+// settings, identity, and the words for what goes wrong.
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+// Session is a connection to one database.
+type Session interface {
+	// Rows executes a statement outside the clock and returns its rows.
+	Rows(sql string) ([][]protocol.Value, error)
+	Close() error
+}
+
+// ServerError is what the server said of a statement that failed.
+type ServerError struct {
+	// Code is the five letters of the SQL standard and of PostgreSQL's manual, appendix A.
+	Code string
+	// Message is the message, with detail and hint if there are any.
+	Message string
+}
+
+func (e *ServerError) Error() string {
+	return fmt.Sprintf("%s (PostgreSQL error %s)", e.Message, e.Code)
+}
+
+// Refused is what the server said, where it is that.
+func Refused(code, message, detail, hint string) error {
+	parts := []string{message}
+	for _, part := range []string{detail, hint} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return &ServerError{code, strings.Join(parts, " ")}
+}
+
+// Lost says that there is no connection any more.
+func Lost(err error) error {
+	return fmt.Errorf("the connection to the server is lost: %w. If the server has crashed or was stopped, its log "+
+		"says why", err)
+}
+
+// code is that of a server's error, or empty.
+func code(err error) string {
+	var refused *ServerError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
+}
+
+// value is the first value of a statement's first row as text, and whether there is one.
+func value(session Session, sql string) (string, bool, error) {
+	rows, err := session.Rows(sql)
+	if err != nil || len(rows) == 0 || len(rows[0]) == 0 || rows[0][0] == nil {
+		return "", false, err
+	}
+	return fmt.Sprint(rows[0][0]), true, nil
+}
+
+// kept are the variables that a driver may read: where it finds a password that the job does not bring.
+var kept = map[string]bool{"PGPASSWORD": true, "PGPASSFILE": true}
+
+// ForgetEnvironment takes away what drivers would read from the environment. Where to connect and how is
+// the job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings.
+func ForgetEnvironment() {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "PG") && !kept[name] {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// Options are the words of a connection but the password, as drivers take them. Those of the user's URL
+// come first, because of a word given twice the last counts: they cannot lead to another server or
+// database.
+func Options(server *protocol.Server, database string) string {
+	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "prefer"}
+	for name, value := range server.Options {
+		words[name] = value
+	}
+	if server.Port != 0 {
+		words["port"] = fmt.Sprint(server.Port)
+	}
+	words["host"], words["user"], words["dbname"] = server.Host, server.User, database
+	words["client_encoding"] = "UTF8"
+	delete(words, "password")
+	var text strings.Builder
+	escape := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+	for name, value := range words {
+		fmt.Fprintf(&text, "%s='%s' ", name, escape.Replace(value))
+	}
+	return text.String()
+}
+
+// longestPath is the most bytes of a socket's path: one less than the kernel's sun_path.
+const longestPath = 107
+
+// CannotConnect says why not, and what to do about the usual reasons.
+func CannotConnect(server *protocol.Server, database string, err error) error {
+	message := strings.Join(strings.Fields(err.Error()), " ")
+	advice := ""
+	for _, known := range [][2]string{
+		{"password authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"},
+		{"no such host", "; check the host's name in the URL"},
+		{"no pg_hba.conf entry", "; the server's pg_hba.conf lets nobody in from here by that name"},
+		{"connection refused", "; is the server running, and does it listen there?"},
+		{"no such file", "; is the server running, and does it listen there?"},
+		{"does not exist", "; name a database and a user of the server in the URL"},
+	} {
+		if strings.Contains(message, known[0]) {
+			advice = known[1]
+			break
+		}
+	}
+	if strings.HasPrefix(server.Host, "/") && len(server.Host) > longestPath-len("/.s.PGSQL.65535") {
+		advice = "; the path of the socket is too long: use a folder with a shorter name for it"
+	}
+	return fmt.Errorf("cannot connect to the database '%s' of %s: %s%s", database, server.Host, message, advice)
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+// always is what bears on speed or safety and is told whether it was asked for or not.
+var always = []string{
+	"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "wal_level", "data_checksums",
+	"shared_buffers", "work_mem", "maintenance_work_mem", "max_wal_size", "checkpoint_timeout", "jit",
+	"max_parallel_workers_per_gather", "autovacuum", "server_encoding", "default_transaction_isolation",
+}
+
+// localeColumns are what is fixed when a database is made, with the columns of pg_database that tell it:
+// SHOW has not known these since PostgreSQL 16.
+var localeColumns = [][2]string{{"lc_collate", "datcollate"}, {"lc_ctype", "datctype"}}
+
+// undefinedObject is the error's code where there is nothing of that name.
+const undefinedObject = "42704"
+
+// notHere are the errors' codes where only the server's start or its configuration can set it, or only an
+// administrator. That it is not in force as asked is dyno's to tell.
+var notHere = []string{"55P02", "42501"}
+
+// isName is a name that can stand in a statement: letters, digits, _, and dots between parts.
+var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+
+// Locale is the order of texts and the kinds of letters that a database has, fixed when it is made.
+type Locale struct{ Collate, Ctype string }
+
+// Settings are those of a job: any parameter of PostgreSQL, and lc_collate and lc_ctype of the trial's
+// database. What is not in force already is set for the session, if the server lets it be. All are read
+// back after that; dyno compares, and cannot know that 6GB and 6144MB are one value: so a value that means
+// the one asked for is told in the spelling in which it was asked.
+type Settings struct {
+	// Locale is what the database is to be made with.
+	Locale Locale
+	asked  []protocol.Setting
+}
+
+// ParseSettings takes the settings asked for apart and refuses what cannot be a setting of PostgreSQL.
+func ParseSettings(asked []protocol.Setting) (*Settings, error) {
+	settings := &Settings{Locale: Locale{"C", "C"}}
+	for _, setting := range asked {
+		if !isName.MatchString(setting.Name) {
+			return nil, fmt.Errorf("'%s' cannot be a setting of PostgreSQL: it is not the name of a parameter", setting.Name)
+		}
+		if strings.ContainsRune(setting.Value, 0) {
+			return nil, fmt.Errorf("the value of the setting '%s' holds a NUL byte", setting.Name)
+		}
+		switch setting.Name {
+		case "lc_collate":
+			settings.Locale.Collate = setting.Value
+		case "lc_ctype":
+			settings.Locale.Ctype = setting.Value
+		default:
+			settings.asked = append(settings.asked, setting)
+		}
+	}
+	return settings, nil
+}
+
+// Apply sets what is not in force yet, for this session only.
+func (s *Settings) Apply(session Session) error {
+	for _, setting := range s.asked {
+		found, err := show(session, setting.Name)
+		if err != nil {
+			return err
+		}
+		if means(session, setting, found) {
+			continue
+		}
+		_, err = session.Rows(fmt.Sprintf("SET %s = '%s'", identifier(setting.Name), quoted(setting.Value)))
+		if err != nil && !slices.Contains(notHere, code(err)) {
+			return fmt.Errorf("PostgreSQL refuses the setting '%s': %w", setting.Name, err)
+		}
+	}
+	return nil
+}
+
+// InForce reads back what was asked for and what matters in any case.
+func (s *Settings) InForce(session Session) ([]protocol.Setting, error) {
+	var settings []protocol.Setting
+	told := map[string]bool{}
+	// Of a setting named twice the last is in force.
+	for _, setting := range slices.Backward(s.asked) {
+		if told[setting.Name] {
+			continue
+		}
+		told[setting.Name] = true
+		found, err := show(session, setting.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !means(session, setting, found) {
+			setting.Value = found
+		}
+		settings = append(settings, setting)
+	}
+	slices.Reverse(settings)
+	ask := func(name, sql string) error {
+		found, ok, err := value(session, sql)
+		switch {
+		case err != nil && code(err) == "":
+			return fmt.Errorf("cannot read the settings back: %w", err)
+		case err == nil && ok:
+			settings = append(settings, protocol.Setting{Name: name, Value: found})
+		}
+		// What a server that has no such thing refuses is left out.
+		return nil
+	}
+	for _, name := range always {
+		if !told[name] {
+			if err := ask(name, "SHOW "+identifier(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, column := range localeColumns {
+		if err := ask(column[0], fmt.Sprintf("SELECT %s FROM pg_database WHERE datname = current_database()", column[1])); err != nil {
+			return nil, err
+		}
+	}
+	return settings, nil
+}
+
+// identifier makes "work_mem" of work_mem and "a"."b" of a.b: so no name is taken for a word of the
+// language.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, ".", `"."`) + `"` }
+
+// show is the value of a setting in the server's own spelling.
+func show(session Session, name string) (string, error) {
+	found, _, err := value(session, "SHOW "+identifier(name))
+	switch {
+	case err != nil && code(err) == undefinedObject:
+		return "", fmt.Errorf("unknown setting '%s' (see https://www.postgresql.org/docs/current/runtime-config.html, or "+
+			"leave it out): %w", name, err)
+	case err != nil:
+		return "", fmt.Errorf("the server does not tell its setting '%s': %w", name, err)
+	}
+	return found, nil
+}
+
+// means says whether a value found is the one asked for.
+func means(session Session, asked protocol.Setting, found string) bool {
+	if strings.EqualFold(asked.Value, found) {
+		return true
+	}
+	// What speaks the protocol and has no such view tells its values in their only spelling.
+	unit, _, _ := value(session, fmt.Sprintf("SELECT unit FROM pg_settings WHERE lower(name) = lower('%s')", asked.Name))
+	return areEqual(asked.Value, found, unit)
+}

@@ -1,0 +1,130 @@
+// Package pq reaches PostgreSQL by github.com/lib/pq, through database/sql: its only use.
+package pq
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"dyno/runners/go/internal/dbsql"
+	"dyno/runners/go/internal/postgres"
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+
+	"github.com/lib/pq"
+)
+
+// The ways of loading: COPY, and a prepared insert for each row.
+const (
+	wayCopy   = "copy"
+	wayInsert = "insert"
+)
+
+// Database is the trial's database.
+type Database struct {
+	scratch *postgres.Scratch[*session]
+	conn    *dbsql.Conn
+	way     string
+}
+
+// session is a connection whose errors are told in common words.
+type session struct{ conn *dbsql.Conn }
+
+// Open makes the trial's database.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	way, err := runner.VariantOf(job, wayCopy, wayInsert)
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch, hello, err := postgres.Open(job, "github.com/lib/pq", connect)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Database{scratch, scratch.Session.conn, way}, hello, nil
+}
+
+func connect(server *protocol.Server, database string) (*session, error) {
+	config, err := pq.NewConfig(postgres.Options(server, database))
+	if err != nil {
+		return nil, err
+	}
+	if server.Password != nil {
+		config.Password = server.Password.Reveal()
+	}
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := dbsql.Open(connector, bytes)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &session{conn}, nil
+}
+
+func (s *session) Rows(sql string) ([][]protocol.Value, error) {
+	rows, err := s.conn.Rows(sql)
+	return rows, explain(err)
+}
+
+func (s *session) Close() error { return s.conn.Close() }
+
+// bytes adds what the driver hands over as it came: bytea, and the texts of types that it does not know.
+func bytes(value []byte, kind string, answer *runner.Answer) {
+	switch kind {
+	case "BYTEA":
+		answer.Blob(value)
+	case "NUMERIC", "OID":
+		runner.Number(value, answer)
+	default:
+		answer.TextBytes(value)
+	}
+}
+
+func (d *Database) Close() error { return d.scratch.Remove() }
+
+func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
+	done, err := d.conn.Statements(list, answer)
+	return done, explain(err)
+}
+
+func (d *Database) Query(sql string, answer *runner.Answer) error {
+	return explain(d.conn.Query(sql, answer))
+}
+
+func (d *Database) Changes() (int, error) { return d.conn.Changed(), nil }
+
+func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.scratch.Session) }
+
+// explain tells of an error in common words. It keeps the place of an operation.
+func explain(err error) error {
+	var failure *runner.Failure
+	if errors.As(err, &failure) {
+		return runner.At(failure.Index, explain(failure.Err))
+	}
+	var refused *pq.Error
+	var network net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && isEnd(refused):
+		return postgres.Lost(errors.New(refused.Message))
+	case errors.As(err, &refused):
+		return postgres.Refused(string(refused.Code), refused.Message, refused.Detail, refused.Hint)
+	case errors.Is(err, driver.ErrBadConn), errors.As(err, &network), strings.Contains(err.Error(), "EOF"):
+		return postgres.Lost(err)
+	}
+	return err
+}
+
+// isEnd says whether the server has ended the connection: it was told to (class 57P), or met an error after
+// which there is none.
+func isEnd(refused *pq.Error) bool {
+	code := string(refused.Code)
+	return strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "08") || refused.Severity == "PANIC"
+}
+
+// parameter spells a parameter.
+func parameter(number int) string { return fmt.Sprintf("$%d", number) }

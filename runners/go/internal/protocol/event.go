@@ -1,0 +1,96 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Hello says who answers and what is in force. The settings are read back from the engine.
+type Hello struct {
+	Protocol      int                 `json:"protocol"`
+	Runner        string              `json:"runner"`
+	EngineVersion string              `json:"engine_version"`
+	DriverVersion string              `json:"driver_version"`
+	Build         map[string][]string `json:"build"`
+	Settings      []Setting           `json:"settings"`
+}
+
+// Sample is one measured duration of one test, with what it cost. The figures other than the duration
+// are differences of counters read just outside the clock.
+type Sample struct {
+	Test               string      `json:"test"`
+	Nanoseconds        int64       `json:"nanoseconds"`
+	Operations         int         `json:"operations"`
+	Rows               int         `json:"rows"`
+	Bytes              int         `json:"bytes"`
+	UserNS             int64       `json:"user_ns"`
+	SystemNS           int64       `json:"system_ns"`
+	WaitNS             int64       `json:"wait_ns"`
+	DeviceReadBytes    int64       `json:"device_read_bytes"`
+	DeviceWrittenBytes int64       `json:"device_written_bytes"`
+	PeakMemoryBytes    int64       `json:"peak_memory_bytes"`
+	DatabaseBytes      int64       `json:"database_bytes"`
+	Server             *ServerCost `json:"server,omitempty"`
+	// Latency has durations in nanoseconds, ascending, each with how many operations took so long.
+	Latency [][2]int64 `json:"latency,omitempty"`
+}
+
+// ServerCost is what the processes of a server cost during the timed section.
+type ServerCost struct {
+	UserNS             int64 `json:"user_ns"`
+	SystemNS           int64 `json:"system_ns"`
+	WaitNS             int64 `json:"wait_ns"`
+	DeviceReadBytes    int64 `json:"device_read_bytes"`
+	DeviceWrittenBytes int64 `json:"device_written_bytes"`
+	PeakMemoryBytes    int64 `json:"peak_memory_bytes"`
+}
+
+// Failed says what went wrong: what happened, where, what to do; never a secret.
+type Failed struct {
+	Test    string `json:"test,omitempty"`
+	Message string `json:"message"`
+}
+
+// Value is one value of an answer: nil, int64, Real, string or Blob.
+type Value any
+
+// Real is a number that is not whole by its type. Infinities and NaN become text: JSON has none.
+type Real float64
+
+// MarshalJSON keeps a point or an exponent, so that 1.0 stays a real number.
+func (r Real) MarshalJSON() ([]byte, error) {
+	number := float64(r)
+	switch {
+	case math.IsNaN(number):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(number, 1):
+		return []byte(`"inf"`), nil
+	case math.IsInf(number, -1):
+		return []byte(`"-inf"`), nil
+	}
+	text := strconv.AppendFloat(nil, number, 'g', -1, 64)
+	if !bytes.ContainsAny(text, ".e") {
+		text = append(text, ".0"...)
+	}
+	return text, nil
+}
+
+// Blob is bytes.
+type Blob []byte
+
+// MarshalJSON writes an object with the bytes in hexadecimal.
+func (b Blob) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"blob": hex.EncodeToString(b)})
+}
+
+// Text is a text where the bytes are UTF-8, else a Blob.
+func Text(text []byte) Value {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	return Blob(bytes.Clone(text))
+}

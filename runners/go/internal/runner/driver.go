@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"fmt"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+// Open opens a fresh database and applies the settings asked for. Those in the greeting are read back
+// from the engine after all of them are applied.
+type Open func(job *protocol.Job) (Driver, *protocol.Hello, error)
+
+// Driver is an engine as reached through one client library.
+type Driver interface {
+	// Close closes the database, and removes what was made on a server. It is called once, after a
+	// failure too, and outside the clock.
+	Close() error
+}
+
+// Statements is what a driver of an engine with SQL does.
+type Statements interface {
+	// Statements executes the statements in order and fetches every value of every row into the
+	// answer. This is a timed section. It returns how many were executed.
+	Statements(list *StatementList, answer *Answer) (int, error)
+	// Query runs one statement outside the clock: a check or a part of a test's setup.
+	Query(sql string, answer *Answer) error
+	// Changes is how many rows have been inserted, updated or deleted so far. Called outside the clock.
+	Changes() (int, error)
+}
+
+// Sized is a driver that asks a server for the size of the database, in bytes. Of others the files in
+// the job's folder are added up.
+type Sized interface {
+	DatabaseBytes() (int64, error)
+}
+
+// Rows is what a driver does with rows.
+type Rows interface {
+	// InsertRows inserts each row by a call of its own on one prepared statement, and commits as the
+	// load says. This is a timed section. It returns how many rows were inserted.
+	InsertRows(load *Load) (int, error)
+	// BulkLoad loads the rows by the way that the job's variant names, or by the driver's best one. This
+	// is a timed section. It returns how many rows were loaded.
+	BulkLoad(load *Load) (int, error)
+	// Scan counts the rows whose two columns differ: one row with the count. This is a timed section.
+	Scan(scan *Scan, answer *Answer) error
+	// ReadRows reads a whole table back, outside the clock, and hands each row's cells to visit, in any
+	// order; they are good for the call only. A cell that is not stored as text is an error.
+	ReadRows(table string, columns []protocol.Column, visit func(row [][]byte) error) error
+}
+
+// KeyValue is what a driver does with keys and values. Every call but OpenStore and Value is a timed
+// section; each operation stands between watch.Begin and watch.End.
+type KeyValue interface {
+	// OpenStore opens a store, making it where it is missing. The calls that follow are about it.
+	OpenStore(store *protocol.Store) error
+	// Put puts pairs and returns how many.
+	Put(put *Put, watch *Latency) (int, error)
+	// Get gets the value of each key and reads its length.
+	Get(keys Cells, watch *Latency) (Found, error)
+	// ScanPairs hands every pair to visit, in the order of the keys; they are good for the call only.
+	// Integer keys are handed over in 8 bytes. It is timed with a visit that adds lengths, and called
+	// outside the clock with one that takes checksums.
+	ScanPairs(visit func(key, value []byte)) error
+	// Range visits from each key up to length pairs in the order of the keys.
+	Range(keys Cells, length int, watch *Latency) (Found, error)
+	// Delete deletes each key and returns how many.
+	Delete(del *Delete, watch *Latency) (int, error)
+	// Value is the value of one key as it is stored, nil where there is none. Outside the clock.
+	Value(key []byte) ([]byte, error)
+}
+
+// Failure is an operation that failed within a timed section.
+type Failure struct {
+	// Index is the operation's place in its input, counted from zero.
+	Index int
+	Err   error
+}
+
+// At is the failure of an operation by its place.
+func At(index int, err error) error { return &Failure{Index: index, Err: err} }
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+func unsupported(model string) error {
+	return fmt.Errorf("this driver does not implement the model %s", model)
+}

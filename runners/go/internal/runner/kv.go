@@ -1,0 +1,28 @@
+package runner
+
+// Put is pairs to put.
+type Put struct {
+	Keys, Values Cells
+	// Overwrite says whether the keys are there already.
+	Overwrite bool
+	// PerCommit is how many operations make a transaction: all of them where the job does not say.
+	PerCommit int
+}
+
+// Delete is keys to delete, each of which is there.
+type Delete struct {
+	Keys      Cells
+	PerCommit int
+}
+
+// Found is what lookups found.
+type Found struct {
+	// Count is how many values were there; Bytes the sum of their lengths.
+	Count, Bytes int
+}
+
+// Add adds a value of this length.
+func (f *Found) Add(length int) {
+	f.Count++
+	f.Bytes += length
+}

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+)
+
+var background = context.Background()
+
+// store is a table of keys and values with the statements on it, prepared once.
+type store struct {
+	name                                          string
+	isInteger                                     bool
+	insert, overwrite, get, scan, visit, deletion *sql.Stmt
+}
+
+// OpenStore makes the table where it is missing: intkey(k INTEGER PRIMARY KEY, v BLOB), or
+// blobkey(k BLOB PRIMARY KEY, v BLOB).
+func (d *Database) OpenStore(asked *protocol.Store) error {
+	if d.store != nil && d.store.name == asked.Name {
+		return nil
+	}
+	if err := d.store.close(); err != nil {
+		return err
+	}
+	kind := map[string]string{"integer": "INTEGER", "blob": "BLOB"}[asked.Key]
+	if kind == "" {
+		return fmt.Errorf("the job's store %s has keys of the unknown kind '%s': this is an error in dyno", asked.Name, asked.Key)
+	}
+	create := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s(k %s PRIMARY KEY, v BLOB)", asked.Name, kind)
+	if d.way == wayWithoutRowid {
+		create += " WITHOUT ROWID"
+	}
+	if err := d.conn.Exec(create); err != nil {
+		return err
+	}
+	made := &store{name: asked.Name, isInteger: asked.Key == "integer"}
+	for _, statement := range []struct {
+		prepared **sql.Stmt
+		text     string
+	}{
+		{&made.insert, "INSERT INTO %s(k, v) VALUES(?, ?)"},
+		{&made.overwrite, "UPDATE %s SET v = ? WHERE k = ?"},
+		{&made.get, "SELECT v FROM %s WHERE k = ?"},
+		{&made.scan, "SELECT k, v FROM %s ORDER BY k"},
+		{&made.visit, "SELECT k, v FROM %s WHERE k >= ? ORDER BY k LIMIT ?"},
+		{&made.deletion, "DELETE FROM %s WHERE k = ?"},
+	} {
+		var err error
+		if *statement.prepared, err = d.conn.Prepare(fmt.Sprintf(statement.text, asked.Name)); err != nil {
+			return err
+		}
+	}
+	d.store = made
+	return nil
+}
+
+func (s *store) close() (err error) {
+	if s == nil {
+		return nil
+	}
+	for _, statement := range []*sql.Stmt{s.insert, s.overwrite, s.get, s.scan, s.visit, s.deletion} {
+		if after := statement.Close(); err == nil {
+			err = after
+		}
+	}
+	return err
+}
+
+// key is a key as SQLite is given it.
+func (s *store) key(key []byte) any {
+	if s.isInteger {
+		return int64(binary.BigEndian.Uint64(key))
+	}
+	return key
+}
+
+func (d *Database) Put(put *runner.Put, watch *runner.Latency) (int, error) {
+	if put.Overwrite {
+		return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
+			return d.store.overwrite.ExecContext(background, put.Values.Get(place), d.store.key(put.Keys.Get(place)))
+		})
+	}
+	return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
+		return d.store.insert.ExecContext(background, d.store.key(put.Keys.Get(place)), put.Values.Get(place))
+	})
+}
+
+func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error) {
+	return d.change(del.Keys.Len(), del.PerCommit, watch, func(place int) (sql.Result, error) {
+		return d.store.deletion.ExecContext(background, d.store.key(del.Keys.Get(place)))
+	})
+}
+
+// change does operations in transactions: BEGIN belongs to the first operation of each and COMMIT to the
+// last. A single one is a transaction by itself.
+func (d *Database) change(count, perCommit int, watch *runner.Latency, operation func(int) (sql.Result, error)) (int, error) {
+	done := 0
+	single := perCommit == 1
+	step := func(place int) error {
+		if !single && place%perCommit == 0 {
+			if err := d.conn.Exec("BEGIN"); err != nil {
+				return err
+			}
+		}
+		result, err := operation(place)
+		if err != nil {
+			return err
+		}
+		changed, err := result.RowsAffected()
+		done += int(changed)
+		if err == nil && !single && ((place+1)%perCommit == 0 || place+1 == count) {
+			err = d.conn.Exec("COMMIT")
+		}
+		return err
+	}
+	for place := range count {
+		begin := watch.Begin()
+		err := step(place)
+		watch.End(begin)
+		if err != nil {
+			return done, runner.At(place, err)
+		}
+	}
+	return done, nil
+}
+
+func (d *Database) Get(keys runner.Cells, watch *runner.Latency) (found runner.Found, err error) {
+	var value sql.RawBytes
+	for place := range keys.Len() {
+		begin := watch.Begin()
+		err := lengths(d.store.get, &found, []any{&value}, &value, d.store.key(keys.Get(place)))
+		watch.End(begin)
+		if err != nil {
+			return found, runner.At(place, err)
+		}
+	}
+	return found, nil
+}
+
+func (d *Database) Range(keys runner.Cells, length int, watch *runner.Latency) (found runner.Found, err error) {
+	var value sql.RawBytes
+	pair := []any{d.store.place(), &value}
+	for place := range keys.Len() {
+		begin := watch.Begin()
+		err := lengths(d.store.visit, &found, pair, &value, d.store.key(keys.Get(place)), int64(length))
+		watch.End(begin)
+		if err != nil {
+			return found, runner.At(place, err)
+		}
+	}
+	return found, nil
+}
+
+// place is where a key is put that is read.
+func (s *store) place() any {
+	if s.isInteger {
+		return new(int64)
+	}
+	return new(sql.RawBytes)
+}
+
+// lengths reads the rows that a query finds and adds up the lengths of their values.
+func lengths(query *sql.Stmt, found *runner.Found, row []any, value *sql.RawBytes, asked ...any) error {
+	rows, err := query.QueryContext(background, asked...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(row...); err != nil {
+			return err
+		}
+		found.Add(len(*value))
+	}
+	return rows.Err()
+}
+
+func (d *Database) ScanPairs(visit func(key, value []byte)) error {
+	rows, err := d.store.scan.QueryContext(background)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var value sql.RawBytes
+	var big [8]byte
+	switch first := d.store.place().(type) {
+	case *int64:
+		for rows.Next() {
+			if err := rows.Scan(first, &value); err != nil {
+				return err
+			}
+			binary.BigEndian.PutUint64(big[:], uint64(*first))
+			visit(big[:], value)
+		}
+	case *sql.RawBytes:
+		for rows.Next() {
+			if err := rows.Scan(first, &value); err != nil {
+				return err
+			}
+			visit(*first, value)
+		}
+	}
+	return rows.Err()
+}
+
+func (d *Database) Value(key []byte) ([]byte, error) {
+	var value []byte
+	err := d.store.get.QueryRowContext(background, d.store.key(key)).Scan(&value)
+	if err == sql.ErrNoRows {
+		return nil, nil
+	}
+	return value, err
+}

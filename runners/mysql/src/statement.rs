@@ -1,0 +1,106 @@
+//! A prepared statement.
+
+use std::ffi::{c_int, c_uint, c_ulong};
+use std::ptr;
+use std::rc::Rc;
+
+use anyhow::{Context, Error, Result, bail, ensure};
+use dyno_runner::{Answer, quote};
+
+use crate::api::{Api, Bind, LONGLONG, NO_DATA, Stmt};
+use crate::connection::{Connection, ServerError, text};
+
+/// A prepared statement, closed when dropped.
+pub struct Statement {
+    api: Rc<Api>,
+    /// Not null, and used while its connection is open.
+    stmt: *mut Stmt,
+}
+
+impl Statement {
+    /// Prepares one.
+    pub fn prepare(connection: &Connection, sql: &str) -> Result<Statement> {
+        let api = connection.api().clone();
+        // SAFETY: the connection is open.
+        let stmt = unsafe { (api.stmt_init)(connection.raw()) };
+        ensure!(!stmt.is_null(), "there is no memory for a statement");
+        let statement = Statement { api, stmt };
+        // SAFETY: text and length belong together.
+        let code = unsafe { (statement.api.stmt_prepare)(stmt, sql.as_ptr().cast(), sql.len() as c_ulong) };
+        statement.check(code).with_context(|| format!("cannot prepare {}", quote(sql)))?;
+        Ok(statement)
+    }
+
+    /// Sets an attribute, which is a number.
+    pub fn set(&self, attribute: c_int, value: c_uint) -> Result<()> {
+        let value: *const c_uint = &value;
+        // SAFETY: the attribute takes a pointer to a number and copies it.
+        self.check(unsafe { (self.api.stmt_attr_set)(self.stmt, attribute, value.cast()) }.into())
+    }
+
+    /// Says where the parameters' values will lie whenever it is executed.
+    ///
+    /// # Safety
+    /// There are as many as parameters, and what they point to outlives the last execution.
+    pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<()> {
+        // SAFETY: as the caller promises; the library copies the list.
+        self.check(unsafe { (self.api.stmt_bind_param)(self.stmt, binds.as_mut_ptr()) }.into())
+    }
+
+    /// Executes it with the values that lie there now.
+    #[inline]
+    pub fn execute(&self) -> Result<()> {
+        // SAFETY: it is prepared, and what it is bound to is there.
+        self.check(unsafe { (self.api.stmt_execute)(self.stmt) })
+    }
+
+    /// Executes a query for whole numbers in one column and fetches them.
+    pub fn count(&self, answer: &mut Answer) -> Result<()> {
+        self.execute()?;
+        // SAFETY: it has been executed.
+        let columns = unsafe { (self.api.stmt_field_count)(self.stmt) };
+        ensure!(columns == 1, "the query has {columns} columns where one count is expected");
+        let mut value = 0_i64;
+        let place: *mut i64 = &mut value;
+        let mut bind = Bind::new(LONGLONG, place.cast(), ptr::null());
+        // SAFETY: there is one column; the number and what is bound to it outlive the fetching. It is read
+        // through the pointer that the library was given.
+        unsafe {
+            self.check((self.api.stmt_bind_result)(self.stmt, &mut bind).into())?;
+            loop {
+                match (self.api.stmt_fetch)(self.stmt) {
+                    0 => answer.integer(place.read()),
+                    NO_DATA => return Ok(()),
+                    1 => return Err(self.error()),
+                    _ => bail!("the count is larger than a number of 64 bits"),
+                }
+                answer.end_row();
+            }
+        }
+    }
+
+    #[inline]
+    fn check(&self, code: c_int) -> Result<()> {
+        if code == 0 { Ok(()) } else { Err(self.error()) }
+    }
+
+    #[cold]
+    fn error(&self) -> Error {
+        // SAFETY: the statement is there, and the strings are copied before the next call.
+        let error = unsafe {
+            ServerError {
+                number: (self.api.stmt_errno)(self.stmt),
+                state: text((self.api.stmt_sqlstate)(self.stmt)),
+                message: text((self.api.stmt_error)(self.stmt)),
+            }
+        };
+        error.explain()
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: it is not used after this.
+        unsafe { (self.api.stmt_close)(self.stmt) };
+    }
+}

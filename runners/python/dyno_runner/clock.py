@@ -1,0 +1,47 @@
+"""The two readings of the clock, with the counters just outside them.
+
+The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what
+the driver costs. What the runner itself has made is collected before the clock and then put out of the
+collector's sight (`gc.freeze`), so that none of its work within the clock is for dyno's objects.
+"""
+
+import gc
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .counters import Counters
+from .server_cost import ServerProcesses
+
+Result = TypeVar("Result")
+
+
+class Clock:
+    """Times sections of one trial."""
+
+    def __init__(self, server_process: int | None) -> None:
+        """`server_process` is the main process of a server that may be looked at."""
+        self._counters = Counters()
+        self._server = None if server_process is None else ServerProcesses(server_process)
+
+    def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
+        """Does the work and returns what it came to and what it cost: every field of the sample that a clock
+        or the kernel tells."""
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        server_before = self._server.before() if self._server else None
+        before = self._counters.before()
+
+        start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        result = work()
+        end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+        after = self._counters.after()
+        sample: dict[str, Any] = {"nanoseconds": end - start}
+        for name, value in vars(after).items():
+            sample[name] = max(0, value - getattr(before, name))
+        sample["peak_memory_bytes"] = self._counters.peak_bytes()
+        if self._server and server_before and (cost := self._server.since(server_before)):
+            sample["server"] = cost
+        return result, sample

@@ -1,0 +1,166 @@
+"""The job: what dyno asks for, read from standard input and checked.
+
+A job may carry a password. So a complaint names the field and never the value that is in it.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .failure import Failure
+
+PROTOCOL = 1
+
+# How the name of every database begins that a runner makes on a server, and one that needs no quotes there.
+# 63 bytes is the longest that PostgreSQL and MySQL keep whole.
+SCRATCH = re.compile(r"dyno_[a-z0-9_]{1,58}")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting asked for, as the engine spells it."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """How to reach a server, and the one database on it that is the trial's own."""
+
+    host: str
+    user: str
+    scratch: str
+    port: int | None = None
+    password: str | None = field(default=None, repr=False)
+    database: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    process: int | None = None
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test; `input` holds what its model needs, as the job gives it."""
+
+    id: str
+    model: str
+    setup: list[str]
+    check: str | None
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial. `build` is `bundled`, `system`, or the path of a library or folder of the user's own."""
+
+    engine: str
+    driver: str
+    variant: str | None
+    build: str | Path
+    settings: list[Setting]
+    directory: Path
+    tests: list[Test]
+    server: Server | None = None
+
+    def scratch_server(self) -> Server:
+        """The server of a job whose engine has one."""
+        if self.server is None:
+            raise Failure(
+                f"the job says no server, and {self.engine} is reached through one: this is an error in dyno"
+            )
+        if not SCRATCH.fullmatch(self.server.scratch):
+            raise Failure(
+                "the runner makes and removes databases named dyno_… only (small letters, digits and _, "
+                f"at most 63), not '{self.server.scratch}'"
+            )
+        return self.server
+
+
+def read_job(stream: BinaryIO) -> Job:
+    """Reads one job, to the end of the input."""
+    data = stream.read()
+    if not data.strip():
+        raise Failure(
+            "standard input is empty where a job is expected: a runner is started by dyno, not by hand"
+        )
+    try:
+        job = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise _unreadable(f"not JSON at line {error.lineno} column {error.colno}") from None
+    except UnicodeDecodeError:
+        raise _unreadable("not UTF-8") from None
+    version = take(job, "protocol", int)
+    if version != PROTOCOL:
+        raise Failure(
+            f"the job is in version {version} of the contract and this runner speaks {PROTOCOL}: take both "
+            "from the same source"
+        )
+    return _job(job)
+
+
+def take(record: Any, name: str, kind: type, default: Any = ...) -> Any:
+    """A field of the job, which must be of a kind; `default` where it is absent and may be."""
+    if not isinstance(record, dict):
+        raise _unreadable(f"a value of another kind where an object with `{name}` is expected")
+    value = record.get(name)
+    if value is None:
+        if default is ...:
+            raise _unreadable(f"missing field `{name}`")
+        return default
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise _unreadable(f"a value of another kind in `{name}`")
+    return value
+
+
+def _job(job: Any) -> Job:
+    server = take(job, "server", dict, None)
+    return Job(
+        engine=take(job, "engine", str),
+        driver=take(job, "driver", str),
+        variant=take(job, "variant", str, None),
+        build=_build(job),
+        settings=[
+            Setting(take(each, "name", str), take(each, "value", str)) for each in take(job, "settings", list)
+        ],
+        directory=Path(take(job, "directory", str)),
+        tests=[_test(each) for each in take(job, "tests", list)],
+        server=None if server is None else _server(server),
+    )
+
+
+def _build(job: dict[str, Any]) -> str | Path:
+    if isinstance(job.get("build"), dict):
+        return Path(take(job["build"], "path", str))
+    name = take(job, "build", str)
+    if name not in ("bundled", "system"):
+        raise _unreadable("a value of another kind in `build`")
+    return name
+
+
+def _server(server: dict[str, Any]) -> Server:
+    return Server(
+        host=take(server, "host", str),
+        user=take(server, "user", str),
+        scratch=take(server, "scratch", str),
+        port=take(server, "port", int, None),
+        password=take(server, "password", str, None),
+        database=take(server, "database", str, None),
+        options=take(server, "options", dict, {}),
+        process=take(server, "process", int, None),
+    )
+
+
+def _test(test: Any) -> Test:
+    return Test(
+        id=take(test, "id", str),
+        model=take(test, "model", str),
+        setup=take(test, "setup", list, []),
+        check=take(test, "check", str, None),
+        input=test,
+    )
+
+
+def _unreadable(what: str) -> Failure:
+    return Failure(f"the job on standard input cannot be read: {what}")

@@ -1,0 +1,95 @@
+"""What a driver does. One that implements a model overrides its method; `runner.toml` names the models."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .answer import Answer, Rows
+from .contract import Job, Setting
+from .failure import Failure
+from .inputs import Column, Load, Statements
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Who answers, and what is in force: settings as read back from the engine."""
+
+    engine_version: str
+    driver_version: str
+    settings: list[Setting]
+    build: dict[str, list[str]] = field(default_factory=dict)
+
+
+class Driver:
+    """An engine as reached through one client library.
+
+    The methods that a clock stands around do what a careful program would do and nothing else. What the
+    engine says when it fails becomes a `Failure`, with the place of the operation where it is known.
+    """
+
+    @classmethod
+    def open(cls, job: Job) -> tuple["Driver", Hello]:
+        """Opens a fresh database in the job's folder, or on its server, and applies the settings asked for.
+        Those in the greeting are read back after all of them are applied. A driver that is a subclass cleans
+        up what it began if this fails."""
+        raise NotImplementedError
+
+    def statements(self, statements: Statements, answer: Answer) -> None:
+        """Executes the statements in order and fetches every value of every row. Timed."""
+        raise _unsupported("statements")
+
+    def insert_rows(self, load: Load) -> None:
+        """Inserts each row by a call of its own and commits as the load says. Timed."""
+        raise _unsupported("insert-rows")
+
+    def bulk_load(self, load: Load) -> None:
+        """Loads the rows by the way that the job's variant names and commits as the load says. Timed."""
+        raise _unsupported("bulk-load")
+
+    def scan(self, sql: str, answer: Answer) -> None:
+        """Asks a query that counts. Timed."""
+        raise _unsupported("scan")
+
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
+        """Reads a whole table back, some rows at a time, in any order."""
+        raise _unsupported("a table's digest")
+
+    def query(self, sql: str) -> Rows:
+        """Runs one query or statement outside the clock: a check or a part of a test's setup."""
+        raise Failure("this driver has no SQL")
+
+    def changes(self) -> int:
+        """How many rows have been inserted, updated or deleted so far, as the engine counts them."""
+        return 0
+
+    def database_bytes(self) -> int | None:
+        """The size of the database as a server tells it. None for files in the job's folder, which are added
+        up."""
+        return None
+
+    def close(self) -> None:
+        """Closes the database, and removes what was made on a server."""
+
+    def abandon(self) -> None:
+        """Removes what was made on a server, as far as that can be done, after something has failed."""
+
+
+def variant_of(job: Job, variants: tuple[str, ...]) -> str:
+    """The way of working that a job names, or the usual one, which is the first."""
+    if job.variant is None:
+        return variants[0]
+    if job.variant not in variants:
+        there = ", ".join(variants)
+        raise Failure(f"{job.engine}/{job.driver} has no way of working '{job.variant}'; it has {there}")
+    return job.variant
+
+
+def identifier(name: str) -> str:
+    """A name of a table that can stand in a statement as it is, so that it is nothing else."""
+    if not (name.isidentifier() and name.isascii()):
+        raise Failure(f"'{name}' is no name of a table: letters, digits and _ make one")
+    return name
+
+
+def _unsupported(model: str) -> Any:
+    return Failure(f"this driver does not implement the model {model}")

@@ -1,0 +1,35 @@
+"""The drivers, each imported when a job names it: so a package that is missing takes none of the others
+down."""
+
+from importlib import import_module
+
+from ..contract import Job
+from ..driver import Driver
+from ..failure import Failure, one_line
+
+# What a job names, the module and the class that serve it, and the package that must be there.
+DRIVERS = {
+    ("null", "python"): ("null", "Null", None),
+    ("sqlite", "sqlite3"): ("sqlite.stdlib", "Stdlib", "sqlite3"),
+    ("sqlite", "apsw"): ("sqlite.apsw", "Apsw", "apsw"),
+    ("postgres", "psycopg"): ("postgres.psycopg", "Psycopg", "psycopg"),
+    ("mariadb", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
+    ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
+    ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),
+}
+
+
+def find(job: Job) -> type[Driver]:
+    """The driver that a job names."""
+    found = DRIVERS.get((job.engine, job.driver))
+    if found is None:
+        served = ", ".join(f"{engine}/{driver}" for engine, driver in DRIVERS)
+        raise Failure(f"this runner serves {served} and the job asks for {job.engine}/{job.driver}")
+    module, name, package = found
+    try:
+        return getattr(import_module(f".{module}", __package__), name)
+    except ImportError as error:
+        raise Failure(
+            f"the Python package {package} cannot be used ({one_line(error)}): make build-python puts it "
+            "into the runner's private environment"
+        ) from None

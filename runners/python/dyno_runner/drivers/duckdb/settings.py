@@ -1,0 +1,97 @@
+"""Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data
+lives.
+
+DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that
+they are one value. So a value that means the one asked for is told in the spelling in which it was asked.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ...contract import Setting
+from ...failure import Failure, one_line
+from ..spelling import check_names, last_of_each, quoted
+
+# What bears on speed or safety and is told whether it was asked for or not.
+ALWAYS = [
+    "fsync_mode",
+    "threads",
+    "memory_limit",
+    "checkpoint_threshold",
+    "preserve_insertion_order",
+    "storage_compatibility_version",
+    "default_block_size",
+]
+
+# Where the data lives.
+FILE = "dyno.duckdb"
+PLACES = ("file", ":memory:")
+
+FACTORS = {"": 1, "B": 1, **{f"{letter}B": 1000**power for power, letter in enumerate("KMGT", 1)}}
+FACTORS |= {f"{letter}IB": 1024**power for power, letter in enumerate("KMGT", 1)}
+
+
+class Settings:
+    """The settings of a job."""
+
+    def __init__(self, asked: list[Setting]) -> None:
+        """Refuses what cannot be a setting of DuckDB."""
+        check_names(asked, "DuckDB", "configuration option")
+        self._asked = last_of_each(asked)
+        self.database = self._asked.pop("database", PLACES[0])
+        if self.database not in PLACES:
+            raise Failure(f"the setting 'database' is one of {', '.join(PLACES)}, not '{self.database}'")
+
+    def place(self, directory: Path) -> str:
+        """What to open."""
+        return str(directory / FILE) if self.database == "file" else self.database
+
+    def apply(self, connection: Any) -> None:
+        """Sets all of them."""
+        for name, value in self._asked.items():
+            try:
+                connection.execute(f"SET {name} = {quoted(value)}")
+            except duckdb.Error as error:
+                raise Failure(f"DuckDB refuses the setting '{name}': {one_line(error)}") from None
+
+    def in_force(self, connection: Any) -> list[Setting]:
+        """Reads back what was asked for and what matters in any case."""
+        file = connection.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchone()[0]
+        settings = {"database": "file" if file else ":memory:"}
+        for name, value in self._asked.items():
+            found = _value(connection, name)
+            settings[name] = value if means(value, found) else found
+        for name in ALWAYS:
+            if name not in settings:
+                settings[name] = _value(connection, name)
+        return [Setting(name, value) for name, value in settings.items()]
+
+
+def means(asked: str, found: str) -> bool:
+    """Whether a value found is the one asked for; a size is told with one decimal, cut off."""
+    if asked.lower() == found.lower():
+        return True
+    one, other = _amount(asked), _amount(found)
+    if one is None or other is None:
+        return False
+    unit = re.sub(r"[\d.\s]", "", found).upper()
+    return -1 < one - other < 0.1 * FACTORS.get(unit, 1)
+
+
+def _amount(text: str) -> float | None:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if not found or found[2].upper() not in FACTORS:
+        return None
+    return float(found[1]) * FACTORS[found[2].upper()]
+
+
+def _value(connection: Any, name: str) -> str:
+    """The value of a setting in DuckDB's own spelling."""
+    try:
+        value = connection.execute(f"SELECT current_setting({quoted(name)})").fetchone()[0]
+    except duckdb.Error as error:
+        raise Failure(f"DuckDB does not tell its setting '{name}': {one_line(error)}") from None
+    return str(value).lower() if isinstance(value, bool) else str(value)

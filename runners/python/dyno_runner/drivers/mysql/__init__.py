@@ -1,0 +1,2 @@
+"""MariaDB and MySQL: `pymysql` is the driver, `scratch` makes and removes the trial's own database,
+`settings` sets system variables and reads them back, `stream` feeds LOAD DATA from memory."""

@@ -1,0 +1,144 @@
+"""Settings: any system variable of MariaDB or MySQL.
+
+What is not in force already is set for the session, if the server lets it be. All are read back after that;
+what is asked and what is in force are compared by dyno, which cannot know that `128M` and `134217728` are one
+value. So a value that means the one asked for is told in the spelling in which it was asked.
+"""
+
+from typing import Any
+
+import pymysql
+
+from ...contract import Setting
+from ...failure import Failure
+from ..spelling import check_names, last_of_each
+from .scratch import number_of, words_of
+
+# What bears on speed or safety and is told, by those servers that have it, whether it was asked for or not.
+ALWAYS = [
+    "innodb_flush_log_at_trx_commit",
+    "innodb_doublewrite",
+    "sync_binlog",
+    "log_bin",
+    "innodb_flush_method",
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
+    "innodb_page_size",
+    "default_storage_engine",
+    "aria_group_commit",
+    "transaction_isolation",
+    "tx_isolation",
+    "sql_mode",
+    "character_set_server",
+    "collation_server",
+    "collation_database",
+    "autocommit",
+    "local_infile",
+    "performance_schema",
+    "query_cache_type",
+    "lower_case_table_names",
+]
+
+# Error: there is no variable of that name.
+UNKNOWN_VARIABLE = 1193
+# Errors: the variable is the whole server's, can only be read, or is set by administrators. That it is not in
+# force as asked is dyno's to tell.
+NOT_HERE = (1227, 1228, 1229, 1238, 3530)
+# Error: a text was given for a number.
+WRONG_TYPE = 1232
+
+SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+class Settings:
+    """The settings of a job."""
+
+    def __init__(self, asked: list[Setting]) -> None:
+        """Refuses what cannot be a setting of MySQL."""
+        check_names(asked, "MySQL", "system variable")
+        self._asked = last_of_each(asked)
+
+    def apply(self, cursor: Any) -> None:
+        """Sets what is not in force yet, for this session only."""
+        for name, value in self._asked.items():
+            if means(value, _show(cursor, name)):
+                continue
+            try:
+                _set(cursor, name, value)
+            except pymysql.Error as error:
+                if number_of(error) not in NOT_HERE:
+                    raise Failure(f"the server refuses the setting '{name}': {words_of(error)}") from None
+
+    def in_force(self, cursor: Any) -> list[Setting]:
+        """Reads back what was asked for and what matters in any case."""
+        settings = {}
+        for name, value in self._asked.items():
+            found = _show(cursor, name)
+            settings[name] = value if means(value, found) else found
+        for name in ALWAYS:
+            if name not in settings and (told := _if_told(cursor, name)) is not None:
+                settings[name] = told
+        return [Setting(name, value) for name, value in settings.items()]
+
+
+def means(asked: str, found: str) -> bool:
+    """Whether a value found is the one asked for."""
+    switch, amount = SWITCH.get(asked.lower()), _amount(asked)
+    return (
+        asked.lower() == found.lower()
+        or (switch is not None and SWITCH.get(found.lower()) == switch)
+        or (amount is not None and _amount(found) == amount)
+    )
+
+
+def _amount(value: str) -> int | None:
+    """A number with the suffixes that the server takes on its command line: K, M, G, T for powers of 1024."""
+    factor = FACTORS.get(value[-1:].lower(), 1)
+    try:
+        return int(value[:-1] if factor > 1 else value) * factor
+    except ValueError:
+        return None
+
+
+def _value(cursor: Any, name: str) -> str:
+    cursor.execute(f"SELECT @@{name}")
+    value = cursor.fetchone()[0]
+    return "" if value is None else str(value)
+
+
+def _set(cursor: Any, name: str, value: str) -> None:
+    """Sets a variable to a text or, if it takes none, to a number."""
+    text = value.replace("\\", "\\\\").replace("'", "''")
+    try:
+        cursor.execute(f"SET SESSION {name} = '{text}'")
+    except pymysql.Error as error:
+        amount = _amount(value)
+        if number_of(error) != WRONG_TYPE or amount is None:
+            raise
+        cursor.execute(f"SET SESSION {name} = {amount}")
+
+
+def _show(cursor: Any, name: str) -> str:
+    """The value of a setting in the server's own spelling."""
+    try:
+        return _value(cursor, name)
+    except pymysql.Error as error:
+        if number_of(error) == UNKNOWN_VARIABLE:
+            raise Failure(
+                f"unknown setting '{name}' (see https://mariadb.com/kb/en/server-system-variables/ or "
+                "https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html, or leave it out): "
+                f"{words_of(error)}"
+            ) from None
+        raise Failure(f"the server does not tell its setting '{name}': {words_of(error)}") from None
+
+
+def _if_told(cursor: Any, name: str) -> str | None:
+    """What a server that has no such variable refuses is left out; that the server is lost is an error."""
+    try:
+        return _value(cursor, name)
+    except pymysql.Error as error:
+        if not cursor.connection.open:
+            raise Failure(f"cannot read the settings back: {words_of(error)}") from None
+        return None

@@ -1,0 +1,49 @@
+"""The null driver: it does nothing, and so shows what dyno itself costs in Python.
+
+It makes of the input what drivers take, `str` and tuples of them, because that is the part of every other
+figure that is neither driver nor engine.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from .. import VERSION
+from ..answer import Answer, Rows
+from ..contract import Job
+from ..driver import Driver, Hello
+from ..failure import Failure
+from ..inputs import Column, Load, Statements
+
+
+class Null(Driver):
+    """Nothing."""
+
+    @classmethod
+    def open(cls, job: Job) -> tuple[Driver, Hello]:
+        if job.build != "bundled":
+            raise Failure("the null engine has no build other than its own")
+        for setting in job.settings:
+            raise Failure(f"the null engine has no setting '{setting.name}': it has none")
+        return cls(), Hello(VERSION, VERSION, [])
+
+    def statements(self, statements: Statements, answer: Answer) -> None:
+        for place, _ in enumerate(statements.texts()):
+            pass
+
+    def query(self, sql: str) -> Rows:
+        return []
+
+    def insert_rows(self, load: Load) -> None:
+        for start, stop in load.transactions():
+            for place, _ in enumerate(load.file.tuples(start, stop), start):
+                pass
+
+    def bulk_load(self, load: Load) -> None:
+        for start, stop in load.transactions():
+            deque(load.file.tuples(start, stop), maxlen=0)
+
+    def scan(self, sql: str, answer: Answer) -> None:
+        pass
+
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
+        return iter(())

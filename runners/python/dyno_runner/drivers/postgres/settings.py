@@ -1,0 +1,125 @@
+"""Settings: any parameter of PostgreSQL, and `lc_collate` and `lc_ctype` of the trial's database.
+
+What is not in force already is set for the session, if the server lets it be. All are read back after that;
+what is asked and what is in force are compared by dyno, which cannot know that `6GB` and `6144MB` are one
+value, because a bare number is in units that only the server knows. So a value that means the one asked for
+is told in the spelling in which it was asked.
+"""
+
+from typing import Any
+
+import psycopg
+
+from ...contract import Setting
+from ...failure import Failure
+from ..spelling import check_names, last_of_each, quoted
+from .scratch import words_of
+from .units import are_equal
+
+# What bears on speed or safety and is told whether it was asked for or not.
+ALWAYS = [
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "wal_level",
+    "data_checksums",
+    "shared_buffers",
+    "work_mem",
+    "maintenance_work_mem",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "jit",
+    "max_parallel_workers_per_gather",
+    "autovacuum",
+    "server_encoding",
+    "default_transaction_isolation",
+]
+
+# What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not known
+# these since PostgreSQL 16.
+LOCALE = {"lc_collate": "datcollate", "lc_ctype": "datctype"}
+
+# Only the server's start, its configuration or an administrator can set it. That it is not in force as asked
+# is dyno's to tell.
+NOT_HERE = (psycopg.errors.CantChangeRuntimeParam, psycopg.errors.InsufficientPrivilege)
+
+
+class Settings:
+    """The settings of a job."""
+
+    def __init__(self, asked: list[Setting]) -> None:
+        """Refuses what cannot be a setting of PostgreSQL."""
+        check_names(asked, "PostgreSQL", "parameter")
+        all_of_them = last_of_each(asked)
+        self.collate = all_of_them.get("lc_collate", "C")
+        self.ctype = all_of_them.get("lc_ctype", "C")
+        self._asked = {name: value for name, value in all_of_them.items() if name not in LOCALE}
+
+    def apply(self, connection: psycopg.Connection[Any]) -> None:
+        """Sets what is not in force yet, for this session only."""
+        for name, value in self._asked.items():
+            if _means(connection, name, value, _show(connection, name)):
+                continue
+            try:
+                connection.execute(f"SET {_identifier(name)} = {quoted(value)}")
+            except NOT_HERE:
+                pass
+            except psycopg.Error as error:
+                raise Failure(f"PostgreSQL refuses the setting '{name}': {words_of(error)}") from None
+
+    def in_force(self, connection: psycopg.Connection[Any]) -> list[Setting]:
+        """Reads back what was asked for and what matters in any case."""
+        settings: dict[str, str | None] = {}
+        for name, value in self._asked.items():
+            found = _show(connection, name)
+            settings[name] = value if _means(connection, name, value, found) else found
+        for name in ALWAYS:
+            if name not in settings:
+                settings[name] = _if_told(connection, f"SHOW {_identifier(name)}")
+        for name, column in LOCALE.items():
+            sql = f"SELECT {column} FROM pg_database WHERE datname = current_database()"
+            settings[name] = _if_told(connection, sql)
+        return [Setting(name, value) for name, value in settings.items() if value is not None]
+
+
+def _identifier(name: str) -> str:
+    """`work_mem` as `"work_mem"`, `a.b` as `"a"."b"`: so no name is taken for a word of the language."""
+    return '"' + name.replace(".", '"."') + '"'
+
+
+def _value(connection: psycopg.Connection[Any], sql: str) -> str | None:
+    row = connection.execute(sql).fetchone()
+    return None if row is None or row[0] is None else str(row[0])
+
+
+def _show(connection: psycopg.Connection[Any], name: str) -> str:
+    """The value of a setting in the server's own spelling."""
+    try:
+        return _value(connection, f"SHOW {_identifier(name)}") or ""
+    except psycopg.errors.UndefinedObject as error:
+        raise Failure(
+            f"unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, "
+            f"or leave it out): {words_of(error)}"
+        ) from None
+    except psycopg.Error as error:
+        raise Failure(f"the server does not tell its setting '{name}': {words_of(error)}") from None
+
+
+def _if_told(connection: psycopg.Connection[Any], sql: str) -> str | None:
+    """What a server that has no such thing refuses is left out; that the server is lost is an error."""
+    try:
+        return _value(connection, sql)
+    except psycopg.Error as error:
+        if connection.closed:
+            raise Failure(f"cannot read the settings back: {words_of(error)}") from None
+        return None
+
+
+def _means(connection: psycopg.Connection[Any], name: str, asked: str, found: str) -> bool:
+    """Whether a value found is the one asked for."""
+    if asked.lower() == found.lower():
+        return True
+    # What speaks the protocol and has no such view tells its values in their only spelling.
+    unit = _if_told(connection, f"SELECT unit FROM pg_settings WHERE lower(name) = lower({quoted(name)})")
+    return are_equal(asked, found, unit)

@@ -1,0 +1,44 @@
+"""APSW, which has SQLite's whole interface and brings a SQLite of its own in its wheel."""
+
+import apsw
+
+from ...contract import Job
+from ...failure import Failure, one_line
+from .database import Database
+
+
+class Apsw(Database):
+    """A connection of APSW."""
+
+    _error = apsw.Error
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._cursor = connection.cursor()
+
+    @classmethod
+    def connect(cls, job: Job, place: str) -> "Apsw":
+        if job.build != "bundled":
+            raise Failure("apsw has its SQLite in its wheel and no other: name the contender sqlite/apsw")
+        try:
+            return cls(apsw.Connection(place))
+        except apsw.Error as error:
+            raise Failure(f"cannot open {place}: {one_line(error)}") from None
+
+    def words(self, error: Exception) -> str:
+        # The class's name stands before SQLite's own words.
+        words = one_line(error).removeprefix(f"{type(error).__name__}: ")
+        code = getattr(error, "extendedresult", None)
+        return f"{words} (SQLite error {code})" if code is not None else words
+
+    def driver_version(self) -> str:
+        return f"apsw {apsw.apsw_version()}"
+
+    def library(self) -> str:
+        return apsw.__file__ or "unknown"
+
+    def changes(self) -> int:
+        return self._connection.total_changes()
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,22 @@
+"""How anything goes wrong here."""
+
+
+class Failure(Exception):
+    """What happened, where, and what to do next: the text of a `failed` event, so never a secret.
+
+    `place` is the operation in its input, counted from zero, where that is known.
+    """
+
+    def __init__(self, message: str, place: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+    def within(self, context: str) -> "Failure":
+        """The same with words before it that say where it happened."""
+        return Failure(f"{context}: {self.message}")
+
+
+def one_line(text: object) -> str:
+    """An engine's words on one line."""
+    return " ".join(str(text).split())

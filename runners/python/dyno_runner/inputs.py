@@ -1,0 +1,186 @@
+"""The inputs of tests: files that dyno wrote, mapped, with every page touched before the clock starts.
+
+The files are bytes. To make of them what a driver takes, `str` say, is part of what the language costs: so it
+is done within the clock, a statement or a block of rows at a time.
+"""
+
+import mmap
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from .contract import take
+from .counters import number_after, read_text
+from .failure import Failure
+
+# How many bytes of rows are made into objects at once: enough that what a block costs is nothing beside what
+# its rows cost, and little enough to stay in the processor's cache.
+BLOCK = 1 << 16
+
+
+class Statements:
+    """A file of texts, each ended by one NUL byte."""
+
+    def __init__(self, file: str, count: int) -> None:
+        self._name = f"statements file {file}"
+        self._data = _map(file, self._name)
+        # The search for the ends touches every page.
+        self._ends = self._find()
+        if len(self._ends) != count:
+            raise Failure(f"{self._name} holds {len(self._ends)} statements where the job says {count}")
+
+    def _find(self) -> list[int]:
+        ends: list[int] = []
+        start = 0
+        while start < len(self._data):
+            end = self._data.find(b"\0", start)
+            number = len(ends) + 1
+            if end < 0:
+                tail = bytes(self._data[start : start + 60]).decode("utf-8", "replace")
+                raise Failure(
+                    f"{self._name}: statement {number} has no NUL byte at its end: the file is cut off "
+                    f"({tail!r})"
+                )
+            if end == start:
+                raise Failure(f"{self._name}: statement {number} is empty")
+            ends.append(end)
+            start = end + 1
+        return ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the texts have together, without the NUL bytes."""
+        return len(self._data) - len(self._ends)
+
+    def texts(self) -> Iterator[str]:
+        """The statements in order, each decoded when its turn comes."""
+        data = self._data
+        start = 0
+        for end in self._ends:
+            yield str(data[start:end], "utf-8")
+            start = end + 1
+
+    def get(self, place: int) -> str:
+        """The statement at a place counted from zero."""
+        start = self._ends[place - 1] + 1 if place else 0
+        return bytes(self._data[start : self._ends[place]]).decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and the width of its cells in bytes."""
+
+    name: str
+    bytes: int
+
+
+class RowFile:
+    """A flat file of rows, each its cells one after another: all of them ASCII letters and digits."""
+
+    def __init__(self, rows: Any) -> None:
+        self.columns = columns_of(rows)
+        self.width = sum(column.bytes for column in self.columns)
+        self.count = take(rows, "count", int)
+        file = take(rows, "file", str)
+        name = f"the input {file}"
+        self._data = _map(file, name)
+        if not self.width or len(self._data) != self.count * self.width:
+            raise Failure(
+                f"{name} has {len(self._data)} bytes where {self.count} rows of {self.width} bytes are "
+                "promised: it is cut off or of another shape"
+            )
+        # A file larger than half of the memory that is free is not touched: that would drive its own
+        # beginning out.
+        if len(self._data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
+            _touch(self._data)
+        self._view = memoryview(self._data)
+        self._cells = struct.Struct("".join(f"{column.bytes}s" for column in self.columns))
+        self._pattern = re.compile("".join(f"(.{{{column.bytes}}})" for column in self.columns), re.DOTALL)
+        self._step = max(1, BLOCK // self.width)
+
+    @property
+    def view(self) -> memoryview:
+        """All rows as they lie in memory."""
+        return self._view
+
+    def row(self, place: int) -> tuple[bytes, ...]:
+        """The cells of the row at a place counted from zero."""
+        return self._cells.unpack_from(self._view, place * self.width)
+
+    def tuples(self, start: int, stop: int) -> Iterator[tuple[str, ...]]:
+        """Rows as tuples of text, which is what drivers take parameters as. Blocks are made as they are asked
+        for, and no line of Python runs for a row."""
+        starts = range(start, stop, self._step)
+        return chain.from_iterable(self._tuples(first, min(first + self._step, stop)) for first in starts)
+
+    def _tuples(self, start: int, stop: int) -> Iterable[tuple[str, ...]]:
+        # The quickest of the ways that Python has of cutting a text at fixed places: half of the time that
+        # slices take.
+        rows = self._pattern.findall(str(self._view[start * self.width : stop * self.width], "ascii"))
+        # Of one group it finds texts and no tuples.
+        return rows if len(self.columns) > 1 else zip(rows)
+
+    def lines(self, start: int, stop: int) -> Iterator[bytes]:
+        """Rows as text with a tab between cells and a newline after each row, a block at a time: what COPY
+        and LOAD DATA take. Letters and digits need no escapes."""
+        for first in range(start, stop, self._step):
+            last = min(first + self._step, stop)
+            rows = self._cells.iter_unpack(self._view[first * self.width : last * self.width])
+            yield b"\n".join(map(b"\t".join, rows)) + b"\n"
+
+
+@dataclass(frozen=True)
+class Load:
+    """Rows for a table, and how they commit."""
+
+    table: str
+    file: RowFile
+    start: int
+    stop: int
+    per_commit: int | None
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.stop - self.start
+
+    @property
+    def columns(self) -> list[Column]:
+        """The table's columns, in order."""
+        return self.file.columns
+
+    def transactions(self) -> Iterable[tuple[int, int]]:
+        """The ranges of rows that make a transaction each: one where the job does not say."""
+        step = self.per_commit or max(1, self.count)
+        return [(start, min(start + step, self.stop)) for start in range(self.start, self.stop, step)]
+
+
+def columns_of(record: Any) -> list[Column]:
+    """The columns that a job names."""
+    return [
+        Column(take(each, "name", str), take(each, "bytes", int)) for each in take(record, "columns", list)
+    ]
+
+
+def _map(file: str, name: str) -> mmap.mmap | bytes:
+    try:
+        with open(file, "rb") as opened:
+            if opened.seek(0, 2) == 0:
+                return b""  # nothing cannot be mapped
+            data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise Failure(f"cannot open {name}: {error.strerror}") from None
+    data.madvise(mmap.MADV_WILLNEED)
+    return data
+
+
+def _touch(data: mmap.mmap | bytes) -> None:
+    """Reads a byte of every page."""
+    for place in range(0, len(data), mmap.PAGESIZE):
+        data[place]

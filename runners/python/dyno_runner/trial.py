@@ -1,0 +1,78 @@
+"""One trial: the tests of a job in order, each between two readings of the clock."""
+
+import os
+from pathlib import Path
+
+from . import VERSION
+from .clock import Clock
+from .contract import PROTOCOL, Job, Test
+from .driver import Driver
+from .drivers import find
+from .events import Events
+from .failure import Failure
+from .models import perform, quote
+
+
+class Trial:
+    """A job on its way. `current` names the test at work, also where something raises."""
+
+    def __init__(self, job: Job, events: Events) -> None:
+        self._job = job
+        self._events = events
+        self.current: str | None = None
+
+    def run(self) -> None:
+        """Goes through the job, from `hello` to `bye`."""
+        driver, hello = find(self._job).open(self._job)
+        try:
+            self._events.send(
+                "hello",
+                protocol=PROTOCOL,
+                runner=f"python {VERSION}",
+                engine_version=hello.engine_version,
+                driver_version=hello.driver_version,
+                build=hello.build,
+                settings=[vars(setting) for setting in hello.settings],
+            )
+            clock = Clock(self._job.server.process if self._job.server else None)
+            for test in self._job.tests:
+                self.current = test.id
+                self._test(test, driver, clock)
+            self.current = None
+        except BaseException:
+            driver.abandon()
+            raise
+        driver.close()
+        self._events.send("bye")
+
+    def _test(self, test: Test, driver: Driver, clock: Clock) -> None:
+        # Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes out before
+        # the input is loaded and not just before the clock starts.
+        self._events.send("progress", test=test.id)
+        for sql in test.setup:
+            _asked(driver, sql, "the setup")
+        sample, answer = perform(test, driver, clock)
+        size = driver.database_bytes()
+        size = folder_bytes(self._job.directory) if size is None else size
+        self._events.send("sample", test=test.id, **sample, database_bytes=size)
+        rows = answer() if test.check is None else _asked(driver, test.check, "the check query")
+        self._events.send_answer(test.id, rows)
+
+
+def _asked(driver: Driver, sql: str, what: str):
+    try:
+        return driver.query(sql)
+    except Failure as failure:
+        raise failure.within(f"{what} ({quote(sql)})") from None
+
+
+def folder_bytes(folder: Path) -> int:
+    """The sizes of all files in a folder and below. A file that goes away meanwhile counts nothing."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(parent, name)).st_size
+            except FileNotFoundError:
+                pass
+    return total

@@ -1,0 +1,215 @@
+"""The pieces that can be wrong by themselves."""
+
+import io
+import json
+import os
+import threading
+import time
+import unittest
+import zlib
+from decimal import Decimal
+
+from dyno_runner.contract import Setting
+from dyno_runner.counters import Counters, number_after, wait_of
+from dyno_runner.digest import TableDigest
+from dyno_runner.drivers.duckdb.settings import means as duckdb_means
+from dyno_runner.drivers.mysql.options import parse
+from dyno_runner.drivers.mysql.pymysql import check_version, short
+from dyno_runner.drivers.mysql.settings import means as mysql_means
+from dyno_runner.drivers.mysql.stream import feed
+from dyno_runner.drivers.postgres.units import are_equal
+from dyno_runner.drivers.spelling import check_names
+from dyno_runner.events import CHARACTERS, Closed, Events
+from dyno_runner.failure import Failure
+from dyno_runner.inputs import RowFile
+from dyno_runner.server_cost import Stat, tree
+from dyno_runner.server_cost import parse as parse_stat
+from dyno_runner.values import to_json
+
+from .support import Place, cells_of
+
+
+class Values(unittest.TestCase):
+    def test_numbers_of_any_type_are_numbers(self):
+        given = [
+            Decimal("7"),
+            Decimal("7.50"),
+            Decimal("NaN"),
+            float("-inf"),
+            True,
+            2**70,
+            bytearray(b"\x01"),
+        ]
+        self.assertEqual(list(map(to_json, given)), [7, 7.5, "NaN", "-inf", 1, 2**70, {"blob": "01"}])
+
+
+class Answers(unittest.TestCase):
+    def pieces(self, rows):
+        out = io.BytesIO()
+        Events(out).send_answer("3", rows)
+        return [len(json.loads(line)["rows"]) for line in out.getvalue().splitlines()]
+
+    def test_a_long_answer_comes_in_pieces(self):
+        self.assertEqual(self.pieces([(number,) for number in range(2500)]), [1000, 1000, 500])
+        self.assertEqual(self.pieces([("x" * (CHARACTERS // 2 + 1),)] * 5), [2, 2, 1])
+        self.assertEqual(self.pieces([]), [])
+
+    def test_nobody_reads(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb", buffering=0) as out, self.assertRaises(Closed):
+            Events(out).send("bye")
+
+
+class Inputs(Place):
+    def test_blocks_are_the_rows(self):
+        rows = self.rows(9001, [8, 3, 32])
+        file, cells = RowFile(rows), cells_of(rows)
+        # A range that begins and ends within blocks.
+        texts = [tuple(cell.decode() for cell in row) for row in cells[5:8000]]
+        self.assertEqual(list(file.tuples(5, 8000)), texts)
+        self.assertEqual(
+            b"".join(file.lines(5, 8000)), b"".join(b"\t".join(row) + b"\n" for row in cells[5:8000])
+        )
+        self.assertEqual(list(file.row(77)), cells[77])
+
+    def test_arrow_sees_every_row(self):
+        from dyno_runner.drivers.duckdb import arrow
+
+        rows = self.rows(1000, [8, 3, 32])
+        batches = arrow.Batches(RowFile(rows))
+        batches._size = 128
+        seen = [row["row"] for row in batches.reader(10, 990).read_all().to_pylist()]
+        self.assertEqual(seen, [[cell.decode() for cell in row] for row in cells_of(rows)[10:990]])
+
+
+class Digests(unittest.TestCase):
+    def digest(self, *rows):
+        digest = TableDigest(["one", "two"], ["a", "z"])
+        digest.add(rows)
+        return digest.answer()
+
+    def test_the_order_of_rows_does_not_matter_and_everything_else_does(self):
+        right = self.digest(("a", "b"), ("c", "d"))
+        self.assertEqual(right, self.digest(("c", "d"), ("a", "b")))
+        self.assertEqual(right[1:], [("a", "b"), [None]])
+        self.assertEqual(
+            right[0],
+            [2, *(zlib.crc32(x) + zlib.crc32(y) for x, y in ((b"a", b"c"), (b"b", b"d"), (b"ab", b"cd")))],
+        )
+        for wrong in (
+            self.digest(("a", "d"), ("c", "b")),
+            self.digest(("b", "a"), ("d", "c")),
+            self.digest(("a", "b")),
+        ):
+            self.assertNotEqual(right, wrong)
+
+    def test_what_is_no_text_is_named(self):
+        with self.assertRaisesRegex(Failure, "column two is stored as bytes"):
+            self.digest(("a", "b"), ("c", b"d"))
+        with self.assertRaisesRegex(Failure, "has 1 columns and not 2"):
+            self.digest(("a",))
+
+
+class Kernel(unittest.TestCase):
+    def test_fields_are_found_at_the_beginning_of_a_line(self):
+        text = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 512\ncancelled_write_bytes: 7\n"
+        self.assertEqual((number_after(text, "write_bytes:"), number_after(text, "nothing:")), (512, 0))
+        self.assertEqual(
+            (number_after("VmHWM:\t    2048 kB\n", "VmHWM:"), wait_of("5 112408 6\n")), (2048, 112_408)
+        )
+
+    def test_work_shows_in_the_counters(self):
+        counters = Counters()
+        before = counters.before()
+        memory = b"x" * (64 << 20)
+        end = time.monotonic() + 0.03
+        while time.monotonic() < end:
+            pass
+        after = counters.after()
+        self.assertGreater(after.user_ns + after.system_ns, before.user_ns + before.system_ns)
+        self.assertGreaterEqual(counters.peak_bytes(), len(memory))
+
+    def test_a_stat_is_read_behind_any_name(self):
+        text = "42 (a) b (c) S 7 1 1 0 -1 4194304 1 2 3 4 11 12 13 14 20 0 1 0 99 1 1"
+        self.assertEqual(parse_stat(text), Stat(7, 11, 12, 13, 14))
+        self.assertIsNone(parse_stat("42 (a"))
+
+    def test_descendants_are_found_and_strangers_left(self):
+        parents = {1: 0, 5: 1, 6: 5, 7: 6, 8: 1, 4: 7}
+        stats = {process: Stat(parent, 0, 0, 0, 0) for process, parent in parents.items()}
+        self.assertEqual(tree(5, stats), [5, 6, 7, 4])
+
+
+class Spellings(unittest.TestCase):
+    def test_one_value_has_many_spellings(self):
+        for one, other, unit in (
+            ("6144MB", "6GB", "8kB"),
+            ("16384", "128MB", "8kB"),
+            ("300", "5min", "s"),
+            ("1.10", "1.1", None),
+        ):
+            self.assertTrue(are_equal(one, other, unit), (one, other))
+        for one, other, unit in (
+            ("6GB", "6MB", "8kB"),
+            ("5min", "5MB", None),
+            ("on", "off", None),
+            ("1 potato", "1", None),
+        ):
+            self.assertFalse(are_equal(one, other, unit), (one, other))
+        self.assertTrue(
+            mysql_means("128M", "134217728") and mysql_means("ON", "1") and mysql_means("myisam", "MyISAM")
+        )
+        self.assertFalse(mysql_means("128M", "134217727") or mysql_means("ON", "0") or mysql_means("x", "y"))
+        self.assertTrue(duckdb_means("1GB", "953.6 MiB") and duckdb_means("4GiB", "4.0 GiB"))
+        self.assertFalse(
+            duckdb_means("1GB", "953.5 MiB") or duckdb_means("1GB", "1.0 GiB") or duckdb_means("on", "1")
+        )
+
+    def test_names_can_stand_in_statements(self):
+        check_names(
+            [Setting("work_mem", "1"), Setting("auto_explain.log_min_duration", "1")], "X", "parameter"
+        )
+        for bad in ("", "a b", 'x"y', "1a", "a.", "a=b", "a;b"):
+            with self.assertRaises(Failure):
+                check_names([Setting(bad, "1")], "X", "parameter")
+
+
+class MySql(unittest.TestCase):
+    def test_the_engine_asked_for_must_be_the_one_that_answers(self):
+        check_version("mariadb", "10.11.19-MariaDB-0+deb12u1")
+        check_version("mysql", "8.0.11-TiDB-v7.5.0")
+        self.assertEqual(short("10.11.19-MariaDB-0+deb12u1"), "10.11.19-MariaDB")
+        for engine, version, words in (
+            ("mysql", "10.11.19-MariaDB", "the server is MariaDB 10.11.19-MariaDB, not MySQL"),
+            ("mariadb", "10.1.48-MariaDB", "version 10.2 and later"),
+            ("mysql", "5.6.51", "version 5.7 and later"),
+        ):
+            with self.assertRaisesRegex(Failure, words):
+                check_version(engine, version)
+
+    def test_options_are_named_as_mysqls_programs_name_them(self):
+        self.assertEqual(
+            parse({"ssl_ca": "/x.pem", "connect-timeout": "3"}), {"ssl_ca": "/x.pem", "connect_timeout": 3}
+        )
+        self.assertTrue(parse({"ssl-mode": "verify-identity"})["ssl_verify_identity"])
+        for name, value in (("sslmode", "require"), ("ssl-mode", "maybe"), ("connect-timeout", "soon")):
+            with self.assertRaisesRegex(Failure, name):
+                parse({name: value})
+
+    def test_a_pipe_is_a_file_to_whoever_reads_it(self):
+        blocks = [bytes([65 + number % 26]) * 70_000 for number in range(40)]
+        read = []
+
+        def load(name):
+            with open(name, "rb") as file:
+                read.append(file.read())
+
+        feed(iter(blocks), load)
+        self.assertEqual(read, [b"".join(blocks)])
+
+    def test_a_pipe_that_nobody_reads_stops_its_writer(self):
+        before = threading.active_count()
+        with self.assertRaises(ZeroDivisionError):
+            feed(iter([b"x" * (4 << 20)]), lambda name: 1 // 0)
+        self.assertEqual(threading.active_count(), before)

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Makes the private environment of the runner in Python: target/python, with the packages that
+# runners/python/requirements.txt pins by version and hash. Nothing is installed elsewhere, and nothing is
+# compiled. Without Python there is no such runner, and all others work: `dyno list` says so.
+#
+#   scripts/build-python.sh            or with another interpreter: PYTHON=python3.13 scripts/build-python.sh
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+place=${CARGO_TARGET_DIR:-$root/target}/python
+wanted=$root/runners/python/requirements.txt
+python=${PYTHON:-python3}
+
+say() { # what happened, and what to do
+    echo "build-python: $1" >&2
+    exit 1
+}
+
+command -v "$python" >/dev/null ||
+    say "there is no $python: apt-get install python3 python3-venv (Debian), or set PYTHON"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    say "$("$python" --version) is too old: the runner needs Python 3.11 or later; set PYTHON"
+"$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    say "$python cannot make environments: apt-get install python3-venv (Debian)"
+
+# Made for this interpreter and these packages already?
+stamp=$place/made-from
+made="$("$python" -c 'import sys; print(sys.executable, sys.version)') $(cksum <"$wanted")"
+[ "$(cat "$stamp" 2>/dev/null)" != "$made" ] || exit 0
+
+"$python" -m venv --clear "$place"
+fetch() { # a file of requirements, each with everything that it needs
+    "$place/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+        --only-binary :all: --requirement "$1"
+}
+
+# One that cannot be had here leaves the others working: then each is fetched by itself.
+if ! fetch "$wanted"; then
+    missing=
+    one=$place/one-requirement
+    for name in $(grep -oE '^[a-z][^ ]*==[^ ]+' "$wanted"); do
+        awk -v name="$name" '/^[^ ]/ { mine = ($1 == name) } mine' "$wanted" >"$one"
+        fetch "$one" || missing="$missing $name"
+    done
+    [ -z "$missing" ] || say "these packages cannot be had, and their drivers are missing:$missing"
+fi
+echo "$made" >"$stamp"
