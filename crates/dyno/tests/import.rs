@@ -255,6 +255,44 @@ fn bad_files_are_told_and_leave_nothing() {
     assert_eq!(query(&place.path("b.db"), "SELECT count(*) FROM header"), json!([[0]]));
 }
 
+/// What DuckDB 2.0 wrote by COPY … (FORMAT parquet) of a BIGINT, a VARCHAR, a DOUBLE, a BOOLEAN, a DATE and a
+/// DECIMAL(8,2).
+const PARQUET: &[u8] = include_bytes!("data/people.parquet");
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
+    let place = Place::new();
+    fs::write(place.path("people.parquet"), PARQUET).unwrap();
+    import(&place, "people.parquet --into a.db").exits(0).prints("3 rows into table people");
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT *, typeof(price) FROM people"),
+        json!([
+            [1, "Ann", 1.5, 1, "2024-01-31", "12.30", "text"],
+            [i64::MIN, "Çem, \"x\"", null, 0, null, "-0.05", "text"],
+            [null, "", 0.1, null, "1969-12-31", null, "null"],
+        ])
+    );
+    import(&place, "people.parquet --into a.db --append").exits(0);
+    import(&place, "people.parquet --into b.db --types price:REAL").exits(0);
+    assert_eq!(query(&place.path("b.db"), "SELECT price FROM people WHERE id = 1"), json!([[12.3]]));
+    import_input(&place, "- --into c.db --table t", PARQUET)
+        .exits(2)
+        .says("it cannot be read from standard input");
+    fs::write(place.path("cut.parquet"), &PARQUET[..PARQUET.len() - 9]).unwrap();
+    import(&place, "cut.parquet --into c.db").exits(2).says("cannot read cut.parquet");
+    assert!(!place.path("c.db").exists());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_parquet_file_is_refused_with_how_to_get_a_dyno_that_reads_it() {
+    let place = Place::new();
+    fs::write(place.path("people.parquet"), PARQUET).unwrap();
+    import(&place, "people.parquet --into a.db").exits(2).says("--features parquet");
+    assert_eq!(names(&place), ["people.parquet"]);
+}
+
 #[test]
 fn an_interrupt_leaves_nothing() {
     let place = Place::new();
@@ -270,10 +308,9 @@ fn an_interrupt_leaves_nothing() {
         names(&place).iter().any(|name| name.starts_with(".a.db.dyno-"))
     });
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
-    // The parser waits for more of the file; something has to come.
-    let _ = input.write_all(&line.repeat(400));
-    drop(input);
+    // The input is neither written nor closed until dyno has ended: nobody waits for it.
     let result = Result::from(child.wait_with_output().unwrap());
+    drop(input);
     result.without_panic().exits(130).says("nothing was loaded");
     assert!(names(&place).is_empty(), "{:?}", names(&place));
 }
@@ -444,10 +481,10 @@ impl Server {
 
 /// What both servers do alike. Rows are read back by importing nothing: a table's rows are counted by
 /// what the server's own program prints.
-fn serves(engine: &str, program: impl Fn(&str, &str) -> String) {
+fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     let Some(server) = Server::start(engine) else { return };
     let place = Place::new();
-    let sql = |text: &str| program(&server.url, text);
+    let sql = |text: &str| printed(program(&server.url).current_dir(place.path(".")), text);
     place.write("people.csv", &PEOPLE.replace("008", "a\\b\tc"));
     let into = |arguments: &str| {
         let mut command = place.command();
@@ -464,6 +501,12 @@ fn serves(engine: &str, program: impl Fn(&str, &str) -> String) {
     let odd = sql("SELECT id, length(code) FROM people WHERE id = 2");
     assert_eq!(odd, "2|5", "{rows}");
     assert!(rows.contains("1|Ann|1.5|007") && rows.contains("3|Çem|2"), "{rows}");
+    let explained =
+        into("people.csv --table explained --primary-key id --index name --explain").exits(0).stdout;
+    let (_, load) = explained.split_once("--- SQL ---\n").unwrap();
+    sql(load);
+    let all = |table: &str| sql(&format!("SELECT * FROM {table} ORDER BY id"));
+    assert_eq!(all("explained"), all("people"), "{load}");
     into("people.csv").exits(2).says("there is a table people already");
     into("people.csv --append").exits(2).says("nothing was loaded");
     assert_eq!(sql("SELECT count(*) FROM people"), "3");
@@ -483,24 +526,33 @@ fn serves(engine: &str, program: impl Fn(&str, &str) -> String) {
     assert_eq!(sql(tables), "0");
 }
 
-fn printed(command: &mut Command) -> String {
-    let output = command.output().unwrap();
+/// What a server's program prints of a script.
+fn printed(command: &mut Command, script: &str) -> String {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    write!(child.stdin.take().unwrap(), "{script};\n").unwrap();
+    let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().replace('\t', "|")
 }
 
 #[test]
 fn postgres_is_loaded() {
-    serves("postgres", |url, sql| printed(Command::new("psql").args(["-XqAt", url, "-c", sql])));
+    serves("postgres", |url| {
+        let mut command = Command::new("psql");
+        command.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
+        command
+    });
 }
 
 #[test]
 fn mariadb_is_loaded() {
-    serves("mariadb", |url, sql| {
+    serves("mariadb", |url| {
         let (_, rest) = url.split_once("://").unwrap();
         let (user, socket) = (rest.split('@').next().unwrap(), url.split("socket=").nth(1).unwrap());
         let mut command = Command::new("mariadb");
-        command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql", "-e", sql]);
-        printed(command.arg("--default-character-set=utf8mb4"))
+        command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql"]);
+        command.args(["--default-character-set=utf8mb4", "--local-infile=1"]);
+        command
     });
 }

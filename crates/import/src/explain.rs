@@ -3,9 +3,10 @@
 use anyhow::{Context, Result};
 use minijinja::{Environment, Value, context};
 
-use crate::plan::{Existing, Plan};
+use crate::plan::Plan;
 use crate::source::Packing;
 use crate::table::Column;
+use crate::target::Existing;
 use crate::value::Kind;
 
 /// The text that comes before the programs.
@@ -33,7 +34,8 @@ impl Plan {
     fn render(&self, (name, template): Program) -> Result<String> {
         let mut templates = Environment::new();
         templates.add_filter("quote", quote);
-        templates.add_filter("sql", |text: &str| literal(text));
+        let literal = self.target().literal();
+        templates.add_filter("sql", move |text: &str| literal(text));
         templates.add_filter("comment", |text: &str| text.replace("*/", "* /").replace('\n', " "));
         templates.add_filter("letter", |text: &str| quote(text).replace('"', "'"));
         templates.add_template(name, template)?;
@@ -41,7 +43,7 @@ impl Plan {
     }
 
     fn context(&self) -> Value {
-        let request = &self.request;
+        let (request, literal) = (&self.request, self.target().literal());
         let literals: Vec<String> = request.nulls.iter().map(|null| literal(null)).collect();
         let columns: Vec<Value> =
             self.table.columns.iter().map(|column| explained(column, &literals)).collect();
@@ -105,7 +107,7 @@ fn quote(text: &str) -> String {
     quoted + "\""
 }
 
-/// A string as SQL writes it.
-fn literal(text: &str) -> String {
+/// A text as the SQL standard writes it.
+pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

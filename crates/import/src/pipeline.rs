@@ -2,7 +2,7 @@
 //! bounded and neither waits for the other longer than it must.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,8 @@ use crate::rejects::Rejects;
 
 /// Batches in all.
 const BATCHES: usize = 8;
+/// How often somebody is asked whether to stop while there are no rows.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Who watches an import: is told how far it is, and may end it.
 pub trait Watch: Sync {
@@ -73,7 +75,14 @@ impl<'a> Rows<'a> {
         }
         self.watch.reached(self.given, self.read.load(Ordering::Relaxed));
         let began = Instant::now();
-        let batch = self.full.recv().ok();
+        let batch = loop {
+            match self.full.recv_timeout(LOOK) {
+                // Whoever writes a pipe may write nothing for a long time.
+                Err(RecvTimeoutError::Timeout) if self.watch.stops() => return Err(Interrupted.into()),
+                Err(RecvTimeoutError::Timeout) => {}
+                outcome => break outcome.ok(),
+            }
+        };
         self.waited += began.elapsed();
         self.given += batch.as_ref().map_or(0, |batch| batch.rows() as u64);
         Ok(batch)

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use encoding_rs::Encoding;
 
 use crate::encoding::Decoder;
 use crate::error::Input;
+use crate::stream::Stream;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -50,6 +52,8 @@ pub struct Opened {
     pub packing: Packing,
     /// Bytes read of the file as it lies there.
     pub read: Arc<AtomicU64>,
+    /// To be set when nobody wants the rest, so that nobody waits for it.
+    pub is_unwanted: Arc<AtomicBool>,
 }
 
 impl Source {
@@ -104,14 +108,19 @@ impl Source {
     /// Opens it and reads its beginning.
     pub fn open(&self, encoding: Option<&'static Encoding>) -> Result<Opened> {
         let read = Arc::new(AtomicU64::new(0));
-        let bytes: Box<dyn Read + Send> = match self {
+        let file = match self {
             Source::File(path) => {
                 let file =
                     File::open(path).with_context(|| format!("cannot open {}", path.display())).input()?;
                 ensure_file(&file, path).input()?;
-                Box::new(file)
+                file
             }
-            Source::Stdin => Box::new(io::stdin()),
+            Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        };
+        let is_unwanted = Arc::new(AtomicBool::new(false));
+        let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
+            true => Box::new(file),
+            false => Box::new(Stream { file, is_unwanted: is_unwanted.clone() }),
         };
         let mut bytes = BufReader::with_capacity(BLOCK, Counted { bytes, read: read.clone() });
         let start = bytes.fill_buf().with_context(|| format!("cannot read {}", self.name()))?;
@@ -141,7 +150,7 @@ impl Source {
         taken.with_context(|| format!("cannot read {}", self.name())).input()?;
         let whole = (sample.len() as u64) < limit;
         let text = Box::new(Cursor::new(sample.clone()).chain(text));
-        Ok(Opened { text, sample, whole, packing, read })
+        Ok(Opened { text, sample, whole, packing, read, is_unwanted })
     }
 }
 

@@ -17,7 +17,6 @@ use crate::trial::Interrupts;
 
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
-    let interrupts = Interrupts::listen()?;
     let plan = target(arguments).and_then(|target| Plan::make(request(arguments)?, target));
     let plan = plan.map_err(marked)?;
     if arguments.dry_run {
@@ -26,6 +25,8 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     if arguments.explain {
         return print(&plan.explain()?);
     }
+    // Until here nothing is there to be removed, and an interrupt just ends dyno.
+    let interrupts = Interrupts::listen()?;
     let table = plan.table.name.clone();
     let progress = ImportProgress::new(arguments.quiet, plan.request.source.bytes(), interrupts.clone());
     let outcome = plan.load(&progress);

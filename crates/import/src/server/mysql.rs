@@ -18,14 +18,18 @@ use dyno_runner_mysql::{database, infile, library};
 use super::types::{Spelling, kind};
 use super::write_lines;
 use crate::error::Input;
+use crate::explain::{Program, literal};
 use crate::pipeline::Rows;
-use crate::plan::{Existing, Target};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
+use crate::target::{Existing, Target};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
+
+/// What does not fit is an error, or within LOAD DATA LOCAL a warning.
+const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
@@ -42,7 +46,7 @@ impl MySql {
         let database =
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
-        connection.rows("SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")?;
+        connection.rows(MODE)?;
         let random = RandomState::new().build_hasher().finish();
         Ok(MySql { connection, staged: format!("dyno_import_{random:016x}") })
     }
@@ -191,6 +195,27 @@ impl Target for MySql {
             "a new table is loaded under another name and renamed when it is whole, since CREATE TABLE commits".into(),
             "the primary key is there from the beginning, since rows are kept in its order; indexes are made after the rows".into(),
         ]
+    }
+
+    fn programs(&self) -> &'static [Program] {
+        &[("SQL", include_str!("../../templates/mysql.sql.j2"))]
+    }
+
+    fn literal(&self) -> fn(&str) -> String {
+        |text| literal(&text.replace('\\', "\\\\"))
+    }
+
+    fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
+        let Statements { before, after, commit, last, .. } = statements(table, existing, &self.staged);
+        let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+        let into = if existing == Existing::Append { &table.name } else { &self.staged };
+        minijinja::context! {
+            mode => MODE,
+            before,
+            into => quoted(into),
+            quoted_columns => columns,
+            after => after.into_iter().chain([commit]).chain(last).collect::<Vec<_>>(),
+        }
     }
 
     fn load(

@@ -18,9 +18,9 @@ use super::write_lines;
 use crate::error::Input;
 use crate::explain::Program;
 use crate::pipeline::Rows;
-use crate::plan::{Existing, Target};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
+use crate::target::{Existing, Target};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
 
@@ -146,7 +146,7 @@ impl Target for Postgres {
 
     fn reasons(&self) -> Vec<String> {
         vec![
-            "COPY in text format: one statement for all rows, and the format that the server reads fastest here".into(),
+            "COPY: one statement for all rows, whose fields go as the text that they are in the file".into(),
             "a table that is made in the same transaction is loaded WITH FREEZE: no row need be written again later, and a failure leaves nothing".into(),
             "keys and indexes are made after the rows: sorting once is less than inserting in any order".into(),
         ]

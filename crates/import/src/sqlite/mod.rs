@@ -17,9 +17,9 @@ use dyno_sqlite::Api;
 use crate::error::Input;
 use crate::explain::Program;
 use crate::pipeline::Rows;
-use crate::plan::{Existing, Target};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
+use crate::target::{Existing, Target};
 use connection::{Connection, Interrupter};
 use place::Fresh;
 

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 
 use super::connection::Connection;
 use super::feed;
-use crate::plan::Existing;
 use crate::table::{Column, Table};
+use crate::target::Existing;
 use crate::value::Kind;
 
 /// What is executed around the rows.
