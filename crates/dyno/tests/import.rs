@@ -530,7 +530,7 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
 fn printed(command: &mut Command, script: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    write!(child.stdin.take().unwrap(), "{script};\n").unwrap();
+    writeln!(child.stdin.take().unwrap(), "{script};").unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().replace('\t', "|")

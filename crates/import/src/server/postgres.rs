@@ -35,7 +35,6 @@ impl Postgres {
     pub fn connect(server: &Server, safety: Safety) -> Result<Postgres> {
         let api = Rc::new(library::LIBPQ.load(&Build::System, Api::resolve)?);
         let connection = database::connect(&api, server, database::maintenance(server), Way::Copy)?;
-        connection.rows("SET client_encoding = 'UTF8'")?;
         Ok(Postgres { connection, safety })
     }
 
