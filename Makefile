@@ -10,7 +10,7 @@ DYNO = $(CARGO) run --release --quiet -p dyno --
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
 
-.PHONY: build build-go build-python run test needs lint check bench gallery report-assets clean
+.PHONY: build build-go build-python run test needs lint check bench gallery report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -49,9 +49,14 @@ check: build-go
 	$(CARGO) test --release --workspace --no-fail-fast
 	$(PYTHON) -B -m unittest discover -s runners/python -t runners/python
 
-# dyno's own cost over programs written by hand in C.
+# dyno's own cost over programs written by hand in C, and dyno import beside other ways to load.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
+
+# The command with Parquet for dyno import.
+import-parquet:
+	$(CARGO) build --release -p dyno --features parquet
 
 # Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium.
 gallery: build

@@ -7,6 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::pairing::Pairing;
 
+mod import;
+
+pub use import::{ImportArgs, OnErrorArg, SafetyArg};
+
 /// A dynamometer for database engines.
 ///
 /// Which database, which driver and which settings are fastest for this work, on this machine, at the
@@ -24,9 +28,9 @@ Exit codes:
   0    done
   1    compare: something is slower than allowed
   2    the command line, a suite, a contender or a file is wrong; nothing was run
-  3    something failed or gave a wrong answer; the rest was run and is shown
+  3    something failed or gave a wrong answer, or rows were rejected; the rest was done and is shown
   4    the work could not be done: no space, no permission, no runner
-  130  interrupted (143 when terminated); finished trials are kept and shown";
+  130  interrupted (143 when terminated); finished trials are kept and shown, no import is half done";
 
 /// What dyno can do.
 #[derive(Debug, Subcommand)]
@@ -54,6 +58,11 @@ pub enum Command {
     Scaling(ScalingArgs),
     /// Run the same again: suite, parameters, contenders, order
     Rerun(RerunArgs),
+    /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
+    ///
+    /// Either all rows are loaded or none. Numbers are never rounded, text is never cut.
+    /// docs/import.md explains what is chosen and why.
+    Import(ImportArgs),
     /// Tell what on this machine disturbs measurement
     Doctor(DoctorArgs),
     /// Install a version of an engine beside the system's

@@ -83,6 +83,7 @@ macro_rules! functions {
 
         impl $api {
             /// Looks every function up; the error names the one that is missing.
+            #[allow(clippy::macro_metavars_in_unsafe, reason = "what is given is names and texts")]
             pub fn resolve(library: $crate::library::Library) -> anyhow::Result<$api> {
                 let should_be: &str = $library;
                 // SAFETY: these are the signatures of the library's header. A library that has functions of

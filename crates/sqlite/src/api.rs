@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_double, c_int, c_uchar, c_void};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 use libloading::os::unix::Library;
 
 /// A connection, opaque.
@@ -19,8 +19,88 @@ pub struct Stmt {
     _opaque: [u8; 0],
 }
 
+/// A context in which a virtual table gives a value, opaque.
+#[repr(C)]
+pub struct FunctionContext {
+    _opaque: [u8; 0],
+}
+
+/// A virtual table; an implementation's own struct begins with it.
+#[repr(C)]
+pub struct Vtab {
+    module: *const Module,
+    references: c_int,
+    error: *mut c_char,
+}
+
+impl Vtab {
+    /// As SQLite wants to get one.
+    pub const fn new() -> Vtab {
+        Vtab { module: std::ptr::null(), references: 0, error: std::ptr::null_mut() }
+    }
+}
+
+impl Default for Vtab {
+    fn default() -> Vtab {
+        Vtab::new()
+    }
+}
+
+/// A cursor of a virtual table; an implementation's own struct begins with it.
+#[repr(C)]
+pub struct VtabCursor {
+    /// Set by SQLite after `open`.
+    pub table: *mut Vtab,
+}
+
+/// Makes or connects a virtual table: connection, auxiliary data, arguments and their count, the table,
+/// the error.
+pub type Connect = unsafe extern "C" fn(
+    *mut Sqlite3,
+    *mut c_void,
+    c_int,
+    *const *const c_char,
+    *mut *mut Vtab,
+    *mut *mut c_char,
+) -> c_int;
+
+/// How a virtual table works (<https://sqlite.org/vtab.html>), as far as one for reading goes.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct Module {
+    pub version: c_int,
+    pub create: Option<Connect>,
+    pub connect: Option<Connect>,
+    pub best_index: Option<unsafe extern "C" fn(*mut Vtab, *mut c_void) -> c_int>,
+    pub disconnect: Option<unsafe extern "C" fn(*mut Vtab) -> c_int>,
+    pub destroy: Option<unsafe extern "C" fn(*mut Vtab) -> c_int>,
+    pub open: Option<unsafe extern "C" fn(*mut Vtab, *mut *mut VtabCursor) -> c_int>,
+    pub close: Option<unsafe extern "C" fn(*mut VtabCursor) -> c_int>,
+    pub filter:
+        Option<unsafe extern "C" fn(*mut VtabCursor, c_int, *const c_char, c_int, *mut *mut c_void) -> c_int>,
+    pub next: Option<unsafe extern "C" fn(*mut VtabCursor) -> c_int>,
+    pub eof: Option<unsafe extern "C" fn(*mut VtabCursor) -> c_int>,
+    pub column: Option<unsafe extern "C" fn(*mut VtabCursor, *mut FunctionContext, c_int) -> c_int>,
+    pub rowid: Option<unsafe extern "C" fn(*mut VtabCursor, *mut i64) -> c_int>,
+    /// Writing, transactions, functions, renaming, savepoints, shadow names, integrity: none.
+    pub unused: [Option<unsafe extern "C" fn()>; 12],
+}
+
 /// Result code: success.
 pub const OK: c_int = 0;
+/// Result code: an error of no other kind.
+pub const ERROR: c_int = 1;
+/// Result code: somebody else has the database locked.
+pub const BUSY: c_int = 5;
+/// Result code: no memory.
+pub const NOMEM: c_int = 7;
+/// Result code: interrupted.
+pub const INTERRUPT: c_int = 9;
+/// Result code: the disk is full.
+pub const FULL: c_int = 13;
+/// Result code: a constraint is violated.
+pub const CONSTRAINT: c_int = 19;
+
 /// Result code of a step: a row is there.
 pub const ROW: c_int = 100;
 /// Result code of a step: the statement has ended.
@@ -87,6 +167,8 @@ table! {
     close: fn(*mut Sqlite3) -> c_int;
     extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
     errmsg: fn(*mut Sqlite3) -> *const c_char;
+    busy_timeout: fn(*mut Sqlite3, c_int) -> c_int;
+    interrupt: fn(*mut Sqlite3) -> ();
     total_changes: fn(*mut Sqlite3) -> c_int;
     exec: fn(*mut Sqlite3, *const c_char, *const c_void, *mut c_void, *mut *mut c_char) -> c_int;
     prepare_v2: fn(*mut Sqlite3, *const c_char, c_int, *mut *mut Stmt, *mut *const c_char) -> c_int;
@@ -107,6 +189,12 @@ table! {
     column_text: fn(*mut Stmt, c_int) -> *const c_uchar;
     column_blob: fn(*mut Stmt, c_int) -> *const c_void;
     column_bytes: fn(*mut Stmt, c_int) -> c_int;
+    create_module: fn(*mut Sqlite3, *const c_char, *const Module, *mut c_void) -> c_int;
+    declare_vtab: fn(*mut Sqlite3, *const c_char) -> c_int;
+    result_null: fn(*mut FunctionContext) -> ();
+    result_int64: fn(*mut FunctionContext, i64) -> ();
+    result_double: fn(*mut FunctionContext, c_double) -> ();
+    result_text: fn(*mut FunctionContext, *const c_char, c_int, *const c_void) -> ();
 }
 
 /// One function of a library.

@@ -6,49 +6,86 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::{ptr, slice};
 
-use dyno_runner::server::Lines;
+use anyhow::{Error, Result};
+use dyno_runner::Answer;
+use dyno_runner::server::Client;
 
+use crate::api::InfileRead;
 use crate::connection::Connection;
+
+/// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
+pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
 
 /// What a server is told that asks for a file at another time.
 const REFUSAL: &CStr = c"dyno sends no files";
 /// The number of an error that has none.
 const UNKNOWN_ERROR: c_int = 2000;
 
+/// What is sent.
+struct File<F> {
+    /// Fills memory and returns how many bytes it has put there, 0 at the end.
+    fill: F,
+    /// Why it could not.
+    error: Option<Error>,
+}
+
 /// Sends no file, whatever the server asks for.
 pub fn refuse(connection: &Connection) {
-    set(connection, ptr::null_mut());
+    set(connection, read_nothing, ptr::null_mut());
 }
 
-/// Sends these lines while `work` goes on.
-pub fn serve<T>(connection: &Connection, mut lines: Lines, work: impl FnOnce() -> T) -> T {
-    let lines: *mut Lines = &mut lines;
-    set(connection, lines.cast());
-    let result = work();
+/// Executes a LOAD DATA LOCAL INFILE, whatever its file's name, and returns how many rows came to the
+/// table. `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end.
+/// Where it fails, the error is that of `fill`, and the server may have taken the rows before: only a
+/// transaction takes them back.
+pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
+    connection: &Connection,
+    sql: &CStr,
+    fill: F,
+) -> Result<u64> {
+    let mut file = File { fill, error: None };
+    let pointer: *mut File<F> = &mut file;
+    set(connection, read::<F>, pointer.cast());
+    let loaded = connection.execute(sql, &mut Answer::new());
     refuse(connection);
-    result
+    file.error.map_or(loaded, Err)
 }
 
-fn set(connection: &Connection, lines: *mut c_void) {
+fn set(connection: &Connection, read: InfileRead, file: *mut c_void) {
     // SAFETY: the connection is there, and the functions take each other's pointers.
     unsafe {
-        (connection.api().set_local_infile_handler)(connection.raw(), begin, read, end, explain, lines);
+        (connection.api().set_local_infile_handler)(connection.raw(), begin, read, end, explain, file);
     }
 }
 
-unsafe extern "C" fn begin(file: *mut *mut c_void, _name: *const c_char, lines: *mut c_void) -> c_int {
+unsafe extern "C" fn begin(to: *mut *mut c_void, _name: *const c_char, file: *mut c_void) -> c_int {
     // SAFETY: the library gives a place for the pointer.
-    unsafe { *file = lines };
-    lines.is_null().into()
+    unsafe { *to = file };
+    file.is_null().into()
 }
 
-unsafe extern "C" fn read(file: *mut c_void, buffer: *mut c_char, length: c_uint) -> c_int {
-    // SAFETY: `begin` has left a pointer to lines that live while the server reads them, and the library
-    // gives memory of that length.
-    unsafe {
-        let buffer = slice::from_raw_parts_mut(buffer.cast::<u8>(), length as usize);
-        (*file.cast::<Lines>()).read(buffer) as c_int
+unsafe extern "C" fn read<F: FnMut(&mut [u8]) -> Result<usize>>(
+    file: *mut c_void,
+    buffer: *mut c_char,
+    length: c_uint,
+) -> c_int {
+    // SAFETY: `begin` has left a pointer to a file of this type that lives while the server reads it, and
+    // the library gives memory of that length.
+    let (file, buffer) = unsafe {
+        (&mut *file.cast::<File<F>>(), slice::from_raw_parts_mut(buffer.cast::<u8>(), length as usize))
+    };
+    match (file.fill)(buffer) {
+        Ok(length) => length as c_int,
+        Err(error) => {
+            file.error = Some(error);
+            -1
+        }
     }
+}
+
+/// No file was begun.
+unsafe extern "C" fn read_nothing(_file: *mut c_void, _buffer: *mut c_char, _length: c_uint) -> c_int {
+    -1
 }
 
 unsafe extern "C" fn end(_file: *mut c_void) {}

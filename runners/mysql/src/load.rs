@@ -5,9 +5,7 @@ use std::{ptr, slice};
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use dyno_protocol::Column;
-use dyno_runner::server::{
-    Client, Lines, column_list, in_transactions, insert, insert_text, rows_per_statement,
-};
+use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
 use dyno_runner::{Answer, Failure, Load, Rows, Scan, Slice, Visit};
 
 use crate::api::{ATTR_ARRAY_SIZE, Bind, Res, STRING};
@@ -40,9 +38,6 @@ impl Way {
         if engine == "mariadb" { &ALL } else { &ALL[..3] }
     }
 }
-
-/// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
-const LOCAL_REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
 
 impl Rows for Connection {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
@@ -186,9 +181,8 @@ impl Connection {
         );
         let sql = CString::new(sql).map_err(Error::from)?;
         in_transactions(self, load, |rows| {
-            let lines = Lines::new(load, rows);
-            let loaded = infile::serve(self, lines, || self.execute(&sql, &mut Answer::new()));
-            let loaded = loaded.map_err(explain)?;
+            let mut lines = Lines::new(load, rows);
+            let loaded = infile::load(self, &sql, |buffer| Ok(lines.read(buffer))).map_err(explain)?;
             self.check_warnings()?;
             Ok(loaded)
         })
@@ -237,7 +231,7 @@ impl Connection {
 
 fn explain(error: Error) -> Error {
     match error.downcast_ref::<ServerError>() {
-        Some(refusal) if LOCAL_REFUSED.contains(&refusal.number) => anyhow!(
+        Some(refusal) if infile::REFUSED.contains(&refusal.number) => anyhow!(
             "the server refuses LOAD DATA LOCAL: {refusal}; let an administrator run SET GLOBAL local_infile = \
              ON, or load by another variant, as +multirow"
         ),

@@ -1,21 +1,8 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves both engines.
 //!
-//! `library` says what the client library is, `api` is its table of functions, `connection` is the hot loop,
-//! `statement` is a prepared one, `load` puts rows into tables and `infile` is the file that LOAD DATA reads,
-//! `options` reads those of the URL, `encryption` waits for a server that encrypts, `database` makes and removes the trial's own database, `settings` sets
-//! system variables and reads them back. The rest of a server's runner is [`dyno_runner::server`].
-
-mod api;
-mod connection;
-mod database;
-mod encryption;
-mod infile;
-mod library;
-mod load;
-mod options;
-mod settings;
-mod statement;
+//! The package's library finds, loads and calls it. The rest of a server's runner is
+//! [`dyno_runner::server`].
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -24,10 +11,10 @@ use std::rc::Rc;
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
 use dyno_runner::server::{self, Client, Engine, Parameters, Trial};
-
-use api::Api;
-use connection::{Connection, ServerError};
-use load::Way;
+use dyno_runner_mysql::api::Api;
+use dyno_runner_mysql::connection::{Connection, ServerError};
+use dyno_runner_mysql::load::Way;
+use dyno_runner_mysql::{database, encryption, library};
 
 /// The oldest versions that are served.
 const OLDEST: [(&str, (u32, u32)); 2] = [("mariadb", (10, 2)), ("mysql", (5, 7))];

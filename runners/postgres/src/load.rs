@@ -8,8 +8,9 @@ use dyno_protocol::Column;
 use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
 use dyno_runner::{Answer, Failure, Load, Rows, Scan, Slice, Visit, quote};
 
-use crate::api::{COPY_IN, Conn, PIPELINE_SYNC, PgResult, SINGLE_TUPLE, TUPLES_OK};
+use crate::api::{Conn, PIPELINE_SYNC, PgResult, SINGLE_TUPLE, TUPLES_OK};
 use crate::connection::Connection;
+use crate::copy::copy_in;
 use crate::library;
 
 /// How many rows are loaded.
@@ -187,36 +188,18 @@ impl Connection {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.columns));
         let sql = CString::new(sql).map_err(Error::from)?;
         let mut buffer = vec![0; BUFFER];
-        in_transactions(self, load, |rows| Ok(self.copy_in(&sql, Lines::new(load, rows), &mut buffer)?))
-    }
-
-    fn copy_in(&self, sql: &CStr, mut lines: Lines, buffer: &mut [u8]) -> Result<u64> {
-        let (api, raw) = (self.api(), self.raw());
-        // SAFETY: the connection is open, and the texts end in NUL; each result is one of this statement
-        // and cleared once.
-        unsafe {
-            if (api.send_query)(raw, sql.as_ptr()) == 0 {
-                return Err(self.trouble());
-            }
-            let result = (api.get_result)(raw);
-            if (api.result_status)(result) != COPY_IN {
-                return self.end(self.changed(result));
-            }
-            (api.clear)(result);
-            loop {
-                let length = lines.read(buffer);
-                if length == 0 {
-                    break;
+        in_transactions(self, load, |rows| {
+            let mut lines = Lines::new(load, rows);
+            let loaded = copy_in(self, &sql, |copy| {
+                loop {
+                    match lines.read(&mut buffer) {
+                        0 => return Ok(()),
+                        length => copy.put(&buffer[..length])?,
+                    }
                 }
-                if (api.put_copy_data)(raw, buffer.as_ptr().cast(), length as c_int) != 1 {
-                    return Err(self.trouble());
-                }
-            }
-            if (api.put_copy_end)(raw, ptr::null()) != 1 {
-                return Err(self.trouble());
-            }
-            self.end(self.changed((api.get_result)(raw)))
-        }
+            });
+            Ok(loaded?)
+        })
     }
 
     /// Refuses columns whose values are no text.

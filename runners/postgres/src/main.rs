@@ -1,18 +1,7 @@
 //! The runner for PostgreSQL and whatever speaks its protocol: loads libpq and calls it directly.
 //!
-//! `library` says what libpq is, `api` is its table of functions, `connection` is the hot loop, `load` puts
-//! rows into tables, `database` makes and removes the trial's own database, `settings` sets parameters and
-//! reads them back, `units` knows that 6GB are 6144MB, `values` what libpq's texts are. The rest of a server's runner is
+//! The package's library finds, loads and calls libpq. The rest of a server's runner is
 //! [`dyno_runner::server`].
-
-mod api;
-mod connection;
-mod database;
-mod library;
-mod load;
-mod settings;
-mod units;
-mod values;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -22,11 +11,11 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
 use dyno_runner::server::{Client, Engine, Trial};
-
-use api::Api;
-use connection::{Connection, ServerError};
-use load::Way;
-use settings::Settings;
+use dyno_runner_postgres::api::Api;
+use dyno_runner_postgres::connection::{Connection, ServerError};
+use dyno_runner_postgres::load::Way;
+use dyno_runner_postgres::settings::Settings;
+use dyno_runner_postgres::{database, library};
 
 /// Variables that libpq may read: where it finds a password that the job does not bring.
 const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];

@@ -6,6 +6,7 @@ mod doctor;
 mod engines;
 mod export;
 mod history;
+mod import;
 mod list;
 mod report;
 mod run;
@@ -28,7 +29,7 @@ pub enum Exit {
     Done,
     /// `compare`: something is slower than allowed.
     Slower,
-    /// Something failed or gave a wrong answer; the rest is shown.
+    /// Something failed or gave a wrong answer, or rows were rejected; the rest is shown.
     Incomplete,
     /// Ended by a signal, finished trials are kept.
     Signal(i32),
@@ -79,6 +80,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Scaling(arguments) => scaling::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),
         Command::Conformance(arguments) => conformance::execute(&arguments),

@@ -7,6 +7,7 @@ mod csv_lines;
 mod encryption;
 pub(crate) mod grid;
 pub mod history;
+mod import;
 mod json;
 mod latency;
 mod live;
@@ -28,6 +29,7 @@ use crate::record::Run;
 use crate::verdict::Verdict;
 
 pub use comparison::render as render_comparison;
+pub use import::ImportProgress;
 pub use json::pretty;
 #[cfg(feature = "parquet")]
 pub use parquet_file::write as parquet;
@@ -35,7 +37,7 @@ pub use progress::Progress;
 pub use sample_rows::{SampleRow, csv as sample_csv, rows as sample_rows};
 pub use scaling::render as render_scaling;
 pub use table::plain;
-pub use units::{duration, percent, ratio, significant};
+pub use units::{bytes, duration, percent, ratio, significant};
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;

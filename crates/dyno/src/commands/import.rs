@@ -1,0 +1,160 @@
+//! `dyno import`: loads a file into a database.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use dyno_import::{
+    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source, Sqlite,
+    Target, Types, encoding,
+};
+
+use super::{Exit, Input, print};
+use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
+use crate::output::{self, ImportProgress};
+use crate::server::{ServerEngine, ServerUrl};
+use crate::trial::Interrupts;
+
+/// Does what the command line says.
+pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
+    let plan = target(arguments).and_then(|target| Plan::make(request(arguments)?, target));
+    let plan = plan.map_err(marked)?;
+    if arguments.dry_run {
+        return print(&dry_run(&plan));
+    }
+    if arguments.explain {
+        return print(&plan.explain()?);
+    }
+    // Until here nothing is there to be removed, and an interrupt just ends dyno.
+    let interrupts = Interrupts::listen()?;
+    let table = plan.table.name.clone();
+    let progress = ImportProgress::new(arguments.quiet, plan.request.source.bytes(), interrupts.clone());
+    let outcome = plan.load(&progress);
+    progress.finish();
+    match outcome {
+        Ok(report) => {
+            if !arguments.quiet {
+                print(&told(&report, &table, arguments))?;
+            }
+            Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
+        }
+        Err(error) if error.is::<Interrupted>() => {
+            eprintln!("dyno: {error:#}");
+            Ok(Exit::Signal(interrupts.signal().unwrap_or(2)))
+        }
+        Err(error) => Err(marked(error)),
+    }
+}
+
+/// An error of the input is one of dyno's, too.
+fn marked(error: anyhow::Error) -> anyhow::Error {
+    if error.is::<BadInput>() { super::BadInput(error).into() } else { error }
+}
+
+fn request(arguments: &ImportArgs) -> Result<Request> {
+    let words = |text: &String| text.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
+    let source = Source::new(&arguments.file);
+    let table = arguments.table.clone().or_else(|| source.stem());
+    let rejects = rejects(arguments, table.as_deref().unwrap_or("import"));
+    Ok(Request {
+        delimiter: arguments.delimiter,
+        header: (arguments.header || arguments.no_header).then_some(arguments.header),
+        quotes: !arguments.no_quotes,
+        encoding: arguments.encoding.as_deref().map(encoding).transpose().input()?,
+        nulls: arguments.nulls.clone(),
+        table,
+        types: arguments.types.as_deref().map(Types::parse).transpose().input()?.unwrap_or_default(),
+        if_exists: match (arguments.append, arguments.replace) {
+            (true, _) => IfExists::Append,
+            (_, true) => IfExists::Replace,
+            _ => IfExists::Fail,
+        },
+        primary_key: arguments.primary_key.clone(),
+        indexes: arguments.indexes.iter().map(words).collect(),
+        on_error: match arguments.on_error {
+            OnErrorArg::Stop if arguments.rejects.is_some() => {
+                return Err(anyhow::anyhow!(
+                    "--rejects names a file for --on-error reject, which is not asked"
+                ))
+                .input();
+            }
+            OnErrorArg::Stop => OnError::Stop,
+            OnErrorArg::Reject => OnError::Reject(rejects),
+        },
+        source,
+    })
+}
+
+/// Where rejected rows go.
+fn rejects(arguments: &ImportArgs, table: &str) -> PathBuf {
+    arguments.rejects.clone().unwrap_or_else(|| format!("{table}.rejects.csv").into())
+}
+
+/// The database that `--into` names.
+fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
+    let safety = match arguments.safety {
+        SafetyArg::None => Safety::None,
+        SafetyArg::ProcessCrash => Safety::ProcessCrash,
+        SafetyArg::PowerLoss => Safety::PowerLoss,
+    };
+    let into = &arguments.into;
+    if into.contains("://") {
+        let url = ServerUrl::parse(into).context("--into").input()?;
+        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        let server = url.connection("");
+        return Ok(match url.engine {
+            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety)?),
+            ServerEngine::MariaDb | ServerEngine::MySql => Box::new(MySql::connect(&server)?),
+        });
+    }
+    let path = into.strip_prefix("sqlite:").unwrap_or(into);
+    if path.is_empty() {
+        return Err(anyhow::anyhow!("--into names no database")).input();
+    }
+    Ok(Box::new(Sqlite::new(path.as_ref(), safety)?))
+}
+
+fn dry_run(plan: &Plan) -> String {
+    let mut text = String::new();
+    for column in &plan.table.columns {
+        let _ = writeln!(text, "-- {}: {}", column.name, column.declared);
+    }
+    for statement in plan.statements() {
+        let _ = writeln!(text, "{statement};");
+    }
+    text
+}
+
+fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
+    let seconds = report.took.as_secs_f64();
+    let per_second = |amount: u64| amount as f64 / seconds.max(1e-9);
+    let mut text = format!(
+        "{} rows into table {table} in {}: {} rows/s, {}/s\nSurvives {}: {}.\n",
+        report.rows,
+        output::duration(seconds * 1e9),
+        output::significant(per_second(report.rows)),
+        output::bytes(per_second(report.bytes)),
+        report.reached.safety.name(),
+        report.reached.by,
+    );
+    let waits = report.waits;
+    let _ = writeln!(
+        text,
+        "Parsing took {} on a thread of its own, for which the database waited {}.",
+        output::duration(waits.parsing.as_nanos() as f64),
+        output::duration(waits.for_parser.as_nanos() as f64),
+    );
+    if report.widened {
+        text += "A late value changed a type, so the file was read again; --types would save that.\n";
+    }
+    if report.rejected > 0 {
+        let file = rejects(arguments, table);
+        let _ = writeln!(
+            text,
+            "{} bad rows were left out; they are in {} with their reasons.",
+            report.rejected,
+            file.display()
+        );
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! Rows on their way from the parser to the database: one buffer of text and one of cells.
+
+/// A batch is handed on once its text is this long, bytes: it stays within a processor's cache.
+pub const FULL: usize = 128 << 10;
+
+/// One value. Text lies in the batch's buffer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell {
+    /// No value.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// From where, and how many bytes.
+    Text(u32, u32),
+}
+
+/// Some rows.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// What the cells' text lies in; its length is its capacity, of which `used` bytes are filled.
+    pub text: Vec<u8>,
+    /// How much of the text is in use.
+    pub used: usize,
+    /// The values, row after row.
+    pub cells: Vec<Cell>,
+    /// The line on which each row begins.
+    pub lines: Vec<u64>,
+    /// Cells in a row.
+    pub columns: usize,
+}
+
+impl Batch {
+    /// Empties it for other rows of so many columns.
+    pub fn clear(&mut self, columns: usize) {
+        self.used = 0;
+        self.cells.clear();
+        self.lines.clear();
+        self.columns = columns;
+        // What one huge record needed is not kept for ever.
+        self.text.truncate(2 * FULL);
+        self.text.shrink_to(2 * FULL);
+        self.text.resize(2 * FULL, 0);
+    }
+
+    /// How many rows it holds.
+    pub fn rows(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether it is time to hand it on.
+    pub fn is_full(&self) -> bool {
+        self.used >= FULL || self.cells.len() >= FULL / 8
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: usize) -> &[Cell] {
+        &self.cells[row * self.columns..][..self.columns]
+    }
+
+    /// The text of a cell.
+    #[inline]
+    pub fn text_of(&self, start: u32, length: u32) -> &[u8] {
+        &self.text[start as usize..][..length as usize]
+    }
+
+    /// A cell as it is printed; nothing for NULL.
+    pub fn print(&self, cell: Cell) -> Vec<u8> {
+        match cell {
+            Cell::Null => Vec::new(),
+            Cell::Integer(number) => number.to_string().into_bytes(),
+            Cell::Real(number) => number.to_string().into_bytes(),
+            Cell::Text(start, length) => self.text_of(start, length).to_vec(),
+        }
+    }
+}

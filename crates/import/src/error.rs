@@ -1,0 +1,53 @@
+//! What can go wrong, where the caller decides by it.
+
+use std::fmt;
+
+/// An error in what was asked or in the file: nothing was loaded.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+pub struct BadInput(pub anyhow::Error);
+
+/// Somebody asked to stop: nothing was loaded.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted: nothing was loaded")]
+pub struct Interrupted;
+
+/// Marks errors as those of the input.
+pub trait Input<T> {
+    /// The same with its error marked.
+    fn input(self) -> anyhow::Result<T>;
+}
+
+impl<T> Input<T> for anyhow::Result<T> {
+    fn input(self) -> anyhow::Result<T> {
+        self.map_err(|error| if error.is::<BadInput>() { error } else { BadInput(error).into() })
+    }
+}
+
+/// A row that cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// The line on which the record begins, from 1; of a format without lines, the record.
+    pub line: u64,
+    /// The column's name, where one is to blame.
+    pub column: Option<String>,
+    /// What is wrong, to be read after the text.
+    pub reason: String,
+    /// The field's text, or the record's.
+    pub text: Vec<u8>,
+}
+
+/// Most characters of a text that a message shows.
+const SHOWN: usize = 60;
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(column) = &self.column {
+            write!(f, "column \"{column}\": ")?;
+        }
+        let text = String::from_utf8_lossy(&self.text);
+        let shown: String = text.chars().take(SHOWN).collect();
+        let more = if shown.len() < text.len() { "…" } else { "" };
+        write!(f, "\"{}{more}\" {}", shown.escape_debug(), self.reason)
+    }
+}

@@ -1,0 +1,113 @@
+//! What was chosen and why, and programs that do the same without dyno, from `templates/`.
+
+use anyhow::{Context, Result};
+use minijinja::{Environment, Value, context};
+
+use crate::plan::Plan;
+use crate::source::Packing;
+use crate::table::Column;
+use crate::target::Existing;
+use crate::value::Kind;
+
+/// The text that comes before the programs.
+const REASONS: (&str, &str) = ("reasons.txt", include_str!("../templates/reasons.txt.j2"));
+
+/// A program for people: the language's name and the template.
+pub type Program = (&'static str, &'static str);
+
+impl Plan {
+    /// What was chosen and why, then the programs.
+    pub fn explain(&self) -> Result<String> {
+        let mut text = self.render(REASONS)?;
+        for (language, template) in self.target().programs() {
+            text += &format!("\n\n--- {language} ---\n\n{}\n", self.render((language, template))?);
+        }
+        Ok(text)
+    }
+
+    /// The program of one language.
+    pub fn program(&self, language: &str) -> Result<String> {
+        let program = self.target().programs().iter().find(|(known, _)| *known == language);
+        self.render(*program.with_context(|| format!("there is no program in {language}"))?)
+    }
+
+    fn render(&self, (name, template): Program) -> Result<String> {
+        let mut templates = Environment::new();
+        templates.add_filter("quote", quote);
+        let literal = self.target().literal();
+        templates.add_filter("sql", move |text: &str| literal(text));
+        templates.add_filter("comment", |text: &str| text.replace("*/", "* /").replace('\n', " "));
+        templates.add_filter("letter", |text: &str| quote(text).replace('"', "'"));
+        templates.add_template(name, template)?;
+        Ok(templates.get_template(name)?.render(self.context())?)
+    }
+
+    fn context(&self) -> Value {
+        let (request, literal) = (&self.request, self.target().literal());
+        let literals: Vec<String> = request.nulls.iter().map(|null| literal(null)).collect();
+        let columns: Vec<Value> =
+            self.table.columns.iter().map(|column| explained(column, &literals)).collect();
+        let about = context! {
+            file => request.source.name(),
+            table => &self.table.name,
+            delimiter => char::from(self.delimiter.value).to_string(),
+            delimiter_why => &self.delimiter.why,
+            header => self.header.value,
+            header_why => &self.header.why,
+            quotes => request.quotes,
+            nulls => &request.nulls,
+            columns,
+            encoding => request.encoding.map_or("utf-8-sig", |encoding| encoding.name()),
+            open => if self.packing == Packing::Gzip { "gzip.open" } else if self.packing == Packing::Zstd { "zstd.open" } else { "open" },
+            packing => match self.packing {
+                Packing::Plain => "plain",
+                Packing::Gzip => "gzip",
+                Packing::Zstd => "zstd",
+            },
+            existing => match self.existing {
+                Existing::Create => "is made",
+                Existing::Append => "is there; rows come to it",
+                Existing::Replace => "is there and is replaced",
+            },
+            statements => self.statements(),
+            reasons => self.target().reasons(),
+        };
+        context! { ..about, ..self.target().context(&self.table, self.existing) }
+    }
+}
+
+/// A column for templates.
+fn explained(column: &Column, nulls: &[String]) -> Value {
+    let (python, c) = match column.kind {
+        Kind::Integer { .. } => ("integer", "INTEGER"),
+        Kind::Real => ("real", "REAL"),
+        _ => ("text", "TEXT"),
+    };
+    // An empty field of a number's column is NULL.
+    let empty = column.kind.empty_is_null().then(|| "''".to_owned());
+    let nulls: Vec<String> = empty.into_iter().chain(nulls.iter().cloned()).collect();
+    let why = if column.inferred {
+        "inferred: every value prints as it stands in the file"
+    } else {
+        "as asked, or as the table has it"
+    };
+    context! { name => &column.name, declared => &column.declared, why, python, c, nulls => nulls.join(", ") }
+}
+
+/// A string as C, Python and the sqlite3 shell write it.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_ascii_control() => quoted += &format!("\\{:03o}", letter as u32),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+/// A text as the SQL standard writes it.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,86 @@
+//! Column types from values: the narrowest of INTEGER, REAL and TEXT that keeps every one of them.
+
+use crate::value::{Kind, integer, real};
+
+/// What has been seen of each column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inference {
+    columns: Vec<Seen>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Seen {
+    /// Nothing but empty fields.
+    Nothing,
+    Integer,
+    Real,
+    /// Integers that a double would round, so that no real may come to them.
+    LongInteger,
+    Text,
+}
+
+impl Inference {
+    /// Nothing seen of so many columns.
+    pub fn new(columns: usize) -> Inference {
+        Inference { columns: vec![Seen::Nothing; columns] }
+    }
+
+    /// Sees the fields of a record.
+    pub fn see_all(&mut self, record: &[Vec<u8>]) {
+        for (column, field) in record.iter().enumerate().take(self.columns.len()) {
+            self.see(column, field);
+        }
+    }
+
+    /// Sees a value that is not NULL.
+    pub fn see(&mut self, column: usize, field: &[u8]) {
+        let seen = &mut self.columns[column];
+        if field.is_empty() || *seen == Seen::Text {
+            return;
+        }
+        *seen = match (*seen, integer(field)) {
+            (Seen::Real, Some(_)) if real(field).is_some() => Seen::Real,
+            (Seen::Nothing | Seen::Integer | Seen::LongInteger, Some(_)) => match real(field) {
+                Some(_) if *seen != Seen::LongInteger => Seen::Integer,
+                _ => Seen::LongInteger,
+            },
+            (Seen::Nothing | Seen::Integer | Seen::Real, None) if real(field).is_some() => Seen::Real,
+            _ => Seen::Text,
+        };
+    }
+
+    /// The types that fit all that was seen.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let kind = |seen: &Seen| match seen {
+            Seen::Integer | Seen::LongInteger => Kind::INTEGER,
+            Seen::Real => Kind::Real,
+            Seen::Nothing | Seen::Text => Kind::TEXT,
+        };
+        self.columns.iter().map(kind).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn infer(fields: &[&str]) -> Kind {
+        let mut inference = Inference::new(1);
+        fields.iter().for_each(|field| inference.see(0, field.as_bytes()));
+        inference.kinds()[0]
+    }
+
+    #[test]
+    fn the_narrowest_type_keeps_every_value() {
+        assert_eq!(infer(&["1", "", "-2"]), Kind::INTEGER);
+        assert_eq!(infer(&["1", "2.5"]), Kind::Real);
+        assert_eq!(infer(&["2.5", "1"]), Kind::Real);
+        assert_eq!(infer(&["1", "007"]), Kind::TEXT);
+        assert_eq!(infer(&["9007199254740993"]), Kind::INTEGER);
+        assert_eq!(infer(&["9007199254740993", "2.5"]), Kind::TEXT);
+        assert_eq!(infer(&["2.5", "9007199254740993"]), Kind::TEXT);
+        assert_eq!(infer(&["12345678901234567890"]), Kind::TEXT);
+        assert_eq!(infer(&["", ""]), Kind::TEXT);
+        assert_eq!(infer(&["1", "1e3"]), Kind::Real);
+    }
+}

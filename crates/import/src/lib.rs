@@ -1,0 +1,41 @@
+//! Loads a file into a database as fast as is safe.
+//!
+//! The way of the data: a [`Source`] is unpacked and decoded, its `records` are split by `parse` on a
+//! thread of its own into batches of typed cells, and a [`Target`] takes the batches from the
+//! `pipeline`. A [`Plan`] decides everything before anything is changed. Either all rows are loaded or
+//! none; numbers are never rounded, text is never cut.
+
+mod batch;
+mod encoding;
+mod error;
+mod explain;
+mod guess;
+mod infer;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod parse;
+mod pipeline;
+mod plan;
+mod records;
+mod rejects;
+mod request;
+mod safety;
+mod server;
+mod source;
+mod sqlite;
+mod stream;
+mod table;
+mod target;
+mod value;
+
+pub use error::{BadInput, Interrupted};
+pub use pipeline::{Rows, Waits, Watch};
+pub use plan::{Plan, Report};
+pub use rejects::OnError;
+pub use request::{IfExists, Request};
+pub use safety::{Reached, Safety};
+pub use server::{MySql, Postgres};
+pub use source::{Source, encoding};
+pub use sqlite::Sqlite;
+pub use table::{Column, Table, Types};
+pub use target::{Existing, Target};

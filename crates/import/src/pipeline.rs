@@ -1,0 +1,167 @@
+//! Parser and database side by side: a few batches go round between their threads, so that memory is
+//! bounded and neither waits for the other longer than it must.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+
+use crate::batch::Batch;
+use crate::error::{BadRow, Interrupted};
+use crate::rejects::Rejects;
+
+/// Batches in all.
+const BATCHES: usize = 8;
+/// How often somebody is asked whether to stop while there are no rows.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Who watches an import: is told how far it is, and may end it.
+pub trait Watch: Sync {
+    /// Whether to stop.
+    fn stops(&self) -> bool;
+    /// So many rows are in the database, and so many bytes of the file were read.
+    fn reached(&self, rows: u64, bytes: u64);
+    /// What it is doing, as "syncing".
+    fn doing(&self, what: &str);
+}
+
+/// The parser's end.
+pub struct Sender {
+    full: SyncSender<Batch>,
+    empty: Receiver<Batch>,
+}
+
+impl Sender {
+    /// Hands a batch on.
+    pub fn send(&self, batch: Batch) {
+        // Nobody takes it where the import has failed; then there is no empty one either.
+        let _ = self.full.send(batch);
+    }
+
+    /// An empty batch, once there is one; none when the import has ended.
+    pub fn empty(&self, columns: usize) -> Option<Batch> {
+        let mut batch = self.empty.recv().ok()?;
+        batch.clear(columns);
+        Some(batch)
+    }
+}
+
+/// The database's end.
+pub struct Rows<'a> {
+    full: Receiver<Batch>,
+    empty: SyncSender<Batch>,
+    read: Arc<AtomicU64>,
+    rejects: Arc<Mutex<Rejects>>,
+    watch: &'a dyn Watch,
+    /// Rows given out so far.
+    given: u64,
+    /// Rows that the database refused.
+    refused: u64,
+    /// How long the database waited for the parser.
+    pub waited: Duration,
+}
+
+impl<'a> Rows<'a> {
+    /// The next batch; none at the end.
+    ///
+    /// # Errors
+    /// Somebody asked to stop.
+    pub fn batch(&mut self) -> Result<Option<Batch>> {
+        if self.watch.stops() {
+            return Err(Interrupted.into());
+        }
+        self.watch.reached(self.given, self.read.load(Ordering::Relaxed));
+        let began = Instant::now();
+        let batch = loop {
+            match self.full.recv_timeout(LOOK) {
+                // Whoever writes a pipe may write nothing for a long time.
+                Err(RecvTimeoutError::Timeout) if self.watch.stops() => return Err(Interrupted.into()),
+                Err(RecvTimeoutError::Timeout) => {}
+                outcome => break outcome.ok(),
+            }
+        };
+        self.waited += began.elapsed();
+        self.given += batch.as_ref().map_or(0, |batch| batch.rows() as u64);
+        Ok(batch)
+    }
+
+    /// Gives a batch back.
+    pub fn recycle(&self, batch: Batch) {
+        // The parser may have ended.
+        let _ = self.empty.try_send(batch);
+    }
+
+    /// Takes a row that the database refused.
+    ///
+    /// # Errors
+    /// The row itself, where one is enough.
+    pub fn refuse(&mut self, batch: &Batch, row: usize, reason: String) -> Result<()> {
+        self.refused += 1;
+        let fields: Vec<Vec<u8>> = batch.row(row).iter().map(|cell| batch.print(*cell)).collect();
+        let text = fields.join(&b", "[..]);
+        let bad = BadRow { line: batch.lines[row], column: None, reason, text };
+        let mut rejects = self.rejects.lock().unwrap_or_else(PoisonError::into_inner);
+        rejects.take(bad, &fields)
+    }
+
+    /// Rows given out and not refused.
+    pub fn loaded(&self) -> u64 {
+        self.given - self.refused
+    }
+
+    /// Who watches.
+    pub fn watch(&self) -> &'a dyn Watch {
+        self.watch
+    }
+}
+
+/// How an import's two threads spent their time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waits {
+    /// The parser, in all.
+    pub parsing: Duration,
+    /// The database waited for the parser.
+    pub for_parser: Duration,
+}
+
+/// Runs `parse` on a thread of its own beside `load`. An error of the parser is the import's.
+pub fn run<T>(
+    read: Arc<AtomicU64>,
+    rejects: Arc<Mutex<Rejects>>,
+    watch: &dyn Watch,
+    parse: impl FnOnce(&Sender) -> Result<()> + Send,
+    load: impl FnOnce(&mut Rows, &dyn Fn() -> Result<()>) -> Result<T>,
+) -> Result<(T, Waits)> {
+    let (full_sender, full) = mpsc::sync_channel(BATCHES);
+    let (empty, empty_receiver) = mpsc::sync_channel(BATCHES);
+    (0..BATCHES).for_each(|_| drop(empty.try_send(Batch::default())));
+    let sender = Sender { full: full_sender, empty: empty_receiver };
+    thread::scope(|scope| {
+        let failure = Arc::new(Mutex::new(None));
+        let told = failure.clone();
+        let parser = thread::Builder::new().name("parser".into()).spawn_scoped(scope, move || {
+            let began = Instant::now();
+            let outcome = parse(&sender);
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = outcome.err();
+            // The rows end when the sender is dropped, after the error is there.
+            drop(sender);
+            began.elapsed()
+        })?;
+        let mut rows =
+            Rows { full, empty, read, rejects, watch, given: 0, refused: 0, waited: Duration::ZERO };
+        // The database asks this before it commits: rows that end early must not look like the end.
+        let check = || match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        };
+        let outcome = load(&mut rows, &check);
+        let for_parser = rows.waited;
+        drop(rows);
+        let parsing = parser.join().map_err(|_| anyhow!("the parser crashed, which is a fault of dyno"))?;
+        let outcome = outcome?;
+        Ok((outcome, Waits { parsing, for_parser }))
+    })
+}

@@ -1,0 +1,163 @@
+//! The columns: what the file calls them, what the table that is there has, what the user says, and the types
+//! that the values fit.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Plan;
+use crate::infer::Inference;
+use crate::records::Records;
+use crate::source::Source;
+use crate::table::{Column, Types, list, names};
+use crate::value::Kind;
+
+impl Plan {
+    /// The columns of a table that is there, in the order in which the file fills them.
+    pub(super) fn matched(&self, columns: Vec<Column>, records: &[Vec<Vec<u8>>]) -> Result<Vec<Column>> {
+        let table = &self.table.name;
+        ensure!(
+            self.request.types == Types::Inferred,
+            "the table {table} is there and has its types: leave --types out"
+        );
+        ensure!(
+            self.request.primary_key.is_empty(),
+            "the table {table} is there and has its key: leave --primary-key out"
+        );
+        let Some(first) = records.first() else { return Ok(columns) };
+        if !self.header.value {
+            ensure!(
+                first.len() == columns.len(),
+                "{} has {} fields and the table {table} {} columns ({}): a header would tell which is which",
+                self.request.source.name(),
+                first.len(),
+                columns.len(),
+                list(&columns)
+            );
+            return Ok(columns);
+        }
+        let named = names(Some(first), first.len())?;
+        let find = |name: &String| {
+            let found = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+            found.cloned().with_context(|| {
+                let name_list = list(&columns);
+                format!(
+                    "the table {table} has no column '{name}', which the header names; it has {name_list}"
+                )
+            })
+        };
+        named.iter().map(find).collect()
+    }
+
+    /// The columns of a table that is to be made.
+    pub(super) fn new_columns(
+        &self,
+        records: &[Vec<Vec<u8>>],
+        stated: Option<Vec<Kind>>,
+        sample: &[u8],
+        whole: bool,
+    ) -> Result<Vec<Column>> {
+        let name = self.request.source.name();
+        let Some(first) = records.first() else {
+            ensure!(
+                whole,
+                "{name}: the first record is longer than the beginning that is looked at; give --types and --append to a table"
+            );
+            bail!("{name} is empty: there is nothing to make a table of");
+        };
+        let named = match (&self.request.types, self.header.value) {
+            // Without a header, names given for all columns are the columns' names.
+            (Types::Named(types), false) if types.len() == first.len() => {
+                types.iter().map(|(name, _)| name.clone()).collect()
+            }
+            (_, header) => names(header.then_some(first), first.len())?,
+        };
+        let inferred = stated.is_none();
+        let kinds = match stated {
+            Some(kinds) => kinds,
+            None => self.inferred(first.len(), sample, whole)?,
+        };
+        let found = named.iter().zip(kinds).map(|(name, kind)| Column {
+            name: name.clone(),
+            declared: String::new(),
+            kind,
+            inferred,
+        });
+        let mut columns: Vec<Column> = found.collect();
+        match &self.request.types {
+            Types::Inferred => {}
+            Types::InOrder(types) => {
+                ensure!(
+                    types.len() == columns.len(),
+                    "--types gives {} types for {} columns ({})",
+                    types.len(),
+                    columns.len(),
+                    list(&columns)
+                );
+                for (column, declared) in columns.iter_mut().zip(types) {
+                    *column = self.target.column(&column.name, declared)?;
+                }
+            }
+            Types::Named(types) => {
+                for (name, declared) in types {
+                    let place = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+                    let place = place.with_context(|| {
+                        format!("--types names '{name}', which is no column; there are {}", list(&columns))
+                    })?;
+                    columns[place] = self.target.column(&columns[place].name, declared)?;
+                }
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The types that fit the file's beginning.
+    fn inferred(&self, columns: usize, sample: &[u8], whole: bool) -> Result<Vec<Kind>> {
+        let sample = Box::new(std::io::Cursor::new(sample.to_vec()));
+        let records = Records::new(sample, self.dialect, self.request.source.name());
+        match infer(records, self.header.value, columns, &self.nulls()) {
+            Ok(kinds) => Ok(kinds),
+            // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
+            Err((kinds, _)) if !whole => Ok(kinds),
+            Err((_, error)) => Err(error),
+        }
+    }
+}
+
+/// The columns that a Parquet file states, by name and kind.
+#[cfg(feature = "parquet")]
+pub(super) fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    crate::parquet::columns(source)
+}
+
+/// No file states its columns: one that would was refused.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    bail!("this dyno was built without Parquet")
+}
+
+/// The types that fit every record; with an error, those until then.
+pub(super) fn infer(
+    mut records: Records,
+    header: bool,
+    columns: usize,
+    nulls: &[Vec<u8>],
+) -> Result<Vec<Kind>, (Vec<Kind>, anyhow::Error)> {
+    let mut inference = Inference::new(columns);
+    let (mut buffer, mut ends, mut first) = (vec![0; 1 << 16], vec![0; columns + 1], header);
+    loop {
+        let record = match records.read(&mut buffer, 0, &mut ends) {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(inference.kinds()),
+            Err(error) => return Err((inference.kinds(), error)),
+        };
+        // Of a record that will be rejected no field tells anything.
+        if !std::mem::take(&mut first) && record.fields == columns {
+            let mut from = 0;
+            for (column, &end) in ends[..columns].iter().enumerate() {
+                let field = &buffer[std::mem::replace(&mut from, end)..end];
+                if !nulls.iter().any(|null| null == field) {
+                    inference.see(column, field);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The plan carried out: the parser beside the database, once more where a late value changes the types.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::Plan;
+use super::columns::infer;
+use crate::error::Input;
+use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
+use crate::pipeline::{self, Rows, Waits, Watch};
+use crate::records::Records;
+use crate::rejects::Rejects;
+use crate::safety::Reached;
+use crate::source::{Opened, is_parquet};
+use crate::table::Column;
+
+/// What an import came to.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Rows in the table.
+    pub rows: u64,
+    /// Rows that were bad.
+    pub rejected: u64,
+    /// Bytes of the file as it lies there.
+    pub bytes: u64,
+    /// How long it took, from opening the file to the safety reached.
+    pub took: Duration,
+    /// What it survives.
+    pub reached: Reached,
+    /// How the threads spent the time.
+    pub waits: Waits,
+    /// Whether a late value changed the types, so that all was read again.
+    pub widened: bool,
+}
+
+impl Plan {
+    /// Loads the file.
+    ///
+    /// # Errors
+    /// Nothing was loaded; [`crate::BadInput`] where the file is to blame, [`crate::Interrupted`] where
+    /// `watch` asked to stop.
+    pub fn load(mut self, watch: &dyn Watch) -> Result<Report> {
+        let began = Instant::now();
+        let mut widened = false;
+        loop {
+            let rejects = Rejects::new(&self.request.on_error, self.request.source.name());
+            let rejects = Arc::new(Mutex::new(rejects));
+            let outcome = self.attempt(&rejects, watch);
+            let rejects = Arc::into_inner(rejects).and_then(|rejects| rejects.into_inner().ok());
+            let rejects = rejects.context("a thread crashed, which is a fault of dyno")?;
+            match outcome {
+                Ok(mut report) => {
+                    report.rejected = rejects.finish()?;
+                    report.took = began.elapsed();
+                    report.widened = widened;
+                    return Ok(report);
+                }
+                Err(error) => {
+                    rejects.discard();
+                    let contradiction = error.downcast::<Contradiction>()?;
+                    if !self.request.source.is_repeatable() || widened {
+                        return Err(unrepeatable(&contradiction, &self.request.source.name())).input();
+                    }
+                    watch.doing("reading all of it for its types");
+                    self.widen()?;
+                    widened = true;
+                }
+            }
+        }
+    }
+
+    /// Reads the file for the types that fit all of it.
+    fn widen(&mut self) -> Result<()> {
+        let opened = self.request.source.open(self.request.encoding)?;
+        let records = Records::new(opened.text, self.dialect, self.request.source.name());
+        let kinds = infer(records, self.header.value, self.table.columns.len(), &self.nulls())
+            .map_err(|(_, error)| error)?;
+        for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
+            column.kind = kind;
+            column.declared.clear();
+        }
+        self.target.declare(&mut self.table);
+        Ok(())
+    }
+
+    /// The rows of what was opened.
+    fn input(&self, opened: Opened) -> Result<parse::Input> {
+        if is_parquet(&opened.sample) {
+            #[cfg(feature = "parquet")]
+            return Ok(parse::Input::Parquet(crate::parquet::Rows::open(&self.request.source, opened.read)?));
+        }
+        let mut records = Records::new(opened.text, self.dialect, self.request.source.name());
+        if self.header.value {
+            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
+        }
+        Ok(parse::Input::Text(Box::new(records)))
+    }
+
+    fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
+        let opened = match self.opened.take() {
+            Some(opened) => opened,
+            None => self.request.source.open(self.request.encoding)?,
+        };
+        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
+        let input = self.input(opened)?;
+        let wanted = |column: &Column| Wanted {
+            name: column.name.clone(),
+            kind: column.kind,
+            inferred: column.inferred,
+        };
+        let parser = Parser {
+            input,
+            columns: self.table.columns.iter().map(wanted).collect(),
+            nulls: self.nulls(),
+            typed: self.target.is_typed(),
+            zeros: self.target.is_typed(),
+            rejects: rejects.clone(),
+        };
+        let (target, table, existing) = (&mut self.target, &self.table, self.existing);
+        let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
+            let reached = target.load(table, existing, rows, check);
+            is_unwanted.store(true, Ordering::Relaxed);
+            Ok((reached?, rows.loaded()))
+        };
+        let parse = |sender: &pipeline::Sender| parser.run(sender);
+        let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
+        let bytes = read.load(Ordering::Relaxed);
+        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, waits, widened: false })
+    }
+}

@@ -1,0 +1,87 @@
+//! Bad rows: the first one ends the import, or all go to a file with their reasons.
+
+use std::fs::{File, OpenOptions};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+
+use crate::error::{BadInput, BadRow, Input};
+
+/// What to do with a bad row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnError {
+    /// Stop, and load nothing.
+    Stop,
+    /// Leave it out and write it to this file.
+    Reject(PathBuf),
+}
+
+/// Takes the bad rows.
+pub struct Rejects {
+    on_error: OnError,
+    /// What messages call the source.
+    name: String,
+    /// There once a row was bad.
+    file: Option<csv::Writer<BufWriter<File>>>,
+    /// How many rows were bad.
+    pub count: u64,
+}
+
+impl Rejects {
+    /// For a source of this name.
+    pub fn new(on_error: &OnError, name: String) -> Rejects {
+        Rejects { on_error: on_error.clone(), name, file: None, count: 0 }
+    }
+
+    /// Takes a bad row with all its fields.
+    ///
+    /// # Errors
+    /// The row itself, where one is enough.
+    pub fn take(&mut self, bad: BadRow, record: &[impl AsRef<[u8]>]) -> Result<()> {
+        let OnError::Reject(path) = &self.on_error else {
+            return Err(BadInput(anyhow!("{}:{}: {bad}", self.name, bad.line)).into());
+        };
+        let context = || format!("cannot write the rejected rows to {}", path.display());
+        if self.file.is_none() {
+            self.file = Some(create(path)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let line = bad.line.to_string();
+        let column = bad.column.unwrap_or_default();
+        let about = [line.as_bytes(), column.as_bytes(), bad.reason.as_bytes(), bad.text.as_slice()];
+        file.write_record(about.into_iter().chain(record.iter().map(AsRef::as_ref))).with_context(context)?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Writes what is left and syncs it.
+    pub fn finish(mut self) -> Result<u64> {
+        if let (Some(file), OnError::Reject(path)) = (self.file.take(), &self.on_error) {
+            let context = || format!("cannot write the rejected rows to {}", path.display());
+            let file =
+                file.into_inner().map_err(|error| anyhow!("{}", error.error())).with_context(context)?;
+            let file =
+                file.into_inner().map_err(|error| anyhow!("{}", error.error())).with_context(context)?;
+            file.sync_all().with_context(context)?;
+        }
+        Ok(self.count)
+    }
+
+    /// Removes the file: what would have been loaded beside it was not.
+    pub fn discard(mut self) {
+        if let (Some(_), OnError::Reject(path)) = (self.file.take(), &self.on_error) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A new file: rejected rows of an earlier import are somebody's.
+fn create(path: &Path) -> Result<csv::Writer<BufWriter<File>>> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let file =
+        file.with_context(|| format!("cannot make {} for the rejected rows", path.display())).input()?;
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(BufWriter::new(file));
+    writer.write_record(["line", "column", "reason", "text", "record"])?;
+    Ok(writer)
+}

@@ -1,0 +1,216 @@
+//! The file: opened, unpacked by its first bytes, its bytes counted, its text made UTF-8.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+use encoding_rs::Encoding;
+
+use crate::encoding::Decoder;
+use crate::error::Input;
+use crate::stream::Stream;
+
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// Bytes of text from which shape and types are inferred; of standard input more, because it cannot be
+/// read again.
+const SAMPLE: [u64; 2] = [1 << 20, 16 << 20];
+
+/// Where the rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// How the bytes are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// By gzip.
+    Gzip,
+    /// By zstd.
+    Zstd,
+}
+
+/// An open source, from its first byte of text.
+pub struct Opened {
+    /// The text, in UTF-8 unless it is not: that is checked field by field.
+    pub text: Box<dyn BufRead + Send>,
+    /// Its beginning, which is still to be read.
+    pub sample: Vec<u8>,
+    /// Whether the sample is all there is.
+    pub whole: bool,
+    /// How it is packed.
+    pub packing: Packing,
+    /// Bytes read of the file as it lies there.
+    pub read: Arc<AtomicU64>,
+    /// To be set when nobody wants the rest, so that nobody waits for it.
+    pub is_unwanted: Arc<AtomicBool>,
+}
+
+impl Source {
+    /// The file that a word of the command line means; `-` is standard input.
+    pub fn new(word: &Path) -> Source {
+        if word == Path::new("-") { Source::Stdin } else { Source::File(word.to_owned()) }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Stdin => "standard input".into(),
+        }
+    }
+
+    /// Whether it can be read a second time: a pipe's path cannot.
+    pub fn is_repeatable(&self) -> bool {
+        matches!(self, Source::File(path) if path.is_file())
+    }
+
+    /// Its size in bytes as it lies there.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Source::File(path) if path.is_file() => path.metadata().ok().map(|data| data.len()),
+            _ => None,
+        }
+    }
+
+    /// The file's name without its folder and without what says how it is packed and written.
+    pub fn stem(&self) -> Option<String> {
+        let Source::File(path) = self else { return None };
+        let mut name = path.file_name()?.to_string_lossy().into_owned();
+        for ending in [".gz", ".zst", ".zstd", ".csv", ".tsv", ".tab", ".psv", ".txt", ".parquet"] {
+            let end = name.len().saturating_sub(ending.len());
+            if end > 0 && name.is_char_boundary(end) && name[end..].eq_ignore_ascii_case(ending) {
+                name.truncate(end);
+            }
+        }
+        Some(name)
+    }
+
+    /// Whether its name says so, before it says how it is packed.
+    pub fn is_named(&self, ending: &str) -> bool {
+        let Source::File(path) = self else { return false };
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let name =
+            [".gz", ".zst", ".zstd"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+        name.ends_with(ending)
+    }
+
+    /// Opens it and reads its beginning.
+    pub fn open(&self, encoding: Option<&'static Encoding>) -> Result<Opened> {
+        let read = Arc::new(AtomicU64::new(0));
+        let file = match self {
+            Source::File(path) => {
+                let file =
+                    File::open(path).with_context(|| format!("cannot open {}", path.display())).input()?;
+                ensure_file(&file, path).input()?;
+                file
+            }
+            Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        };
+        let is_unwanted = Arc::new(AtomicBool::new(false));
+        let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
+            true => Box::new(file),
+            false => Box::new(Stream { file, is_unwanted: is_unwanted.clone() }),
+        };
+        let mut bytes = BufReader::with_capacity(BLOCK, Counted { bytes, read: read.clone() });
+        let start = bytes.fill_buf().with_context(|| format!("cannot read {}", self.name()))?;
+        let packing = packing(start);
+        let mut text: Box<dyn BufRead + Send> = match packing {
+            Packing::Plain => Box::new(bytes),
+            Packing::Gzip => {
+                Box::new(BufReader::with_capacity(BLOCK, flate2::bufread::MultiGzDecoder::new(bytes)))
+            }
+            Packing::Zstd => Box::new(BufReader::with_capacity(BLOCK, zstd::Decoder::with_buffer(bytes)?)),
+        };
+        let start = text.fill_buf().with_context(|| format!("cannot read {}", self.name())).input()?;
+        let (encoding, mark) = match encoding {
+            Some(encoding) => (encoding, Encoding::for_bom(start).filter(|(found, _)| *found == encoding)),
+            None => {
+                let found = Encoding::for_bom(start);
+                (found.map_or(encoding_rs::UTF_8, |(found, _)| found), found)
+            }
+        };
+        text.consume(mark.map_or(0, |(_, length)| length));
+        if encoding != encoding_rs::UTF_8 {
+            text = Box::new(BufReader::with_capacity(BLOCK, Decoder::new(text, encoding)));
+        }
+        let limit = SAMPLE[usize::from(!self.is_repeatable())];
+        let mut sample = Vec::new();
+        let taken = (&mut text).take(limit).read_to_end(&mut sample);
+        taken.with_context(|| format!("cannot read {}", self.name())).input()?;
+        let whole = (sample.len() as u64) < limit;
+        let text = Box::new(Cursor::new(sample.clone()).chain(text));
+        Ok(Opened { text, sample, whole, packing, read, is_unwanted })
+    }
+}
+
+/// The encoding of a label, as web pages and `iconv` spell it.
+pub fn encoding(label: &str) -> Result<&'static Encoding> {
+    Encoding::for_label(label.as_bytes()).with_context(|| {
+        format!("no encoding is called '{label}': write utf-8, latin1, windows-1252, utf-16le or another label of encoding.spec.whatwg.org")
+    })
+}
+
+fn ensure_file(file: &File, path: &Path) -> Result<()> {
+    ensure!(!file.metadata()?.is_dir(), "{} is a folder, not a file", path.display());
+    Ok(())
+}
+
+/// What the first bytes say.
+fn packing(start: &[u8]) -> Packing {
+    match start {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        _ => Packing::Plain,
+    }
+}
+
+/// A reader that counts.
+struct Counted {
+    bytes: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Whether it is a Parquet file.
+pub fn is_parquet(sample: &[u8]) -> bool {
+    sample.starts_with(b"PAR1")
+}
+
+/// Refuses what is a table in another format by its first bytes.
+pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
+    if is_parquet(sample) {
+        if cfg!(feature = "parquet") {
+            return Ok(());
+        }
+        bail!(
+            "{name} is a Parquet file, which this dyno was built without: cargo build --release -p dyno --features parquet"
+        );
+    }
+    if sample.starts_with(b"SQLite format 3\0") {
+        bail!("{name} is a SQLite database and no text");
+    }
+    if sample.get(..4096.min(sample.len())).is_some_and(|start| start.contains(&0)) {
+        bail!(
+            "{name} holds zero bytes at its beginning: it is no text, or UTF-16 without its mark (--encoding utf-16le)"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,302 @@
+//! Into SQLite: a new database, or a table of one that is there.
+
+mod connection;
+mod feed;
+mod place;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Build;
+use dyno_sqlite::Api;
+
+use crate::error::Input;
+use crate::explain::Program;
+use crate::pipeline::Rows;
+use crate::safety::{Reached, Safety};
+use crate::table::{Column, Table};
+use crate::target::{Existing, Target};
+use connection::{Connection, Interrupter};
+use place::Fresh;
+
+/// How often somebody is asked whether to stop while SQLite is at work.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// PRAGMAs of a database that is built beside its place. Without journal and sync nothing is written
+/// twice; locked for good, SQLite does not look for other users after each transaction; memory for
+/// pages bounds what an index's sorting takes.
+pub const FRESH: [(&str, &str); 4] = [
+    ("journal_mode", "OFF"),
+    ("synchronous", "OFF"),
+    ("locking_mode", "EXCLUSIVE"),
+    ("cache_size", "-65536"),
+];
+
+/// Programs that load as dyno does, but for the virtual table and the thread of its own.
+const PROGRAMS: [Program; 3] = [
+    ("SQL", include_str!("../../templates/sqlite.sql.j2")),
+    ("C", include_str!("../../templates/sqlite.c.j2")),
+    ("Python", include_str!("../../templates/sqlite.py.j2")),
+];
+
+/// A SQLite database.
+pub struct Sqlite {
+    api: Api,
+    place: PathBuf,
+    safety: Safety,
+}
+
+impl Sqlite {
+    /// The database at a place, there or not.
+    pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
+        let api = dyno_sqlite::load(&Build::Bundled)?;
+        Ok(Sqlite { api, place: place.to_owned(), safety })
+    }
+
+    fn is_fresh(&self) -> bool {
+        !place::exists(&self.place)
+    }
+
+    /// PRAGMAs for the safety that is asked of a database that is there.
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        match (self.is_fresh(), self.safety) {
+            (true, _) => &FRESH,
+            (false, Safety::PowerLoss) => &[("synchronous", "FULL"), ("cache_size", "-65536")],
+            (false, Safety::ProcessCrash) => &[("synchronous", "OFF"), ("cache_size", "-65536")],
+            (false, Safety::None) => {
+                &[("synchronous", "OFF"), ("journal_mode", "MEMORY"), ("cache_size", "-65536")]
+            }
+        }
+    }
+
+    fn fill(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let statements = schema::statements(table, existing);
+        for sql in statements.before {
+            connection.execute(&sql).with_context(|| format!("cannot execute {sql}")).input()?;
+        }
+        feed::load(connection, table.columns.len(), &statements.insert, rows)?;
+        for sql in statements.after {
+            rows.watch().doing("making indexes");
+            connection.execute(&sql).with_context(|| format!("cannot execute {sql}; nothing was loaded"))?;
+        }
+        Ok(())
+    }
+
+    fn load_fresh(
+        &self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let fresh = Fresh::beside(&self.place)?;
+        fresh.write_behind(|| {
+            let connection = Connection::open(&self.api, fresh.path())?;
+            set(&connection, &FRESH)?;
+            connection.execute("BEGIN")?;
+            interruptible(&connection, rows, |rows| self.fill(&connection, table, existing, rows))?;
+            check()?;
+            connection.execute("COMMIT")?;
+            connection.close()
+        })?;
+        let sync = self.safety == Safety::PowerLoss;
+        rows.watch().doing(if sync { "syncing" } else { "moving into place" });
+        fresh.finish(sync)?;
+        let place = "built beside its place";
+        Ok(match sync {
+            true => Reached {
+                safety: Safety::PowerLoss,
+                by: format!("{place}, file synced, renamed, folder synced"),
+            },
+            false => Reached { safety: Safety::ProcessCrash, by: format!("{place} and renamed, not synced") },
+        })
+    }
+
+    fn load_existing(
+        &self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let connection = Connection::open(&self.api, &self.place)?;
+        let is_wal = journal(&connection).input()? == "wal";
+        let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
+        set(&connection, &settings.copied().collect::<Vec<_>>())?;
+        // At once, so that nobody else's writing can come between and fail it half way.
+        connection.execute("BEGIN IMMEDIATE")?;
+        let filled = interruptible(&connection, rows, |rows| self.fill(&connection, table, existing, rows));
+        if let Err(error) = filled.and_then(|()| check()) {
+            // SQLite may have rolled back already, as it does when the disk is full.
+            let _ = connection.execute("ROLLBACK");
+            return Err(error);
+        }
+        rows.watch().doing("committing");
+        connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
+        let reached = reached(&connection)?;
+        connection.close()?;
+        Ok(reached)
+    }
+}
+
+impl Target for Sqlite {
+    fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
+        if self.is_fresh() {
+            return Ok(None);
+        }
+        let connection = Connection::open(&self.api, &self.place)?;
+        schema::existing(&connection, table)
+            .with_context(|| format!("cannot read {}", self.place.display()))
+            .input()
+    }
+
+    fn column(&self, name: &str, declared: &str) -> Result<Column> {
+        schema::column(name, declared)
+    }
+
+    fn declare(&self, table: &mut Table) {
+        table.columns.iter_mut().filter(|column| column.declared.is_empty()).for_each(schema::declare);
+    }
+
+    fn is_typed(&self) -> bool {
+        true
+    }
+
+    fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
+        let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
+        let statements = schema::statements(table, existing);
+        let begin = if self.is_fresh() { "BEGIN" } else { "BEGIN IMMEDIATE" };
+        let all = pragmas.chain([begin.to_owned()]).chain(statements.before).chain([statements.insert]);
+        all.chain(statements.after).chain(["COMMIT".to_owned()]).collect()
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let mut reasons = match self.is_fresh() {
+            true => vec![
+                format!("{} is new: it is built beside its place without journal, then moved there", self.place.display()),
+                match self.safety {
+                    Safety::PowerLoss => "the file is synced before it is moved and the folder after: a power cut leaves nothing or all".into(),
+                    _ => "nothing is synced, as --safety asks".to_owned(),
+                },
+            ],
+            false => vec![format!(
+                "{} is there already: all is one transaction under its own journal",
+                self.place.display()
+            )],
+        };
+        reasons.push(
+            "one INSERT … SELECT from a virtual table: no call of the API for each row, no copy of a text"
+                .into(),
+        );
+        reasons
+    }
+
+    fn programs(&self) -> &'static [Program] {
+        &PROGRAMS
+    }
+
+    fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
+        let place = self.place.display().to_string();
+        let statements = schema::statements(table, existing);
+        let columns: Vec<String> = table.columns.iter().map(|column| schema::quoted(&column.name)).collect();
+        let (name, column_list) = (schema::quoted(&table.name), columns.join(", "));
+        let marks = vec!["?"; columns.len()].join(", ");
+        let pragmas = self.settings().iter().map(|(name, value)| format!("{name}={value}"));
+        minijinja::context! {
+            fresh => self.is_fresh(),
+            building => format!("{place}.building"),
+            pragmas => pragmas.collect::<Vec<_>>(),
+            before => statements.before,
+            after => statements.after,
+            insert_values => format!("INSERT INTO {name} ({column_list}) VALUES ({marks})"),
+            quoted_table => name,
+            column_list,
+            place,
+        }
+    }
+
+    fn load(
+        &mut self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        match self.is_fresh() {
+            true => self.load_fresh(table, existing, rows, check),
+            false => self.load_existing(table, existing, rows, check),
+        }
+    }
+}
+
+/// Sets PRAGMAs and makes sure that they are in force.
+fn set(connection: &Connection, settings: &[(&str, &str)]) -> Result<()> {
+    for (name, value) in settings {
+        connection.rows(&format!("PRAGMA {name}={value}"))?;
+        let found = connection.value(&format!("PRAGMA {name}"))?.unwrap_or_default();
+        let number = match *value {
+            "OFF" => "0",
+            "FULL" => "2",
+            other => other,
+        };
+        if !found.eq_ignore_ascii_case(value) && found != number {
+            bail!("SQLite was asked for {name}={value} and has {found}");
+        }
+    }
+    Ok(())
+}
+
+fn journal(connection: &Connection) -> Result<String> {
+    Ok(connection.value("PRAGMA journal_mode")?.unwrap_or_default().to_ascii_lowercase())
+}
+
+/// The safety of a database that was there, as SQLite tells its settings.
+fn reached(connection: &Connection) -> Result<Reached> {
+    let journal = journal(connection)?;
+    let synchronous = connection.value("PRAGMA synchronous")?.unwrap_or_default();
+    let safety = match (journal.as_str(), synchronous.as_str()) {
+        ("off" | "memory", _) => Safety::None,
+        (_, "2" | "3") => Safety::PowerLoss,
+        _ => Safety::ProcessCrash,
+    };
+    Ok(Reached { safety, by: format!("one transaction, journal_mode={journal}, synchronous={synchronous}") })
+}
+
+/// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
+fn interruptible(
+    connection: &Connection,
+    rows: &mut Rows,
+    work: impl FnOnce(&mut Rows) -> Result<()>,
+) -> Result<()> {
+    let interrupter: Interrupter = connection.interrupter();
+    let (watch, done) = (rows.watch(), AtomicBool::new(false));
+    let outcome = thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if watch.stops() {
+                    // SAFETY: the connection is open until the scope has ended.
+                    unsafe { interrupter.interrupt() };
+                }
+                thread::park_timeout(LOOK);
+            }
+        });
+        let outcome = work(rows);
+        done.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        outcome
+    });
+    match outcome {
+        Err(_) if watch.stops() => Err(crate::error::Interrupted.into()),
+        outcome => outcome,
+    }
+}

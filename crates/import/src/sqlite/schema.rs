@@ -1,0 +1,136 @@
+//! Tables of SQLite: their statements, and what their columns take.
+
+use anyhow::{Result, bail};
+
+use super::connection::Connection;
+use super::feed;
+use crate::table::{Column, Table};
+use crate::target::Existing;
+use crate::value::Kind;
+
+/// What is executed around the rows.
+pub struct Statements {
+    /// Before them.
+    pub before: Vec<String>,
+    /// The one that takes them.
+    pub insert: String,
+    /// After them.
+    pub after: Vec<String>,
+}
+
+/// The statements that load a table.
+pub fn statements(table: &Table, existing: Existing) -> Statements {
+    let name = quoted(&table.name);
+    let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+    let mut before = Vec::new();
+    if existing == Existing::Replace {
+        before.push(format!("DROP TABLE IF EXISTS {name}"));
+    }
+    if existing != Existing::Append {
+        before.push(create(table));
+    }
+    let insert = format!("INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}", columns.join(", "), feed::NAME);
+    let after = table.indexes.iter().map(|index| {
+        let columns: Vec<String> = index.iter().map(|column| quoted(column)).collect();
+        let index = quoted(&format!("{}_{}", table.name, index.join("_")));
+        format!("CREATE INDEX {index} ON {name} ({})", columns.join(", "))
+    });
+    Statements { before, insert, after: after.collect() }
+}
+
+/// The statement that makes the table.
+pub fn create(table: &Table) -> String {
+    let is_only_key = |column: &Column| table.primary_key == [column.name.clone()];
+    let mut parts: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| {
+            let key = if is_only_key(column) { " PRIMARY KEY" } else { "" };
+            format!("{} {}{key}", quoted(&column.name), column.declared)
+        })
+        .collect();
+    if table.primary_key.len() > 1 {
+        let columns: Vec<String> = table.primary_key.iter().map(|name| quoted(name)).collect();
+        parts.push(format!("PRIMARY KEY ({})", columns.join(", ")));
+    }
+    format!("CREATE TABLE {} ({})", quoted(&table.name), parts.join(", "))
+}
+
+/// A name as SQLite quotes it.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A column of a type that the user names.
+pub fn column(name: &str, declared: &str) -> Result<Column> {
+    let (declared, kind) = match declared.to_ascii_uppercase().as_str() {
+        word @ ("INTEGER" | "INT" | "BIGINT") => (word.to_owned(), Kind::INTEGER),
+        word @ ("REAL" | "DOUBLE" | "FLOAT") => (word.to_owned(), Kind::Real),
+        "TEXT" => ("TEXT".to_owned(), Kind::TEXT),
+        other => bail!(
+            "SQLite has no type '{other}' that keeps values as they are: the types are INTEGER, REAL and TEXT"
+        ),
+    };
+    Ok(Column { name: name.to_owned(), declared, kind, inferred: false })
+}
+
+/// Spells an inferred type.
+pub fn declare(column: &mut Column) {
+    column.declared = match column.kind {
+        Kind::Integer { .. } => "INTEGER",
+        Kind::Real => "REAL",
+        _ => "TEXT",
+    }
+    .to_owned();
+}
+
+/// The columns of a table that is there; none if it is not.
+pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> {
+    let literal = table.replace('\'', "''");
+    let kind = connection.value(&format!(
+        "SELECT type FROM sqlite_schema WHERE name = '{literal}' COLLATE NOCASE AND type IN ('table', 'view')"
+    ))?;
+    match kind.as_deref() {
+        None => return Ok(None),
+        Some("table") => {}
+        Some(_) => bail!("{table} is a view"),
+    }
+    let sql = format!("SELECT name, type FROM pragma_table_xinfo('{literal}') WHERE hidden = 0 ORDER BY cid");
+    let columns = connection.rows(&sql)?.into_iter().map(|row| {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
+        Column { kind: affinity(&declared), name, declared, inferred: false }
+    });
+    Ok(Some(columns.collect()))
+}
+
+/// What a column of a declared type takes (<https://sqlite.org/datatype3.html>, section 3.1).
+fn affinity(declared: &str) -> Kind {
+    let declared = declared.to_ascii_uppercase();
+    let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
+    if has(&["INT"]) {
+        Kind::INTEGER
+    } else if has(&["CHAR", "CLOB", "TEXT"]) {
+        Kind::TEXT
+    } else if declared.is_empty() || has(&["BLOB"]) || declared == "ANY" {
+        Kind::AsIs
+    } else if has(&["REAL", "FLOA", "DOUB"]) {
+        Kind::Real
+    } else {
+        Kind::Numeric
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_types_have_the_affinity_that_sqlite_gives_them() {
+        assert_eq!(affinity("BIGINT UNSIGNED"), Kind::INTEGER);
+        assert_eq!(affinity("varchar(20)"), Kind::TEXT);
+        assert_eq!(affinity("double precision"), Kind::Real);
+        assert_eq!(affinity("DECIMAL(8,2)"), Kind::Numeric);
+        assert_eq!((affinity(""), affinity("BLOB")), (Kind::AsIs, Kind::AsIs));
+    }
+}

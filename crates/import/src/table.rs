@@ -1,0 +1,144 @@
+//! The table that is loaded: its columns, their types, what is to be there besides.
+
+use anyhow::{Result, bail, ensure};
+
+use crate::value::Kind;
+
+/// A column of the table that the file fills.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The type as the engine spells it.
+    pub declared: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// Whether the type was inferred from the file's beginning.
+    pub inferred: bool,
+}
+
+/// The table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The columns that the file fills, in its order.
+    pub columns: Vec<Column>,
+    /// The columns of the primary key.
+    pub primary_key: Vec<String>,
+    /// Indexes to make after the load, each of some columns.
+    pub indexes: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Checks that keys name columns, and spells them as those are spelled.
+    pub fn check_keys(&mut self) -> Result<()> {
+        let columns = &self.columns;
+        for name in self.primary_key.iter_mut().chain(self.indexes.iter_mut().flatten()) {
+            match columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)) {
+                Some(column) => *name = column.name.clone(),
+                None => bail!("the table has no column '{name}'; it has {}", list(columns)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a column is part of the primary key or an index.
+    pub fn is_key(&self, name: &str) -> bool {
+        self.primary_key.iter().chain(self.indexes.iter().flatten()).any(|key| key == name)
+    }
+}
+
+/// Types as the command line gives them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Types {
+    /// All are inferred.
+    #[default]
+    Inferred,
+    /// One for each column, in order.
+    InOrder(Vec<String>),
+    /// Some by the columns' names; the others are inferred.
+    Named(Vec<(String, String)>),
+}
+
+impl Types {
+    /// Reads `INTEGER,TEXT` or `name:TYPE,name:TYPE`.
+    pub fn parse(text: &str) -> Result<Types> {
+        let parts = split(text);
+        ensure!(parts.iter().all(|part| !part.trim().is_empty()), "'{text}' leaves a type out");
+        let named: Vec<(String, String)> = parts
+            .iter()
+            .filter_map(|part| part.rsplit_once(':'))
+            .map(|(name, kind)| (name.trim().to_owned(), kind.trim().to_owned()))
+            .collect();
+        match named.len() {
+            0 => Ok(Types::InOrder(parts.iter().map(|part| part.trim().to_owned()).collect())),
+            count if count == parts.len() => Ok(Types::Named(named)),
+            _ => bail!("'{text}' mixes TYPE and column:TYPE; write all in one way"),
+        }
+    }
+}
+
+/// Cuts at commas that are not within parentheses, as in DECIMAL(8,2).
+fn split(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    text.split(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    })
+    .collect()
+}
+
+/// Names for columns: those of the header, made such that each is there and no two are the same.
+pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for column in 0..columns {
+        let given = header.and_then(|header| header.get(column)).map_or(&b""[..], Vec::as_slice);
+        let Ok(given) = std::str::from_utf8(given) else {
+            bail!("the header is not UTF-8; --encoding names another encoding")
+        };
+        let wanted = match given.trim() {
+            "" => format!("c{}", column + 1),
+            name => name.replace('\0', ""),
+        };
+        let is_taken = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let name = match is_taken(&wanted) {
+            false => wanted,
+            true => (2..)
+                .map(|number| format!("{wanted}_{number}"))
+                .find(|name| !is_taken(name))
+                .unwrap_or(wanted),
+        };
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The columns' names for a message.
+pub fn list(columns: &[Column]) -> String {
+    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_in_order_or_named() {
+        assert_eq!(
+            Types::parse("INTEGER, TEXT").unwrap(),
+            Types::InOrder(vec!["INTEGER".into(), "TEXT".into()])
+        );
+        let named = vec![("a b".to_owned(), "decimal(8,2)".to_owned()), ("c".to_owned(), "TEXT".to_owned())];
+        assert_eq!(Types::parse("a b:decimal(8,2),c:TEXT").unwrap(), Types::Named(named));
+        assert!(Types::parse("a:TEXT,INTEGER").is_err());
+        assert!(Types::parse("TEXT,").is_err());
+    }
+
+    #[test]
+    fn columns_have_names_that_differ() {
+        let header: Vec<Vec<u8>> = ["a", "", "A", "c2"].map(|name| name.as_bytes().to_vec()).to_vec();
+        assert_eq!(names(Some(&header), 5).unwrap(), ["a", "c2", "A_2", "c2_2", "c5"]);
+        assert_eq!(names(None, 2).unwrap(), ["c1", "c2"]);
+    }
+}

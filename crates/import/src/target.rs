@@ -1,0 +1,58 @@
+//! Where rows go: what an import needs of a database.
+
+use anyhow::Result;
+
+use crate::explain::{Program, literal};
+use crate::pipeline::Rows;
+use crate::safety::Reached;
+use crate::table::{Column, Table};
+
+/// How the table comes to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is made.
+    Create,
+    /// It is there, and the rows come to it.
+    Append,
+    /// It is there, and made anew.
+    Replace,
+}
+
+/// Where rows go.
+pub trait Target {
+    /// The columns of a table that is there; none if it is not.
+    fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>>;
+    /// A column of a type that the user names.
+    fn column(&self, name: &str, declared: &str) -> Result<Column>;
+    /// Spells the types that were inferred.
+    fn declare(&self, table: &mut Table);
+    /// Whether it wants numbers as numbers, or as the text that they have.
+    fn is_typed(&self) -> bool;
+    /// The statements that will be executed, in order.
+    fn statements(&self, table: &Table, existing: Existing) -> Vec<String>;
+    /// Why it is done so, in sentences.
+    fn reasons(&self) -> Vec<String>;
+    /// Programs that do the same without dyno, as templates.
+    fn programs(&self) -> &'static [Program] {
+        &[]
+    }
+    /// How the database's SQL writes a text.
+    fn literal(&self) -> fn(&str) -> String {
+        literal
+    }
+    /// What those templates need to know besides what every import has.
+    fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
+        minijinja::context! {}
+    }
+    /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did.
+    ///
+    /// # Errors
+    /// Nothing was loaded.
+    fn load(
+        &mut self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached>;
+}
