@@ -1,15 +1,30 @@
-# The commands of a clone. Everything is built by cargo; nothing is installed outside target/.
+# The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python get an
+# environment of their own; nothing is installed outside target/.
 
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
 DYNO = $(CARGO) run --release --quiet -p dyno --
+# Where Cargo puts what it builds. Programs in Go go beside its own; the private environment of the runner in
+# Python is there too.
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+PYTHON = $(TARGET)/python/bin/python
 
-.PHONY: build run test needs lint check bench clean
+.PHONY: build build-go build-python run test needs lint check bench gallery report-assets clean
 
-# dyno and its runners.
+# dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
 	$(BUILD)
+	-sh scripts/build-go.sh "$(TARGET)/release"
+	-sh scripts/build-python.sh
+
+# The private environment of the runner in Python.
+build-python:
+	sh scripts/build-python.sh
+
+# The runner of drivers in Go; without Go, nothing.
+build-go:
+	sh scripts/build-go.sh "$(TARGET)/release"
 
 # The fifteen tests on SQLite, with syncing on and off.
 run: build
@@ -20,18 +35,31 @@ test: needs lint check
 
 needs:
 	sh scripts/test-needs.sh
+	sh scripts/build-python.sh
 
 lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	cd runners/go && test -z "$$(gofmt -l .)" && go vet -mod=readonly ./...
+	PYTHONPYCACHEPREFIX=$(TARGET)/python/compiled $(PYTHON) -W error -m compileall -q runners/python
 
-check:
+check: build-go
+	cd runners/go && go test -mod=readonly ./...
 	$(CARGO) build --release --workspace
 	$(CARGO) test --release --workspace --no-fail-fast
+	$(PYTHON) -B -m unittest discover -s runners/python -t runners/python
 
 # dyno's own cost over programs written by hand in C.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
+
+# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium.
+gallery: build
+	sh scripts/gallery.sh
+
+# The report's chart library anew from the versions in package-lock.json. Only this needs npm.
+report-assets:
+	cd crates/dyno/report && npm ci --no-audit --no-fund && npm run build
 
 clean:
 	$(CARGO) clean

@@ -1,8 +1,15 @@
 #!/bin/sh
 # Installs what `make test` measures against, where it is missing: the system's SQLite, the servers of
-# PostgreSQL and MariaDB and their client libraries, and what encryption needs. As root on Debian by apt; elsewhere it says the command
-# and fails, because a test that silently lacks its engine proves nothing.
+# PostgreSQL and MariaDB and their client libraries, Berkeley DB with its header, LMDB and RocksDB, Python, what
+# encryption needs, and the browser that opens reports. As root on Debian by apt; elsewhere it says the command and
+# fails, because a test that silently lacks its engine proves nothing. Go it does not install.
 set -eu
+
+# Debian's package of Go is older than its drivers; no package of it is asked for.
+go version 2>/dev/null | grep -Eq 'go1\.(2[6-9]|[3-9][0-9])' || {
+    echo "make test: the drivers in Go need Go 1.26 or later: https://go.dev/dl/" >&2
+    exit 1
+}
 
 missing=
 need() { # a package, and a file that proves it is there
@@ -14,9 +21,9 @@ need libpq5 "/usr/lib/*/libpq.so.5"
 need libmariadb3 "/usr/lib/*/libmariadb.so.3"
 need postgresql "/usr/lib/postgresql/*/bin/postgres"
 need mariadb-server "/usr/sbin/mariadbd"
-need libssl-dev "/usr/include/openssl/crypto.h"
-need gocryptfs "/usr/bin/gocryptfs"
-need fuse3 "/usr/bin/fusermount3"
+# PostgreSQL and MariaDB and their client libraries, Berkeley DB with its header, LMDB and RocksDB, Python, what
+# encryption needs, and the browser that opens reports. As root on Debian by apt; elsewhere it says the command and
+# fails, because a test that silently lacks its engine proves nothing. Go it does not install.
 
 [ -n "$missing" ] || exit 0
 command="apt-get install -y --no-install-recommends$missing"

@@ -1,7 +1,7 @@
-//! Measures dyno itself: what a trial of `dyno run speedtest` takes, test by test, over what a C
-//! program written by hand takes for the same (`bench/reference.c`, and `libpq.c` and `libmariadb.c` for the
-//! servers that are installed), and what the null runner takes; and what it takes to put rows into the tables
-//! of servers, over C and psql.
+//! Measures dyno itself: what a trial of `dyno run speedtest` and `dyno run kv` takes, test by test, over
+//! what a C program written by hand takes for the same (`bench/reference.c`, `libpq.c` and `libmariadb.c` for
+//! the servers that are installed, `bdb.c`), and what the null runner takes; and what it takes to put rows into
+//! the tables of servers, over C and psql.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -13,7 +13,9 @@
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
 mod clients;
+mod kv;
 mod loads;
+mod measured;
 mod reference;
 mod session;
 mod table;
@@ -21,12 +23,13 @@ mod table;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Parser;
 use dyno::placement::Placement;
 use dyno::scratch;
 
-use session::{Kind, Session};
+use measured::Measured;
+use session::Session;
 
 /// Measure dyno's own cost against hand-written C.
 #[derive(Debug, Parser)]
@@ -35,14 +38,14 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// The contenders to compare with C.
-    #[arg(long, value_delimiter = ',', default_values = CONTENDERS)]
+    /// The only work to measure: speedtest, loads or kv.
+    #[arg(long)]
+    only: Option<String>,
+    /// The contenders to compare with C, where they are not the usual ones of the work.
+    #[arg(long, value_delimiter = ',', requires = "only")]
     with: Vec<String>,
-    /// The work to compare.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["statements", "loads"])]
-    work: Vec<Kind>,
     /// How many rows a load has.
-    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
     /// Where the databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
@@ -58,9 +61,6 @@ struct Arguments {
     seed: u64,
 }
 
-/// With syncing, where the device decides, and without, where the processor does. Of servers only without,
-/// since what a sync takes says nothing of their clients.
-const CONTENDERS: [&str; 4] = ["sqlite", "sqlite:nosync", "postgres:nosync", "mariadb:nosync"];
 /// Where disturbed pairs have to be repeated: how many times the rounds wanted it may take.
 const PATIENCE: u32 = 3;
 
@@ -68,30 +68,53 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
     placement.apply_to_self()?;
-    let Arguments { with, work, rows, dir, seed, .. } = &arguments;
-    let mut session = Session::prepare(with, work, *rows, dir, placement, *seed)?;
+    let wanted = |measured: &&Measured| arguments.only.as_ref().is_none_or(|only| only == measured.name);
+    let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
+    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, loads or kv");
+    let mut missed = false;
+    for measured in chosen {
+        missed |= measure(measured, &arguments, placement.clone())?;
+    }
+    println!("{}", placement.note);
+    Ok(ExitCode::from(u8::from(missed)))
+}
+
+/// Measures one suite and prints its tables. Whether an aim is missed.
+fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> Result<bool> {
+    let names = match arguments.with.is_empty() {
+        true => measured.contenders.iter().map(|name| name.to_string()).collect(),
+        false => arguments.with.clone(),
+    };
+    let Arguments { rows, dir, seed, .. } = arguments;
+    let Some(mut session) = Session::prepare(measured, &names, *rows, dir, placement, *seed)? else {
+        return Ok(false);
+    };
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds
         || (session.fewest_pairs() < wanted && round <= PATIENCE * arguments.rounds)
     {
         let fewest = session.fewest_pairs();
-        eprintln!("round {round}: at least {fewest} of {wanted} undisturbed pairs of each test");
+        eprintln!(
+            "{}, round {round}: at least {fewest} of {wanted} undisturbed pairs of each test",
+            measured.name
+        );
         // The first round fills caches that all later ones find filled.
         session.round(round > 0)?;
         round += 1;
     }
+    if measured.loads {
+        let (text, verdict) = loads::compare(&session.comparisons, *rows, *seed);
+        println!("{text}");
+        return Ok(verdict.is_missed());
+    }
     let mut missed = false;
-    for comparison in session.comparisons.iter().filter(|comparison| comparison.load.is_none()) {
+    for comparison in &session.comparisons {
         let compare = if comparison.server { clients::compare } else { table::compare };
         let (text, verdict) = compare(comparison, &session.titles(), arguments.seed);
         println!("{text}");
         missed |= verdict.is_missed();
     }
-    let (text, verdict) = loads::compare(&session.comparisons, *rows, *seed);
-    println!("{text}");
-    missed |= verdict.is_missed();
     println!("{}", table::null(&session));
-    println!("{}", session.placement().note);
-    Ok(ExitCode::from(u8::from(missed)))
+    Ok(missed)
 }

@@ -10,18 +10,20 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno::placement::Placement;
 use dyno_protocol::{Job, Server, Work};
 
+use crate::kv;
 use crate::session::Time;
 
 /// The folder of the programs' sources.
 const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
 /// The bundled SQLite, which the SQLite runner's build leaves beside the programs with its header.
 const SQLITE: &str = "libdyno_sqlite3.so";
-/// The programs' sources and the libraries of the system that they are linked with, by the runner that
-/// loads the same library.
-const PROGRAMS: [(&str, &str, &str); 3] = [
-    ("sqlite", "reference.c", SQLITE),
-    ("postgres", "libpq.c", "-l:libpq.so.5"),
-    ("mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+/// The programs' sources and the libraries of the system that they are linked with, by the suite and the
+/// runner that loads the same library.
+const PROGRAMS: [(&str, &str, &str, &str); 4] = [
+    ("speedtest", "sqlite", "reference.c", SQLITE),
+    ("speedtest", "postgres", "libpq.c", "-l:libpq.so.5"),
+    ("speedtest", "mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+    ("kv", "bdb", "bdb.c", "-l:libdb-5.3.so"),
 ];
 
 /// The programs, ready to run, by the runner that each is compared with.
@@ -32,12 +34,16 @@ pub struct References {
 impl References {
     /// Compiles those that are compared with these runners, and links each with the very library that
     /// the runner loads.
-    pub fn build<'a>(folder: &Path, runners: impl Iterator<Item = &'a str>) -> Result<References> {
+    pub fn build<'a>(
+        folder: &Path,
+        suite: &str,
+        runners: impl Iterator<Item = &'a str>,
+    ) -> Result<References> {
         let mut programs = BTreeMap::new();
         for runner in runners {
-            let found = PROGRAMS.iter().find(|(name, _, _)| *name == runner);
-            let (_, source, library) =
-                found.with_context(|| format!("no C program does what {runner} does"))?;
+            let found = PROGRAMS.iter().find(|(of, name, ..)| (*of, *name) == (suite, runner));
+            let (_, _, source, library) =
+                found.with_context(|| format!("no C program does what {runner} does in {suite}"))?;
             if !programs.contains_key(runner) {
                 programs.insert(runner.to_owned(), compile(folder, source, library)?);
             }
@@ -63,13 +69,16 @@ impl References {
     }
 }
 
-/// The statements of a job's tests, for a C program.
-pub fn files(job: &Job) -> Vec<PathBuf> {
-    let files = job.tests.iter().filter_map(|test| match &test.work {
-        Work::Statements { file, .. } => Some(file.clone()),
-        _ => None,
-    });
-    [PathBuf::from("--")].into_iter().chain(files).collect()
+/// The tests of a job, as a C program reads them.
+pub fn tests(job: &Job) -> Result<Vec<OsString>> {
+    let mut arguments = vec![OsString::from("--")];
+    for test in &job.tests {
+        match &test.work {
+            Work::Statements { file, .. } => arguments.push(file.into()),
+            work => arguments.extend(kv::arguments(work).context("no C program does this test")?),
+        }
+    }
+    Ok(arguments)
 }
 
 /// psql's own time for the last of these commands, in a database made for them.
@@ -138,6 +147,7 @@ fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
                 .chain(settings.map(OsString::from))
                 .collect())
         }
+        ("bdb", None) => Ok(kv::place(job)),
         ("postgres", Some(Server { host, port, user, scratch, .. })) => {
             Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, scratch]))
         }

@@ -17,23 +17,13 @@ use dyno_protocol::Job;
 use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::clients;
 use crate::loads::{self, Inputs, Load};
+use crate::measured::Measured;
 use crate::reference::{self, References};
+use crate::{clients, kv};
 
-/// The suite that is measured.
-const SUITE: &str = "speedtest.toml";
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
-
-/// A kind of work that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    /// The suite's tests, which are statements.
-    Statements,
-    /// Rows put into the tables of servers.
-    Loads,
-}
 
 /// One duration, and the wait and the work within it, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +65,8 @@ pub struct Session {
     scratch: Scratch,
     conduct: Conduct,
     references: References,
-    inputs: Inputs,
+    /// The rows to load, where that is measured.
+    inputs: Option<Inputs>,
     servers: Servers,
     random: Rng,
     /// Of each contender but the null runner.
@@ -85,32 +76,36 @@ pub struct Session {
 }
 
 impl Session {
-    /// Plans the suite for the contenders and the null runner, writes so many rows to load, and builds the C
-    /// programs.
+    /// Plans the tests for the contenders and the null runner, writes so many rows to load, and builds the C
+    /// programs. None where no contender can be measured here.
     pub fn prepare(
+        measured: &Measured,
         names: &[String],
-        work: &[Kind],
         rows: u64,
         dir: &Path,
         placement: Placement,
         seed: u64,
-    ) -> Result<Session> {
+    ) -> Result<Option<Session>> {
         let home = Home::find()?;
         let registry = Registry::load(&home)?;
         let names = names.iter().map(String::as_str).chain(["null"]);
         let mut contenders =
             names.map(|name| Contender::parse(name, &registry)).collect::<Result<Vec<_>>>()?;
-        contenders.retain(clients::is_available);
-        let suite = Suite::load(&home.suites().join(SUITE), &registry.dialects())?;
-        let parameters = Parameters::resolve(&suite.parameters, &[])?;
+        contenders.retain(|contender| clients::is_available(contender) && kv::is_available(contender));
+        if contenders.len() < 2 {
+            return Ok(None);
+        }
+        let suite = Suite::load(&home.suites().join(measured.file()), &registry.dialects())?;
+        let changes = measured.parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let parameters = Parameters::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
         let scratch = Scratch::create(dir)?;
-        let selection = select(&suite, None)?;
+        let selection = select(&suite, measured.only)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
         let tests = plan.tests.len();
         let comparisons = compared.iter().enumerate().flat_map(|(place, contender)| {
-            let suite = work.contains(&Kind::Statements).then_some((None, tests));
-            let loads = loads::of(contender).iter().filter(|_| work.contains(&Kind::Loads));
+            let suite = (!measured.loads).then_some((None, tests));
+            let loads = loads::of(contender).iter().filter(|_| measured.loads);
             suite.into_iter().chain(loads.map(|load| (Some(*load), 1))).map(move |(load, tests)| Comparison {
                 contender: place,
                 label: contender.label.clone(),
@@ -122,13 +117,13 @@ impl Session {
         });
         let comparisons = comparisons.collect();
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
-        let references = References::build(&home.programs, runners)?;
+        let references = References::build(&home.programs, measured.suite, runners)?;
         let pairing = Pairing::default();
         let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
-        Ok(Session {
+        Ok(Some(Session {
             servers,
             comparisons,
-            inputs: Inputs::write(rows, seed)?,
+            inputs: measured.loads.then(|| Inputs::write(rows, seed)).transpose()?,
             plan,
             scratch,
             conduct: Conduct {
@@ -141,7 +136,7 @@ impl Session {
             references,
             random: Rng::with_seed(seed),
             null: Vec::new(),
-        })
+        }))
     }
 
     /// Runs every program once. A round that does not count is forgotten.
@@ -182,11 +177,6 @@ impl Session {
         self.plan.tests.iter().map(|test| format!("{} {}", test.id, test.title)).collect()
     }
 
-    /// Where the programs run.
-    pub fn placement(&self) -> &Placement {
-        &self.conduct.placement
-    }
-
     /// The number of undisturbed pairs of the test that has the fewest.
     pub fn fewest_pairs(&self) -> usize {
         let tests = self.comparisons.iter().flat_map(|comparison| &comparison.pairs);
@@ -218,10 +208,12 @@ impl Session {
         let job = self.job(contender, load, folder.path())?;
         let runner = &self.plan.contenders[contender].runner.name;
         let placement = &self.conduct.placement;
-        let times = match load {
-            Some(load) if load.is_psqls() => vec![reference::copy(&job, self.inputs.script(), placement)?],
-            Some(load) => self.references.run(runner, &job, self.inputs.arguments(load), placement)?,
-            None => self.references.run(runner, &job, reference::files(&job), placement)?,
+        let times = match load.zip(self.inputs.as_ref()) {
+            Some((load, inputs)) if load.is_psqls() => {
+                vec![reference::copy(&job, inputs.script(), placement)?]
+            }
+            Some((load, inputs)) => self.references.run(runner, &job, inputs.arguments(load), placement)?,
+            None => self.references.run(runner, &job, reference::tests(&job)?, placement)?,
         };
         ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
         Ok(times)
@@ -231,8 +223,8 @@ impl Session {
         let mut job = self.plan.job(&self.plan.contenders[contender], folder);
         job.tests.iter_mut().for_each(|test| test.check = None);
         job.server = self.servers.reach(&self.plan.contenders[contender])?;
-        Ok(match load {
-            Some(load) => self.inputs.job(load, job),
+        Ok(match load.zip(self.inputs.as_ref()) {
+            Some((load, inputs)) => inputs.job(load, job),
             None => job,
         })
     }

@@ -105,15 +105,14 @@ fn judge(text: &mut String, comparison: &Comparison, long: &[(Verdict, &String)]
     long.iter().map(|(verdict, _)| *verdict).fold(worst, Verdict::max)
 }
 
-/// The null runner's cost for the same statements.
+/// The null runner's cost for the same statements or operations.
 pub fn null(session: &Session) -> String {
-    let mut text =
-        "\n**null**\n\n| test | statements | ns | ns per statement |\n|---|--:|--:|--:|\n".to_owned();
+    let mut text = "\n**null**\n\n| test | operations | ns | ns each |\n|---|--:|--:|--:|\n".to_owned();
     for (index, (test, title)) in session.tests().iter().zip(session.titles()).enumerate() {
         let times: Vec<f64> = session.null.iter().map(|times| times[index] as f64).collect();
         let time = median(&times).unwrap_or(f64::NAN);
-        let each = time / test.statements as f64;
-        let _ = writeln!(text, "| {title} | {} | {time:.0} | {each:.2} |", test.statements);
+        let operations = test.amount.map_or(test.statements, |amount| amount.count);
+        let _ = writeln!(text, "| {title} | {operations} | {time:.0} | {:.2} |", time / operations as f64);
     }
     text
 }

@@ -37,6 +37,17 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show the results of a run again
     Show(ShowArgs),
+    /// Write a page: one HTML file that opens anywhere, without a network
+    ///
+    /// With several runs the last one is the subject, and it is compared with each of the others.
+    Report(ReportArgs),
+    /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row a sample
+    Export(ExportArgs),
+    /// List the runs kept here, and draw how a test's medians went over time
+    ///
+    /// A run from which on a contender is slower or faster is flagged by a permutation test; docs/report.md
+    /// explains it.
+    History(HistoryArgs),
     /// Compare two runs, test by test
     Compare(CompareArgs),
     /// Set runs of several sizes side by side: how fast each contender is at each
@@ -163,6 +174,9 @@ pub struct PlaceArgs {
     /// How long one test may take before its trial is given up
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub timeout: Duration,
+    /// Write the page of the run too: one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     pub quiet: bool,
@@ -193,6 +207,42 @@ pub struct ShowArgs {
     /// How the results are printed
     #[command(flatten)]
     pub show: ShowOptions,
+}
+
+/// Arguments of `dyno report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The run files, the subject last [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The page [default: the last run's name, with .html]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Show it in the browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+/// Arguments of `dyno export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The run files [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The file; its ending says the format: .csv or .parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `dyno history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Only runs of this suite [default: that of the newest run]
+    pub suite: Option<String>,
+    /// Draw this test, by its id
+    #[arg(long, value_name = "ID")]
+    pub test: Option<String>,
+    /// The folder of run files
+    #[arg(long, default_value = "results")]
+    pub results: PathBuf,
 }
 
 /// Arguments of `dyno compare`.

@@ -2,7 +2,7 @@
 //!
 //! The modules follow the way of the data: a [`suite`] and its contenders ([`engine`]) become a
 //! [`plan`], the plan becomes [`trial`]s within a [`run`], a run is kept as a [`record`], the
-//! [`verdict`] judges the record, and [`output`] shows the verdict. No stage reaches back.
+//! [`verdict`] judges the record, and [`output`] and [`report`] show the verdict. No stage reaches back.
 //! `docs/architecture.md` is the map.
 
 pub mod answers;
@@ -21,6 +21,7 @@ pub mod placement;
 pub mod plan;
 pub mod proof;
 pub mod record;
+pub mod report;
 pub mod run;
 pub mod scratch;
 pub mod server;

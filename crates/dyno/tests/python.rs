@@ -10,9 +10,9 @@ use dyno::server::Installation;
 use dyno_protocol::Build;
 
 /// Every driver, and every way of loading that is not its usual one.
-const EMBEDDED: &str = "sqlite/sqlite3 sqlite/apsw duckdb duckdb+appender duckdb+executemany";
+const EMBEDDED: &str = "sqlite/sqlite3 sqlite/apsw duckdb duckdb/python+appender duckdb/python+executemany";
 const POSTGRES: &str = "postgres/psycopg postgres/psycopg+pipeline postgres/psycopg+insert";
-const MARIADB: &str = "mariadb/pymysql mariadb/pymysql+multi-row mariadb/pymysql+insert";
+const MARIADB: &str = "mariadb/pymysql mariadb/pymysql+multirow mariadb/pymysql+insert";
 
 /// A place where the private environment is there.
 fn place() -> Place {

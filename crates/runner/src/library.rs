@@ -84,32 +84,51 @@ macro_rules! functions {
         impl $api {
             /// Looks every function up; the error names the one that is missing.
             pub fn resolve(library: $crate::library::Library) -> anyhow::Result<$api> {
-                use $crate::library::symbol;
-                // SAFETY: these are the signatures of the library's header. A library that has functions
-                // of these names with others is another one.
-                unsafe {
-                    Ok($api {
-                        $($name: symbol(&library, $symbol, $library)?,)*
-                        $($maybe: symbol(&library, $other, $library).ok(),)*
-                        _library: library,
-                    })
-                }
+                let should_be: &str = $library;
+                // SAFETY: these are the signatures of the library's header. A library that has functions of
+                // these names with others is another one.
+                let table = unsafe { $crate::library::Table::new(library, should_be) };
+                Ok($api {
+                    $($name: table.look_up($symbol)?,)*
+                    $($maybe: table.look_up($other).ok(),)*
+                    _library: table.into_library(),
+                })
             }
         }
     };
 }
 
-/// One function of a library, for [`functions!`](crate::functions).
-///
-/// # Safety
-/// `T` is the function's type.
-///
-/// # Errors
-/// There is none of that name, so that the library is not what it should be.
-pub unsafe fn symbol<T: Copy>(library: &Library, name: &str, should_be: &str) -> Result<T> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { library.get::<T>(name) };
-    found.map(|symbol| *symbol).with_context(|| format!("it has no function {name}: it is not {should_be}"))
+/// A library whose functions are looked up, for [`functions!`](crate::functions).
+#[derive(Debug)]
+pub struct Table {
+    library: Library,
+    should_be: &'static str,
+}
+
+impl Table {
+    /// Begins to look functions up.
+    ///
+    /// # Safety
+    /// Whatever is looked up by a name is of the type that the library gives it.
+    pub unsafe fn new(library: Library, should_be: &'static str) -> Table {
+        Table { library, should_be }
+    }
+
+    /// A function.
+    ///
+    /// # Errors
+    /// There is none of that name, so that the library is not what it should be.
+    pub fn look_up<T: Copy>(&self, name: &str) -> Result<T> {
+        // SAFETY: as the caller of `new` promised.
+        let found = unsafe { self.library.get::<T>(name) };
+        let found = found.map(|symbol| *symbol);
+        found.with_context(|| format!("it has no function {name}: it is not {}", self.should_be))
+    }
+
+    /// The library, to be kept for as long as its functions are.
+    pub fn into_library(self) -> Library {
+        self.library
+    }
 }
 
 /// The file that an address was mapped from, as the kernel names it: with the address of one of its

@@ -38,13 +38,21 @@ fn run_with<D: Driver>(input: impl Read, out: impl Write) -> ExitCode {
             eprintln!("{stop}: {}", stop.source().map(ToString::to_string).unwrap_or_default());
             return ExitCode::FAILURE;
         }
-        Ok(Err(Stop::Failed(error))) => format!("{error:#}"),
+        Ok(Err(Stop::Failed(error))) => advise(format!("{error:#}")),
         Err(panic) => format!("the runner panicked, which is an error in the runner: {}", text_of(&*panic)),
     };
     eprintln!("{message}");
     // Nothing more can be done where this cannot be written either.
     let _ = events.send(&Event::Failed(Failed { test: current, message }));
     ExitCode::FAILURE
+}
+
+/// Adds what to do about an error that any engine may have.
+fn advise(message: String) -> String {
+    if message.contains("No space left on device") {
+        return message + "; give --dir a folder with more room";
+    }
+    message
 }
 
 /// What a panic said.

@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Error, Result};
@@ -112,6 +113,8 @@ fn statement_count(work: &Work) -> usize {
     }
 }
 
+/// What the kernel counts blocks of files in, in bytes.
+const BLOCK: u64 = 512;
 /// How many characters of a statement a message quotes.
 const QUOTED: usize = 200;
 
@@ -123,14 +126,15 @@ pub fn quote(sql: &str) -> String {
     }
 }
 
-/// The sizes of all files in a folder and below. A file that goes away meanwhile counts nothing.
+/// The sizes of all files in a folder and below. A file that goes away meanwhile counts nothing, and so
+/// do holes, which some engines leave at the end of a file.
 fn folder_bytes(folder: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         sum += match entry.metadata() {
             Ok(data) if data.is_dir() => folder_bytes(&entry.path())?,
-            Ok(data) => data.len(),
+            Ok(data) => data.len().min(data.blocks() * BLOCK),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error) => return Err(error),
         };

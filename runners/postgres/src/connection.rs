@@ -1,19 +1,20 @@
 //! An open connection, and the loop that is measured.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::rc::Rc;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
+use dyno_runner::Answer;
 use dyno_runner::server::Client;
-use dyno_runner::{Answer, number, real};
 
 use crate::api::{
     Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_CONTEXT, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE,
     EMPTY_QUERY, FATAL_ERROR, PgResult, TUPLES_OK,
 };
 use crate::load::Way;
+use crate::values::put;
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
@@ -66,11 +67,21 @@ impl Connection {
     /// The result is one of this connection, or null; it is cleared.
     #[inline]
     pub unsafe fn changed(&self, result: *mut PgResult) -> Result<u64> {
+        // SAFETY: as the caller promises.
+        unsafe { self.done(result, |result| count((self.api.cmd_tuples)(result))) }
+    }
+
+    /// Takes the result of a command that returns no rows, and what `read` finds in it.
+    ///
+    /// # Safety
+    /// The result is one of this connection, or null; it is cleared.
+    #[inline]
+    pub unsafe fn done<T>(&self, result: *mut PgResult, read: impl FnOnce(*mut PgResult) -> T) -> Result<T> {
         let api = &*self.api;
         // SAFETY: as the caller promises.
         unsafe {
             let outcome = match (api.result_status)(result) {
-                COMMAND_OK => Ok(count((api.cmd_tuples)(result))),
+                COMMAND_OK => Ok(read(result)),
                 status => Err(self.error(result, status)),
             };
             (api.clear)(result);
@@ -98,7 +109,7 @@ impl Connection {
 
     /// The end of a statement, whose first result came to `outcome`.
     #[inline]
-    pub fn end(&self, outcome: Result<u64>) -> Result<u64> {
+    pub fn end<T>(&self, outcome: Result<T>) -> Result<T> {
         // SAFETY: the connection is open, and a statement is under way on it.
         let next = unsafe { (self.api.get_result)(self.conn) };
         if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
@@ -107,7 +118,7 @@ impl Connection {
     /// Clears the results after the first. Where that is no failure, there were several statements in the
     /// text.
     #[cold]
-    fn drain(&self, mut next: *mut PgResult, outcome: Result<u64>) -> Result<u64> {
+    fn drain<T>(&self, mut next: *mut PgResult, outcome: Result<T>) -> Result<T> {
         let api = &*self.api;
         // SAFETY: each result is one of this connection and cleared once. A COPY would give results
         // without end.
@@ -264,39 +275,6 @@ impl Drop for Connection {
 /// The server's notices, as that a table to drop does not exist, are no errors and for nobody here.
 unsafe extern "C" fn ignore(_: *mut c_void, _: *const PgResult) {}
 
-/// Object identifiers of types, the same in every PostgreSQL (`pg_type.dat`).
-const BOOL: c_uint = 16;
-const BYTEA: c_uint = 17;
-const INT8: c_uint = 20;
-const INT2: c_uint = 21;
-const INT4: c_uint = 23;
-const OID: c_uint = 26;
-const FLOAT4: c_uint = 700;
-const FLOAT8: c_uint = 701;
-const NUMERIC: c_uint = 1700;
-
-/// Adds a value of a type by its text.
-#[inline]
-fn put(value: &[u8], kind: c_uint, answer: &mut Answer) {
-    match kind {
-        INT4 | INT8 | INT2 | NUMERIC | OID => number(value, answer),
-        FLOAT8 | FLOAT4 => real(value, answer),
-        BOOL => answer.integer((value == b"t").into()),
-        BYTEA => match bytes(value) {
-            Some(bytes) => answer.blob(&bytes),
-            None => answer.blob(value),
-        },
-        _ => answer.text(value),
-    }
-}
-
-/// The bytes that `\x00ff` means, the spelling of every PostgreSQL since 9.0.
-fn bytes(value: &[u8]) -> Option<Vec<u8>> {
-    let digits = value.strip_prefix(b"\\x")?;
-    let digit = |letter: u8| char::from(letter).to_digit(16).map(|digit| digit as u8);
-    digits.chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
-}
-
 /// The number of rows that libpq gives as text; empty for statements that change none.
 ///
 /// # Safety
@@ -319,28 +297,7 @@ unsafe fn text(string: *const c_char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::Value;
-
     use super::*;
-
-    fn read(kind: c_uint, value: &str) -> Value {
-        let mut answer = Answer::new();
-        put(value.as_bytes(), kind, &mut answer);
-        answer.end_row();
-        answer.first().unwrap()
-    }
-
-    #[test]
-    fn values_have_the_type_of_their_column() {
-        assert_eq!(read(INT4, "-7"), Value::Integer(-7));
-        assert_eq!(read(NUMERIC, "24999.5000000000000000"), Value::Real(24999.5));
-        assert_eq!(read(NUMERIC, "6242727547"), Value::Integer(6_242_727_547));
-        assert_eq!(read(NUMERIC, "NaN"), Value::Text("NaN".into()));
-        assert_eq!(read(FLOAT8, "1"), Value::Real(1.0));
-        assert_eq!((read(BOOL, "t"), read(BOOL, "f")), (Value::Integer(1), Value::Integer(0)));
-        assert_eq!(read(BYTEA, "\\x00ff"), Value::Blob { blob: "00ff".into() });
-        assert_eq!(read(1043, "7"), Value::Text("7".into()));
-    }
 
     #[test]
     fn changed_rows_are_counted_from_text() {

@@ -148,9 +148,9 @@ impl Connection {
         let result = unsafe {
             let count = types.len() as c_int;
             let result = (self.api().prepare)(self.raw(), name.as_ptr(), sql.as_ptr(), count, types.as_ptr());
-            self.changed(result)
+            self.done(result, |_| ())
         };
-        result.map(drop).with_context(|| format!("cannot prepare {}", quote(&sql.to_string_lossy())))
+        result.with_context(|| format!("cannot prepare {}", quote(&sql.to_string_lossy())))
     }
 
     /// Prepared inserts of so many rows each.
@@ -168,9 +168,8 @@ impl Connection {
                 let raw = connection.raw();
                 let result =
                     (api.exec_prepared)(raw, name.as_ptr(), count, values, lengths, formats, TEXT_FORMAT);
-                connection.changed(result)?;
+                Ok(connection.done(result, |_| ())?)
             }
-            Ok(())
         })
     }
 
@@ -297,7 +296,7 @@ impl<'a> Pipeline<'a> {
             }
             done((self.sync)(raw))?;
             for place in 0..rows.len() {
-                let outcome = self.connection.changed((api.get_result)(raw));
+                let outcome = self.connection.done((api.get_result)(raw), |_| ());
                 self.connection.end(outcome).map_err(|error| Failure::at(place, error))?;
             }
             let last = (api.get_result)(raw);

@@ -2,7 +2,7 @@
 //!
 //! `library` says what libpq is, `api` is its table of functions, `connection` is the hot loop, `load` puts
 //! rows into tables, `database` makes and removes the trial's own database, `settings` sets parameters and
-//! reads them back, `units` knows that 6GB are 6144MB. The rest of a server's runner is
+//! reads them back, `units` knows that 6GB are 6144MB, `values` what libpq's texts are. The rest of a server's runner is
 //! [`dyno_runner::server`].
 
 mod api;
@@ -12,6 +12,7 @@ mod library;
 mod load;
 mod settings;
 mod units;
+mod values;
 
 use std::collections::BTreeMap;
 use std::env;

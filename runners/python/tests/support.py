@@ -1,7 +1,6 @@
 """Jobs made by hand, and the events that come of them."""
 
 import json
-import os
 import random
 import string
 import subprocess
@@ -13,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 RUNNER = Path(__file__).parent.parent
-# The folder of dyno's programs, where the bundled SQLite is.
-PROGRAMS = os.environ.get("DYNO_PROGRAMS", "")
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -48,7 +45,7 @@ class Place(unittest.TestCase):
     def run_text(self, text: str, *options: str) -> list[dict[str, Any]]:
         """The events of a runner that was given a text for a job, and Python some options. No traceback is
         left to people or to dyno."""
-        command = [sys.executable, "-I", "-B", *options, str(RUNNER), PROGRAMS]
+        command = [sys.executable, "-I", "-B", *options, str(RUNNER)]
         done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
         events = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(done.returncode == 0, events[-1]["event"] == "bye", done)

@@ -4,7 +4,10 @@ mod compare;
 mod conformance;
 mod doctor;
 mod engines;
+mod export;
+mod history;
 mod list;
+mod report;
 mod run;
 mod scaling;
 mod schema;
@@ -70,6 +73,9 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::List(arguments) => list::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Scaling(arguments) => scaling::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),

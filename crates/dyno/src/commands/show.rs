@@ -34,7 +34,8 @@ fn is_complete(run: &Run, verdict: &Verdict) -> bool {
         && run.trials.iter().all(|trial| trial.failure.is_none())
 }
 
-fn newest(folder: &Path) -> Result<PathBuf> {
+/// The newest run file of a folder.
+pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(folder)
         .with_context(|| format!("there is no folder {} here; name a run file", folder.display()))?;
     let files = entries.flatten().map(|entry| entry.path());

@@ -329,9 +329,10 @@ fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Bu
     Ok(build)
 }
 
-/// What is measured when a contender names no build.
+/// What is measured when a contender names no build: the first that the engine has.
 fn default_build(engine: &Engine) -> Build {
-    if engine.server { Build::System } else { Build::Bundled }
+    let is_system = engine.builds.first().is_some_and(|first| first == "system");
+    if is_system { Build::System } else { Build::Bundled }
 }
 
 fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {

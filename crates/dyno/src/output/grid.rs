@@ -155,7 +155,7 @@ pub fn level_name(contender: &ContenderRecord) -> String {
 }
 
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
-fn figure(run: &Run, test: &str, cell: &Cell) -> String {
+pub fn figure(run: &Run, test: &str, cell: &Cell) -> String {
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
     let spread = match summary.sd {
         Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
@@ -182,7 +182,8 @@ fn marks(cell: &Cell) -> String {
     format!("{}{mark}", if cell.figures.extrapolated { " ~" } else { "" })
 }
 
-fn ratio_of(cell: &Cell, detail: Detail) -> String {
+/// `2.29× (2.10–2.41)`, marked where it is no difference.
+pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {
         (CellStanding::Wrong(_), _) => "wrong".into(),
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),

@@ -5,16 +5,21 @@
 mod comparison;
 mod csv_lines;
 mod encryption;
-mod grid;
+pub(crate) mod grid;
+pub mod history;
 mod json;
 mod latency;
+mod live;
 mod markdown;
-mod notes;
+pub(crate) mod notes;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod progress;
+mod sample_rows;
 mod scaling;
 mod table;
 mod tax;
-mod units;
+pub(crate) mod units;
 
 use anyhow::Result;
 
@@ -24,10 +29,13 @@ use crate::verdict::Verdict;
 
 pub use comparison::render as render_comparison;
 pub use json::pretty;
+#[cfg(feature = "parquet")]
+pub use parquet_file::write as parquet;
 pub use progress::Progress;
+pub use sample_rows::{SampleRow, csv as sample_csv, rows as sample_rows};
 pub use scaling::render as render_scaling;
 pub use table::plain;
-pub use units::{duration, percent, ratio};
+pub use units::{duration, percent, ratio, significant};
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;

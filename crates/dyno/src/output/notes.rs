@@ -19,14 +19,7 @@ pub fn heading(run: &Run) -> Vec<String> {
     let measured = run.trials.iter().filter(|trial| !trial.latency);
     let blocks = measured.map(|trial| trial.block).max().unwrap_or(0);
     let plural = if blocks == 1 { "" } else { "s" };
-    let ended = match run.ended {
-        Ended::Running => "not ended: the run died, or still goes on",
-        Ended::Trials => "as many as asked for",
-        Ended::Converged => "every interval is narrow enough",
-        Ended::Budget => "the time budget is used up",
-        Ended::Interrupted => "interrupted",
-        Ended::Failed => "every contender failed",
-    };
+    let ended = why_ended(run);
     vec![
         title,
         machine(run),
@@ -37,6 +30,18 @@ pub fn heading(run: &Run) -> Vec<String> {
             run.schedule.seed
         ),
     ]
+}
+
+/// Why a run ended, as the end of a sentence.
+pub fn why_ended(run: &Run) -> &'static str {
+    match run.ended {
+        Ended::Running => "not ended: the run died, or still goes on",
+        Ended::Trials => "as many as asked for",
+        Ended::Converged => "every interval is narrow enough",
+        Ended::Budget => "the time budget is used up",
+        Ended::Interrupted => "interrupted",
+        Ended::Failed => "every contender failed",
+    }
 }
 
 fn machine(run: &Run) -> String {
@@ -56,20 +61,30 @@ fn machine(run: &Run) -> String {
 
 /// What the columns and marks mean, and everything that was not equal or did not hold.
 pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let mut lines = vec![
-        "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
-         there is room."
-            .to_owned(),
-    ];
+    let mut lines = vec![FIGURES.to_owned()];
     lines.extend(marks(run, verdict));
     lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
     lines.extend(encryption::proofs(run));
+    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
     lines.extend(disturbances(run, verdict));
     lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
     lines.extend(latency::note(run));
     lines
 }
+
+/// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
+pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let mut lines = vec![FIGURES.to_owned()];
+    lines.extend(marks(run, verdict));
+    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
+    lines.extend(disturbances(run, verdict));
+    lines.extend(harness(run, verdict));
+    lines
+}
+
+const FIGURES: &str = "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
+     there is room.";
 
 /// The marks that are used in this table.
 fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
@@ -179,7 +194,7 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
 }
 
 /// Wrong answers and failures, each once.
-fn troubles(run: &Run, verdict: &Verdict) -> Vec<String> {
+pub fn troubles(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     for test in &verdict.tests {
         for cell in &test.cells {
@@ -228,17 +243,21 @@ fn harness(run: &Run, verdict: &Verdict) -> Option<String> {
 
 /// Where published figures come from.
 pub fn published(run: &Run) -> Vec<String> {
+    let sources = sources(run).into_iter().map(|source| {
+        let link = source.link.map(|link| format!(", {link}")).unwrap_or_default();
+        format!("Published: {}: {}{link}", source.source, source.hardware)
+    });
+    sources.collect()
+}
+
+/// The published tables of the run's suite.
+pub fn sources(run: &Run) -> Vec<Published> {
     #[derive(serde::Deserialize)]
     struct Sources {
         #[serde(default)]
         published: Vec<Published>,
     }
-    let sources = toml::from_str::<Sources>(&run.suite.text).map(|suite| suite.published);
-    let sources = sources.unwrap_or_default().into_iter().map(|source| {
-        let link = source.link.map(|link| format!(", {link}")).unwrap_or_default();
-        format!("Published: {}: {}{link}", source.source, source.hardware)
-    });
-    sources.collect()
+    toml::from_str::<Sources>(&run.suite.text).map(|suite| suite.published).unwrap_or_default()
 }
 
 /// Sentences as lines of at most 100 columns, those that go on set in.

@@ -1,5 +1,5 @@
-//! Progress on standard error while a run goes on: a live line on a terminal, plain lines elsewhere,
-//! nothing when asked to be quiet.
+//! Progress on standard error while a run goes on: a live table on a terminal, plain lines elsewhere, nothing
+//! when asked to be quiet.
 //!
 //! It draws when a test begins or a trial ends and never by itself, so that it takes no processor time
 //! from a trial.
@@ -7,8 +7,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
-
+use super::live::{Live, Now};
 use super::units;
 use crate::record::{Failure, Run, TrialRecord};
 use crate::run::Observer;
@@ -18,8 +17,7 @@ use crate::run::Observer;
 pub struct Progress {
     kind: Kind,
     began: Instant,
-    doing: String,
-    block: u32,
+    now: Now,
     /// What the trials of this block took, in the order in which they ended.
     block_times: Vec<(String, f64)>,
 }
@@ -28,7 +26,7 @@ pub struct Progress {
 enum Kind {
     Quiet,
     Lines,
-    Live(ProgressBar),
+    Live(Live),
 }
 
 impl Progress {
@@ -36,17 +34,17 @@ impl Progress {
     pub fn new(quiet: bool) -> Progress {
         let kind = match quiet {
             true => Kind::Quiet,
-            false if stderr().is_terminal() => Kind::Live(bar()),
+            false if stderr().is_terminal() => Kind::Live(Live::new()),
             false => Kind::Lines,
         };
-        Progress { kind, began: Instant::now(), doing: String::new(), block: 0, block_times: Vec::new() }
+        Progress { kind, began: Instant::now(), now: Now::default(), block_times: Vec::new() }
     }
 
-    /// Takes the live line away.
+    /// Takes the live view away.
     pub fn finish(&mut self) {
         self.end_block();
-        if let Kind::Live(bar) = &self.kind {
-            bar.finish_and_clear();
+        if let Kind::Live(live) = &self.kind {
+            live.clear();
         }
     }
 
@@ -54,60 +52,68 @@ impl Progress {
         match &self.kind {
             Kind::Quiet => {}
             Kind::Lines => eprintln!("{line}"),
-            Kind::Live(bar) => bar.println(line),
+            Kind::Live(live) => live.say(line),
         }
     }
 
-    fn draw(&self, run: &Run) {
-        let Kind::Live(bar) = &self.kind else { return };
+    fn draw(&mut self, run: &Run) {
         let elapsed = self.began.elapsed();
-        let (done, whole) = match (run.schedule.trials, run.schedule.budget_ns) {
-            (Some(trials), _) => {
-                (run.trials.len() as u64, u64::from(trials + 1) * run.contenders.len() as u64)
-            }
-            (None, budget) => {
-                let budget = Duration::from_nanos(budget.unwrap_or_default());
-                (elapsed.min(budget).as_millis() as u64, budget.as_millis() as u64)
-            }
-        };
-        bar.set_length(whole.max(1));
-        bar.set_position(done);
-        bar.set_message(format!("{} {}", clock(elapsed, run), self.doing));
-        bar.tick();
+        let Kind::Live(live) = &mut self.kind else { return };
+        let (share, left) = done(run, elapsed);
+        live.draw(run, self.now, share, left);
     }
 
-    /// Tells what the block that has ended took.
+    /// Tells what the block that has ended took; the live table shows it anyway.
     fn end_block(&mut self) {
         let times = std::mem::take(&mut self.block_times);
-        if times.is_empty() {
+        if times.is_empty() || matches!(self.kind, Kind::Live(_)) {
             return;
         }
         let times: Vec<String> =
             times.into_iter().map(|(label, time)| format!("{label} {}", units::duration(time))).collect();
-        let name = if self.block == 0 { "warm-up".to_owned() } else { format!("block {}", self.block) };
+        let block = self.now.block;
+        let name = if block == 0 { "warm-up".to_owned() } else { format!("block {block}") };
         self.say(&format!("{name}: {}", times.join(", ")));
+    }
+}
+
+/// The share of the run that is done, and how long the rest may take: by the trials that are asked for, or by the
+/// budget.
+fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
+    let budget = run.schedule.budget_ns.map(Duration::from_nanos);
+    let by_budget = budget.map(|budget| budget.saturating_sub(elapsed));
+    match run.schedule.trials {
+        Some(trials) => {
+            let whole = f64::from(trials + 1) * run.contenders.len() as f64;
+            let share = run.trials.len() as f64 / whole;
+            let rest = (share > 0.0).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0)));
+            (share, rest.map(|rest| by_budget.map_or(rest, |budget| rest.min(budget))))
+        }
+        None => {
+            let share = budget.map_or(0.0, |budget| elapsed.as_secs_f64() / budget.as_secs_f64().max(1e-9));
+            (share, by_budget)
+        }
     }
 }
 
 impl Observer for Progress {
     fn proof_begins(&mut self, contender: usize, run: &Run) {
-        self.doing = format!("{} · looking whether it encrypts", run.contenders[contender].label);
-        self.draw(run);
+        self.say(&format!("looking whether {} encrypts", run.contenders[contender].label));
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {
         self.end_block();
-        self.block = block;
+        self.now.block = block;
     }
 
     fn trial_begins(&mut self, contender: usize, run: &Run) {
-        self.doing = run.contenders[contender].label.clone();
+        self.now.contender = Some(contender);
+        self.now.test = None;
         self.draw(run);
     }
 
     fn test_begins(&mut self, test: usize, run: &Run) {
-        let contender = self.doing.split(" · ").next().unwrap_or_default().to_owned();
-        self.doing = format!("{contender} · {} {}", run.tests[test].id, run.tests[test].title);
+        self.now.test = Some(test);
         self.draw(run);
     }
 
@@ -120,6 +126,9 @@ impl Observer for Progress {
         if let Some(failure) = &trial.failure {
             self.say(&format!("{} failed: {}", contender.label, failure.message));
         }
+        if let Kind::Live(live) = &mut self.kind {
+            live.fill(run);
+        }
         self.draw(run);
     }
 
@@ -131,23 +140,8 @@ impl Observer for Progress {
     fn warn(&mut self, message: &str) {
         // Even when quiet: what is lost must be told.
         match &self.kind {
-            Kind::Live(bar) => bar.println(format!("dyno: {message}")),
+            Kind::Live(live) => live.say(&format!("dyno: {message}")),
             _ => eprintln!("dyno: {message}"),
         }
-    }
-}
-
-fn bar() -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{bar:24} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(1).with_style(style)
-}
-
-/// Time used and, where there is a budget, time allowed.
-fn clock(elapsed: Duration, run: &Run) -> String {
-    let text = |duration: Duration| format!("{}:{:02}", duration.as_secs() / 60, duration.as_secs() % 60);
-    match run.schedule.budget_ns {
-        Some(budget) => format!("{} of at most {}", text(elapsed), text(Duration::from_nanos(budget))),
-        None => text(elapsed),
     }
 }

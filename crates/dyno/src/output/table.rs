@@ -49,10 +49,25 @@ const ABREAST: usize = 5;
 /// A table of contenders for each test, and one of the geometric means.
 fn by_test(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut tables: Vec<String> = (0..verdict.tests.len())
-        .map(|test| plain(&cut_titles(grid::one_test(run, verdict, test), TITLE)))
+        .map(|test| fitting(cut_titles(grid::one_test(run, verdict, test), TITLE)))
         .collect();
     tables.extend(grid::means(run, verdict).map(|grid| plain(&grid)));
     tables
+}
+
+/// A test's table, without the columns that can be missed where it would be too wide.
+fn fitting(mut grid: Grid) -> String {
+    for missed in ["bytes/s", "min", "max"] {
+        let text = plain(&grid);
+        if width(&text) <= WIDTH {
+            return text;
+        }
+        if let Some(column) = grid.header.iter().position(|name| name == missed) {
+            grid.header.remove(column);
+            grid.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        }
+    }
+    plain(&grid)
 }
 
 /// One table where everything fits; else without intervals; else as many as are needed.

@@ -33,7 +33,7 @@ pub fn save(run: &Run, path: &Path) -> Result<()> {
 }
 
 /// Temporary files are for their owner alone; a run file is like any other file of a user.
-fn set_usual_permissions(file: &File) -> std::io::Result<()> {
+pub fn set_usual_permissions(file: &File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(fs::Permissions::from_mode(0o644))
 }

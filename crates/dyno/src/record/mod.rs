@@ -20,6 +20,7 @@ use crate::plan::{Plan, PlannedTest};
 use crate::proof::Proof;
 use crate::suite::{Figure, Parameters};
 
+pub(crate) use file::set_usual_permissions;
 pub use file::{load, results_folder, save};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
@@ -56,6 +57,9 @@ pub struct Run {
     pub placement: Placement,
     /// The contenders, in the order in which they were named.
     pub contenders: Vec<ContenderRecord>,
+    /// Those of the suite's own contenders that could not be had here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The label of the contender with which the others are compared.
     pub baseline: String,
     /// The tests, in order; samples name them by id.
@@ -64,6 +68,15 @@ pub struct Run {
     pub trials: Vec<TrialRecord>,
     /// Each different answer once; samples name them by position.
     pub answers: Vec<Answer>,
+}
+
+/// A contender that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Its name.
+    pub label: String,
+    /// What is missing, for people.
+    pub why: String,
 }
 
 /// Whether and why a run ended.

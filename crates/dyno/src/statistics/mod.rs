@@ -4,9 +4,11 @@
 //! environment, and every resampling takes its seed. Durations are nanoseconds.
 
 mod bootstrap;
+mod change;
 mod ratio;
 mod summary;
 
 pub use bootstrap::{Interval, MIN_BLOCKS};
+pub use change::{Change, FEWEST_RUNS, changes};
 pub use ratio::{Difference, NoDifference, Ratio, geometric_mean_ratio, independent_ratio, paired_ratio};
 pub use summary::{Summary, median, summarize};

@@ -175,8 +175,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What changed beside the times: machine, placement, versions, settings.
-fn changes(old: &Run, new: &Run, contenders: &[String]) -> Vec<String> {
+/// What changed beside the times: machine, placement, versions, settings of these contenders (by label).
+pub fn changes(old: &Run, new: &Run, contenders: &[String]) -> Vec<String> {
     let mut changes = Vec::new();
     let mut note = |what: &str, old: String, new: String| {
         if old != new {

@@ -85,6 +85,15 @@ pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u3
     if undisturbed.len() >= MIN_BLOCKS { undisturbed } else { all }
 }
 
+/// Block and nanoseconds of every measured sample: first those on which the figures rest, then those
+/// that were left out as disturbed.
+pub fn samples_of(run: &Run, contender: usize, test: &str) -> [Vec<(u32, u64)>; 2] {
+    let used: Vec<u32> = used(run, contender, test).iter().map(|(block, _)| *block).collect();
+    let all = measured(run, contender, test).map(|(block, sample)| (block, sample.duration_ns() as u64));
+    let (used, left_out) = all.partition(|(block, _)| used.contains(block));
+    [used, left_out]
+}
+
 /// All samples of a contender in a test but those of the warm-up block, each with its block.
 pub(super) fn measured<'a>(
     run: &'a Run,

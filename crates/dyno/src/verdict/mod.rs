@@ -7,12 +7,14 @@ mod compare;
 mod figures;
 mod judge;
 mod latency;
+mod levels;
 mod overhead;
 mod scaling;
 
-pub use compare::{CellComparison, Comparison, TestComparison, compare};
-pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed};
+pub use compare::{CellComparison, Comparison, TestComparison, changes, compare};
+pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed, samples_of};
 pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, contenders_ratio, judge};
 pub use latency::{Percentiles, latency};
+pub use levels::{LevelRanking, Rank, mean_over, rank_levels};
 pub use overhead::Overhead;
 pub use scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};

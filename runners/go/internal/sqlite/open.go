@@ -33,7 +33,8 @@ func (s *Settings) Location(directory string) string {
 		place := url.URL{Scheme: "file", Path: filepath.Join(directory, file)}
 		return place.String()
 	case "temporary":
-		return ""
+		// A URI of no file is a file without a name.
+		return "file:"
 	}
 	return s.Database
 }

@@ -42,14 +42,14 @@ class PyMySql(Driver):
         self._changes = 0
         ways: dict[str, Callable[[Load], None]] = {
             "load-data": self._load_data,
-            "multi-row": self._multi_row,
+            "multirow": self._multi_row,
             "insert": self.insert_rows,
         }
         self._load = ways[variant]
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, ("load-data", "multi-row", "insert"))
+        variant = variant_of(job, ("load-data", "multirow", "insert"))
         settings = Settings(job.settings)
         scratch = Scratch(job.scratch_server())
         driver = cls(scratch, variant)
@@ -88,7 +88,7 @@ class PyMySql(Driver):
             self._changes += count
         # A procedure that was called may have more than one result.
         while cursor.nextset():
-            rows += cursor.fetchall()
+            rows = [*rows, *cursor.fetchall()]
         return rows
 
     def insert_rows(self, load: Load) -> None:

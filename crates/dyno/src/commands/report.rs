@@ -1,0 +1,44 @@
+//! `dyno report`: the page of a run, or of several beside each other.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
+
+use super::{Exit, Input, show};
+use crate::cli::ReportArgs;
+use crate::record;
+use crate::report::{self, Source};
+
+/// Writes the page of the runs named, or of the newest one.
+pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
+    let mut paths = arguments.runs.clone();
+    if paths.is_empty() {
+        paths.push(show::newest(&record::results_folder()).input()?);
+    }
+    let sources: Vec<Source> =
+        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
+    let last = &paths[paths.len() - 1];
+    let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
+    write(&sources, &out)?;
+    eprintln!("The page is in {}.", out.display());
+    if arguments.open {
+        opener::open(&out)
+            .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes the page to a file, which is replaced only once all of it is written.
+pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
+    let page = report::render(sources).input()?;
+    let context = || format!("cannot write the page to {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(context)?;
+    let mut file = NamedTempFile::new_in(folder).with_context(context)?;
+    file.write_all(page.as_bytes()).with_context(context)?;
+    record::set_usual_permissions(file.as_file()).with_context(context)?;
+    file.persist(path).with_context(context)?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! What contenders get beyond their names: the harness at their side, what all are given or denied, and
+//! which of a suite's own are not to be had here.
+
+use anyhow::{Context, Result, bail};
+
+use crate::engine::{Contender, Registry};
+use crate::plan::probe;
+use crate::record::{LeftOut, Limits};
+use crate::scratch::Scratch;
+use crate::trial::{Conduct, MemoryCap, Outcome, Servers};
+
+/// The contender that measures dyno itself and is part of every run.
+const HARNESS: &str = "null";
+
+/// The contenders with the harness at their end, unless it was named.
+pub fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contender>> {
+    let mut contenders = named.to_vec();
+    if !contenders.iter().any(|contender| contender.engine.harness) {
+        contenders.push(Contender::parse(HARNESS, registry)?);
+    }
+    Ok(contenders)
+}
+
+/// The contenders with what they are all given.
+pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Vec<Contender>> {
+    if let Some(bytes) = limits.cache_bytes {
+        for contender in contenders.iter_mut().filter(|contender| !contender.engine.harness) {
+            let knob = contender.engine.cache.as_ref().with_context(|| {
+                format!("{} has no setting for the size of a cache; leave --cache or it out", contender.label)
+            })?;
+            let setting = knob.of(bytes);
+            contender.settings.retain(|known| known.name != setting.name);
+            contender.settings.push(setting);
+        }
+    }
+    if let Some(bytes) = limits.memory_bytes {
+        if let Some(contender) = contenders.iter().find(|contender| contender.engine.server) {
+            bail!("--memory limits runners, and the memory of {} is its server's", contender.label);
+        }
+        // Refused now, with the reason, and not by every trial.
+        MemoryCap::create(bytes)?;
+    }
+    Ok(contenders)
+}
+
+/// Asks each contender of the suite's own list who it is, and leaves out those that do not answer: a library,
+/// a language or a server that is not installed leaves the others working.
+pub fn at_hand(
+    contenders: Vec<Contender>,
+    conduct: &Conduct,
+    servers: &mut Servers,
+    scratch: &Scratch,
+) -> Result<(Vec<Contender>, Vec<LeftOut>)> {
+    let mut found = Vec::new();
+    let mut left_out = Vec::new();
+    for contender in contenders {
+        match missing(&contender, conduct, servers, scratch)? {
+            None => found.push(contender),
+            Some(why) => left_out.push(LeftOut { label: contender.label, why }),
+        }
+    }
+    Ok((found, left_out))
+}
+
+/// Why a contender does not answer, if it does not.
+fn missing(
+    contender: &Contender,
+    conduct: &Conduct,
+    servers: &mut Servers,
+    scratch: &Scratch,
+) -> Result<Option<String>> {
+    let directory = scratch.trial()?;
+    let mut job = probe(contender, directory.path());
+    let answer = servers.reach(contender).and_then(|server| {
+        job.server = server;
+        conduct.run(&contender.runner.command(), &job, |_| {})
+    });
+    Ok(match answer {
+        Ok(trial) => match trial.outcome {
+            Outcome::Finished | Outcome::Interrupted => None,
+            Outcome::Failed { message, .. } => Some(message),
+        },
+        Err(error) => {
+            Some(format!("{error:#}; needs {}; {}", contender.runner.needs, contender.runner.build))
+        }
+    })
+}

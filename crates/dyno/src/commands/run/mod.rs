@@ -1,0 +1,191 @@
+//! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
+
+mod contenders;
+mod outset;
+mod request;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::{Exit, Input, report, scaling, show};
+use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
+use crate::engine::{Contender, Registry};
+use crate::home::Home;
+use crate::key::Key;
+use crate::machine::{Machine, Storage, allowed_cpus, cpu_list};
+use crate::output::Progress;
+use crate::placement::Placement;
+use crate::plan::{Plan, select};
+use crate::proof::{Proof, Prover, hold_together};
+use crate::record::{self, Ended, Run};
+use crate::report::Source;
+use crate::run::{Observer, Runner};
+use crate::scratch::{self, Scratch};
+use crate::suite::Cpus;
+use crate::trial::{Conduct, Interrupts};
+use contenders::{at_hand, with_harness, with_limits};
+use outset::begin;
+use request::{Request, again, typed};
+
+/// Runs what was typed.
+pub fn execute(arguments: &RunArgs) -> Result<Exit> {
+    let home = Home::find()?;
+    let registry = Registry::load(&home)?;
+    if let [] | [_] = arguments.n[..] {
+        let n = arguments.n.first().map(String::as_str);
+        let request = typed(arguments, n, &home, &registry).input()?;
+        return perform(request, &registry, &arguments.place, &arguments.show);
+    }
+    scaled(arguments, &home, &registry)
+}
+
+/// A run of each size, one after another, and then all of them side by side.
+fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit> {
+    let mut paths = Vec::new();
+    let mut worst = Exit::Done;
+    for n in &arguments.n {
+        let request = typed(arguments, Some(n), home, registry).input()?;
+        let mut place = arguments.place.clone();
+        place.out = Some(match &place.out {
+            Some(path) => path.with_extension(format!("n{n}.json")),
+            None => record::results_folder().join(format!(
+                "{}-{}-n{n}.json",
+                file_time(&jiff::Timestamp::now().to_string()),
+                request.suite.name
+            )),
+        });
+        paths.extend(place.out.clone());
+        match perform(request, registry, &place, &arguments.show)? {
+            Exit::Done => {}
+            Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
+            other => worst = other,
+        }
+    }
+    scaling::show(&paths, arguments.show.format)?;
+    Ok(worst)
+}
+
+/// Runs what a run file says, with the suite as it was then.
+pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
+    let registry = Registry::load(&Home::find()?)?;
+    perform(again(arguments, &registry)?, &registry, &arguments.place, &arguments.show)
+}
+
+fn perform(
+    mut request: Request,
+    registry: &Registry,
+    place: &PlaceArgs,
+    options: &ShowOptions,
+) -> Result<Exit> {
+    let mut contenders =
+        with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
+    Key::give(&mut contenders, place.key_file.as_deref()).input()?;
+    let selection = select(&request.suite, request.only.as_deref()).input()?;
+    let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
+    let cpus = place.cpus.as_deref().or(all.as_deref());
+    let placement = Placement::choose(cpus, place.nice).map_err(anyhow::Error::from).input()?;
+    // Before dyno moves: the CPUs that it may use are part of the machine's record.
+    let machine = Machine::read();
+    placement.apply_to_self()?;
+    let interrupts = Interrupts::listen()?;
+    let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
+    let scratch = Scratch::create(&parent)?;
+    let storage = Storage::read(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+    let timeout = Duration::from_nanos(request.schedule.timeout_ns);
+    let memory_bytes = request.limits.memory_bytes;
+    let conduct = Conduct { placement, pairing: place.placement, timeout, memory_bytes, interrupts };
+    let mut servers = conduct.servers(&scratch);
+    let mut left_out = Vec::new();
+    if request.by_suite {
+        (contenders, left_out) = at_hand(contenders, &conduct, &mut servers, &scratch)?;
+        request.keep(&contenders).input()?;
+    }
+    let plan =
+        Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
+    let mut run = Run { left_out, ..begin(request, &plan, machine, storage, &conduct) };
+    let path = place.out.clone().unwrap_or_else(|| default_path(&run));
+    // Before any measuring: a place that cannot be written to is found out now.
+    record::save(&run, &path)?;
+    let mut progress = Progress::new(place.quiet);
+    let proved = prove(
+        &mut run,
+        &plan,
+        Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
+        &mut progress,
+    );
+    let mut runner = Runner {
+        plan: &plan,
+        scratch: &scratch,
+        conduct: &conduct,
+        servers: &mut servers,
+        path: &path,
+        observer: &mut progress,
+    };
+    let result = proved.and_then(|()| runner.execute(&mut run));
+    progress.finish();
+    // Servers first: their folders are within the scratch folder.
+    drop(servers);
+    drop(scratch);
+    conclude(&run, result, &path, place, options, &conduct.interrupts)
+}
+
+/// Shows what there is, even where saving failed, and says where it is kept.
+fn conclude(
+    run: &Run,
+    result: Result<()>,
+    path: &Path,
+    place: &PlaceArgs,
+    options: &ShowOptions,
+    interrupts: &Interrupts,
+) -> Result<Exit> {
+    let shown = show::results(run, options)?;
+    result?;
+    if let Some(page) = &place.report {
+        report::write(&[Source::new(path, run.clone())], page)?;
+        if !place.quiet {
+            eprintln!("The page is in {}.", page.display());
+        }
+    }
+    if !place.quiet {
+        eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
+    }
+    Ok(match interrupts.signal() {
+        Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
+        _ => shown,
+    })
+}
+
+/// Where a contender encrypts: looks whether each does, and whether the others do not.
+fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Observer) -> Result<()> {
+    if !plan.contenders.iter().any(Contender::encrypts) {
+        return Ok(());
+    }
+    for (index, contender) in plan.contenders.iter().enumerate() {
+        // What is missing, and what fails, is told by its trials; of a server that runs already there is
+        // nothing to look at.
+        if contender.engine.harness || contender.url.is_some() || prover.conduct.interrupts.signal().is_some()
+        {
+            continue;
+        }
+        observer.proof_begins(index, run);
+        let proof =
+            prover.prove(contender).unwrap_or_else(|error| Proof::failed(contender.encrypts(), &error));
+        run.contenders[index].proof = Some(proof);
+    }
+    let proofs =
+        run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
+    hold_together(&mut proofs.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// `results/TIME-SUITE.json`; names sort by time.
+fn default_path(run: &Run) -> PathBuf {
+    record::results_folder().join(format!("{}-{}.json", file_time(&run.started), run.suite.name))
+}
+
+/// A time as it may stand in the name of a file.
+fn file_time(time: &str) -> String {
+    time.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect()
+}

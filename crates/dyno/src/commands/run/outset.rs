@@ -1,0 +1,104 @@
+//! The record of a run at its outset: everything that is known before the first trial.
+
+use std::collections::BTreeMap;
+use std::env;
+
+use super::request::Request;
+use crate::machine::{Machine, Storage};
+use crate::placement::Placement;
+use crate::plan::{Plan, PlannedTest};
+use crate::record::{ContenderRecord, Ended, Run, SCHEMA, SuiteRecord, TestRecord};
+use crate::server::ServerUrl;
+use crate::suite::Published;
+use crate::trial::Conduct;
+
+/// A run without trials.
+pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {
+    let named = request.contenders.len();
+    let contenders = plan.contenders.iter().enumerate();
+    let tests = tests(&request, plan);
+    Run {
+        schema: SCHEMA.into(),
+        dyno: env!("CARGO_PKG_VERSION").into(),
+        command: env::args().map(without_password).collect(),
+        started: jiff::Timestamp::now().to_string(),
+        elapsed_ns: 0,
+        ended: Ended::Running,
+        suite: SuiteRecord {
+            name: request.suite.name.clone(),
+            title: request.suite.title.clone(),
+            text: request.suite.text.clone(),
+            parameters: request.parameters,
+            tolerance: request.suite.tolerance,
+            figure: request.suite.figure,
+            only: request.only,
+        },
+        schedule: request.schedule,
+        limits: request.limits,
+        machine,
+        storage,
+        placement: stated_placement(plan, conduct),
+        contenders: contenders
+            .map(|(index, contender)| ContenderRecord::new(contender, plan, index < named))
+            .collect(),
+        left_out: Vec::new(),
+        baseline: request.baseline,
+        tests,
+        trials: Vec::new(),
+        answers: Vec::new(),
+    }
+}
+
+/// An argument as it may be kept: of a URL only what names the server.
+fn without_password(argument: String) -> String {
+    let (option, value) = match argument.split_once('=') {
+        Some(("--url", value)) => ("--url=", value),
+        _ => ("", argument.as_str()),
+    };
+    match ServerUrl::parse(value) {
+        Ok(url) => format!("{option}{url}"),
+        Err(_) => argument,
+    }
+}
+
+/// The placement with what it means for servers, where a contender needs one.
+fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
+    let mut placement = conduct.placement.clone();
+    if plan.contenders.iter().any(|contender| contender.engine.server) {
+        placement.note = format!("{}; {}", placement.note, conduct.pairing.note(&placement));
+    }
+    placement
+}
+
+/// The tests with what the suite knows of them: published figures, and the right answers where the
+/// parameters are the defaults.
+fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
+    let suite = &request.suite;
+    let is_default = request.has_parameters(&BTreeMap::new());
+    let published: Vec<&Published> =
+        suite.published.iter().filter(|published| request.is_alike(published)).collect();
+    let written = suite.tests.iter().enumerate();
+    let written: BTreeMap<&str, usize> = written.map(|(index, test)| (test.id.as_str(), index)).collect();
+    let record = |test: &PlannedTest| {
+        let mut record = TestRecord::new(test);
+        let index = written[test.id.as_str()];
+        if is_default && suite.tests[index].expect.is_some() {
+            record.expect.clone_from(&suite.tests[index].expect);
+        }
+        for published in &published {
+            let systems = published.seconds.keys();
+            let seconds = systems.filter_map(|system| {
+                published.seconds_of(system, index, &suite.tests).map(|seconds| (system, seconds))
+            });
+            let count = record.amount.as_ref().map(|amount| amount.count as f64);
+            let rates = published
+                .rates
+                .iter()
+                .filter_map(|(system, rates)| Some((system, count? / rates.get(&test.id)?)));
+            let figures = seconds.chain(rates).map(|(system, seconds)| (system.clone(), seconds));
+            record.published.extend(figures.collect::<Vec<_>>());
+        }
+        record
+    };
+    plan.tests.iter().map(record).collect()
+}

@@ -1,0 +1,165 @@
+//! What to run, whether it was typed or comes from a run file: suite, parameters, contenders, schedule.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::super::Input;
+use crate::cli::{RerunArgs, RunArgs};
+use crate::engine::{Contender, Registry, split_list};
+use crate::home::Home;
+use crate::record::{self, Limits, Schedule};
+use crate::run::fresh_seed;
+use crate::server::ServerUrl;
+use crate::suite::{ParameterValue, Parameters, Published, Suite};
+
+/// How long a run measures when nobody says.
+const BUDGET: Duration = Duration::from_secs(60);
+/// What to run, whether it was typed or comes from a run file.
+pub struct Request {
+    pub suite: Suite,
+    pub parameters: Parameters,
+    pub contenders: Vec<Contender>,
+    pub baseline: String,
+    pub only: Option<String>,
+    pub schedule: Schedule,
+    pub limits: Limits,
+    /// Whether nobody named the contenders, so that those that are missing here may be left out.
+    pub by_suite: bool,
+}
+
+/// The request of a command line; `n` is one of its sizes.
+pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Registry) -> Result<Request> {
+    let suite = Suite::load(&find_suite(&arguments.suite, home)?, &registry.dialects())?;
+    let mut changes = Vec::new();
+    for set in &arguments.set {
+        let (name, value) =
+            set.split_once('=').with_context(|| format!("--set takes name=value, and '{set}' is not"))?;
+        changes.push((name.to_owned(), value.to_owned()));
+    }
+    let short = [("scale", &arguments.scale), ("rows", &arguments.rows)];
+    changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
+    changes.extend(n.map(|n| ("n".to_owned(), n.to_owned())));
+    let parameters = Parameters::resolve(&suite.parameters, &changes)?;
+    let contenders = typed_contenders(arguments, &suite, registry)?;
+    let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
+    Ok(Request {
+        parameters,
+        baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,
+        by_suite: arguments.with.is_empty() && arguments.urls.is_empty(),
+        contenders,
+        only: arguments.only.clone(),
+        schedule: Schedule {
+            trials: arguments.trials,
+            budget_ns: budget.map(|budget| budget.as_nanos() as u64),
+            target: arguments.target,
+            seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
+            timeout_ns: arguments.place.timeout.as_nanos() as u64,
+            latency: arguments.latency,
+        },
+        limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
+        suite,
+    })
+}
+
+/// A path if it looks like one, else a suite of dyno's own.
+fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
+    if name.contains('/') || name.ends_with(".toml") {
+        return Ok(PathBuf::from(name));
+    }
+    let path = home.suites().join(format!("{name}.toml"));
+    if !path.is_file() {
+        bail!("there is no suite '{name}'; `dyno list` names them, or give the path of a file");
+    }
+    Ok(path)
+}
+
+/// The request of a run file, with the suite as it was then.
+pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
+    let old = record::load(&arguments.run).input()?;
+    let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
+    let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
+    let named = old.contenders.iter().filter(|contender| contender.named);
+    let contenders = named.map(|contender| match &contender.url {
+        None => Contender::parse(&contender.label, registry),
+        Some(url) => Contender::at(ServerUrl::parse(url)?, registry),
+    });
+    let contenders = contenders.collect::<Result<Vec<_>>>().input()?;
+    Ok(Request {
+        suite,
+        parameters: old.suite.parameters,
+        contenders,
+        baseline: old.baseline,
+        only: old.suite.only,
+        schedule: old.schedule,
+        limits: old.limits,
+        by_suite: false,
+    })
+}
+
+/// The contenders named, or else the suite's.
+fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> Result<Vec<Contender>> {
+    let mut names: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
+    if names.is_empty() && arguments.urls.is_empty() {
+        names.clone_from(&suite.contenders);
+    }
+    let mut contenders: Vec<Contender> = Vec::new();
+    let named = names.iter().map(|name| Contender::parse(name, registry));
+    let at = arguments.urls.iter().map(|url| {
+        let url = ServerUrl::parse(url)?;
+        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        Contender::at(url, registry)
+    });
+    for contender in named.chain(at) {
+        let contender = contender?;
+        if contenders.iter().any(|known| known.label == contender.label) {
+            bail!("the contender {} is named twice", contender.label);
+        }
+        contenders.push(contender);
+    }
+    Ok(contenders)
+}
+
+/// The label of the contender with which to compare: the one named, or the first.
+fn baseline(name: Option<&str>, contenders: &[Contender], registry: &Registry) -> Result<String> {
+    let Some(name) = name else {
+        return Ok(contenders.first().context("no contender is named")?.label.clone());
+    };
+    let is_one = |label: &str| contenders.iter().any(|contender| contender.label == label);
+    if is_one(name) {
+        return Ok(name.to_owned());
+    }
+    // Perhaps it is another spelling of one.
+    let label = Contender::parse(name, registry)?.label;
+    if !is_one(&label) {
+        bail!("the baseline {label} is none of the contenders");
+    }
+    Ok(label)
+}
+
+impl Request {
+    /// Keeps those of the contenders that are at hand.
+    pub fn keep(&mut self, found: &[Contender]) -> Result<()> {
+        self.contenders.retain(|contender| found.iter().any(|other| other.label == contender.label));
+        let first = self.contenders.first();
+        let first = first.context("none of the suite's contenders can be had here; `dyno list` says why")?;
+        if !self.contenders.iter().any(|contender| contender.label == self.baseline) {
+            self.baseline.clone_from(&first.label);
+        }
+        Ok(())
+    }
+
+    /// Whether the parameters are the defaults but for those named.
+    pub fn has_parameters(&self, named: &BTreeMap<String, ParameterValue>) -> bool {
+        let changes: Vec<(String, String)> =
+            named.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        Parameters::resolve(&self.suite.parameters, &changes).is_ok_and(|wanted| wanted == self.parameters)
+    }
+
+    /// Whether published figures are of the suite with these parameters, and not of other sizes.
+    pub fn is_alike(&self, published: &Published) -> bool {
+        published.any_size || self.has_parameters(&published.parameters)
+    }
+}

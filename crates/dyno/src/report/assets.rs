@@ -1,0 +1,102 @@
+//! Templates, style and script of the page, and what keeps them in check: the Content-Security-Policy and the
+//! escaping of data.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// Observable Plot and the parts of d3 it uses, as `make report-assets` built it.
+const LIBRARY: &str = include_str!("../../report/vendor/plot.min.js");
+/// The licences of what is in it.
+const LICENCES: &str = include_str!("../../report/vendor/plot.LICENSE.txt");
+const STYLE: &str = include_str!("../../report/page.css");
+const SCRIPTS: [&str; 3] = [
+    include_str!("../../report/draw.js"),
+    include_str!("../../report/charts.js"),
+    include_str!("../../report/page.js"),
+];
+
+/// The templates by name. Those that end in `.html` escape what is put into them.
+const TEMPLATES: [(&str, &str); 9] = [
+    ("page.html", include_str!("../../report/templates/page.html")),
+    ("macros.html", include_str!("../../report/templates/macros.html")),
+    ("overview.html", include_str!("../../report/templates/overview.html")),
+    ("comparison.html", include_str!("../../report/templates/comparison.html")),
+    ("view.html", include_str!("../../report/templates/view.html")),
+    ("published.html", include_str!("../../report/templates/published.html")),
+    ("test.html", include_str!("../../report/templates/test.html")),
+    ("contender.html", include_str!("../../report/templates/contender.html")),
+    ("again.html", include_str!("../../report/templates/again.html")),
+];
+
+/// Sets the page in its templates.
+pub(super) fn render(page: &impl Serialize) -> Result<String> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.context("the syntax of templates is wrong")?);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text).with_context(|| format!("the template {name} is wrong"))?;
+    }
+    let script = SCRIPTS.join("\n");
+    let context = BTreeMap::from([
+        ("page", Value::from(Serde(page))),
+        ("policy", Value::from(policy(&[LIBRARY, &script], STYLE))),
+        ("library", Value::from_safe_string(LIBRARY.to_owned())),
+        ("script", Value::from_safe_string(script)),
+        ("style", Value::from_safe_string(STYLE.to_owned())),
+        ("licences", Value::from(LICENCES)),
+    ]);
+    let template = environment.get_template("page.html").context("there is no page.html")?;
+    template.render(context).context("the page cannot be set")
+}
+
+/// The page may do nothing but run these scripts and this style: no request, no other script, no form.
+fn policy(scripts: &[&str], style: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let scripts: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        scripts.join(" "),
+        hash(style)
+    )
+}
+
+/// JSON for a `script` element that holds data. No `<` is left in it, so nothing in it can end the element.
+pub(super) fn json(data: &impl Serialize) -> Value {
+    // Strings, numbers and lists of them cannot fail to be written.
+    let text = serde_json::to_string(data).unwrap_or_else(|_| "null".into());
+    Value::from_safe_string(text.replace('<', "\\u003c"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_their_element() {
+        let text = json(&"</script><script>alert(1)</script><!--").to_string();
+        assert!(!text.contains('<'), "{text}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "</script><script>alert(1)</script><!--");
+    }
+
+    #[test]
+    fn the_committed_assets_are_those_that_were_built() {
+        let lock = include_str!("../../report/assets.lock.json");
+        let lock: BTreeMap<String, String> = serde_json::from_str(lock).unwrap();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/report/vendor");
+        assert_eq!(lock.len(), std::fs::read_dir(folder).unwrap().count());
+        for (name, wanted) in lock {
+            let content = std::fs::read(format!("{folder}/{name}")).unwrap();
+            let found: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(found, wanted, "{name} is not what `make report-assets` built");
+        }
+    }
+}

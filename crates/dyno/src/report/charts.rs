@@ -1,0 +1,167 @@
+//! What the page's script draws: figures as data, already computed and named. `charts.js` has one function
+//! for each kind.
+
+use minijinja::Value;
+use serde::Serialize;
+
+use super::assets;
+use super::words;
+use crate::record::Run;
+use crate::statistics::{Interval, Ratio};
+
+/// How many colours the style has; engines beyond that share them, and every row has its name beside it.
+const COLOURS: usize = 6;
+/// Times further apart than this are drawn on a logarithmic axis.
+const WIDE: f64 = 12.0;
+
+/// A chart with its words.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Figure {
+    /// What a screen reader says of it.
+    pub label: String,
+    /// What stands below it.
+    pub caption: String,
+    /// About how many lines high it is, so that the page does not move when it is drawn.
+    pub lines: usize,
+    /// The chart as JSON.
+    pub data: Value,
+}
+
+impl Figure {
+    pub(super) fn new(label: String, caption: &str, lines: usize, chart: &Chart) -> Figure {
+        Figure { label, caption: caption.to_owned(), lines, data: assets::json(chart) }
+    }
+}
+
+/// A chart.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(super) enum Chart {
+    /// Every sample of each contender, with median and interval. Nanoseconds.
+    Samples { log: bool, rows: Vec<Row<Samples>> },
+    /// Ratios with their intervals, around one.
+    Ratios { log: bool, percent: bool, rows: Vec<Row<RatioRow>> },
+    /// Figures of several years.
+    Years { series: Vec<Series> },
+}
+
+/// A line of a chart: a heading or a contender.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum Row<T> {
+    /// A heading over the lines that follow.
+    Head { head: String },
+    /// A contender.
+    Line(T),
+}
+
+/// The samples of a contender.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Samples {
+    pub label: String,
+    /// The number of its colour.
+    pub colour: usize,
+    /// The median as text, or why there is none.
+    pub text: String,
+    pub median: Option<f64>,
+    pub interval: Option<Interval>,
+    /// Block and nanoseconds of each sample that counts.
+    pub used: Vec<(u32, u64)>,
+    /// Those that were left out because they were disturbed.
+    pub left_out: Vec<(u32, u64)>,
+}
+
+/// A ratio with its interval.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RatioRow {
+    pub label: String,
+    pub colour: usize,
+    pub text: String,
+    pub ratio: f64,
+    pub interval: Option<Interval>,
+}
+
+/// Points of one test, or of the mean of all.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Series {
+    pub name: String,
+    pub points: Vec<Point>,
+}
+
+/// What one system took in one year.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Point {
+    pub year: f64,
+    pub seconds: f64,
+    pub label: String,
+    pub text: String,
+    /// Points of one family are joined by a line.
+    pub family: String,
+    pub colour: usize,
+    /// Whether it was measured in this run.
+    pub today: bool,
+}
+
+/// The colour of a contender: its engine's.
+pub(super) fn colour(run: &Run, contender: usize) -> usize {
+    engine_colour(run, &run.contenders[contender].engine).unwrap_or(0)
+}
+
+/// The colour of an engine, in the order in which the run's contenders name them.
+pub(super) fn engine_colour(run: &Run, engine: &str) -> Option<usize> {
+    let mut engines: Vec<&str> = Vec::new();
+    for (_, contender) in run.shown_contenders() {
+        if !engines.contains(&contender.engine.as_str()) {
+            engines.push(&contender.engine);
+        }
+    }
+    engines.iter().position(|known| *known == engine).map(|place| place % COLOURS)
+}
+
+/// The lines of several groups, each under its heading; a single group has one only where asked for.
+pub(super) fn grouped<T>(mut groups: Vec<(&str, Vec<T>)>, always: bool) -> Vec<Row<T>> {
+    groups.retain(|(_, lines)| !lines.is_empty());
+    let headed = always || groups.len() > 1;
+    let mut rows = Vec::new();
+    for (head, lines) in groups {
+        if headed {
+            rows.push(Row::Head { head: head.to_owned() });
+        }
+        rows.extend(lines.into_iter().map(Row::Line));
+    }
+    rows
+}
+
+/// A chart of ratios; its axis is logarithmic where they are far apart.
+pub(super) fn ratios(rows: Vec<Row<RatioRow>>, percent: bool) -> Chart {
+    let lines = rows.iter().filter_map(|row| match row {
+        Row::Line(line) => Some(line),
+        Row::Head { .. } => None,
+    });
+    let ends = lines.flat_map(|line| {
+        let interval = line.interval.unwrap_or(Interval { low: line.ratio, high: line.ratio });
+        [interval.low, interval.high, line.ratio, 1.0]
+    });
+    Chart::Ratios { log: is_wide(ends, 4.0), percent, rows }
+}
+
+/// A line of a chart of ratios.
+pub(super) fn ratio_row(label: &str, colour: usize, ratio: &Ratio, percent: bool) -> RatioRow {
+    let text = if percent { words::change(ratio.ratio) } else { crate::output::ratio(ratio.ratio) };
+    RatioRow { label: label.to_owned(), colour, text, ratio: ratio.ratio, interval: ratio.interval }
+}
+
+/// A chart of samples.
+pub(super) fn samples(rows: Vec<Row<Samples>>) -> Chart {
+    let medians = rows.iter().filter_map(|row| match row {
+        Row::Line(line) => line.median,
+        Row::Head { .. } => None,
+    });
+    Chart::Samples { log: is_wide(medians, WIDE), rows }
+}
+
+/// Whether the largest of some numbers is more than `factor` times the smallest.
+fn is_wide(numbers: impl Iterator<Item = f64>, factor: f64) -> bool {
+    let (low, high) = numbers.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+    low > 0.0 && high > factor * low
+}

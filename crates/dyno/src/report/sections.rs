@@ -1,0 +1,196 @@
+//! One section for each test: what was asked, every sample, the table.
+
+use serde::Serialize;
+
+use super::charts::{self, Figure, Samples, grouped};
+use super::words;
+use crate::answers::Reference;
+use crate::output::grid::{self, Detail};
+use crate::output::units;
+use crate::record::{Run, TestRecord};
+use crate::verdict::{Cell, CellStanding, TestVerdict, Verdict, samples_of};
+
+/// A test.
+#[derive(Debug, Serialize)]
+pub(super) struct TestSection {
+    id: String,
+    anchor: String,
+    title: String,
+    shows: String,
+    model: String,
+    first: Vec<String>,
+    /// How many statements stand between the first and the last.
+    omitted: u64,
+    last: Vec<String>,
+    figure: Figure,
+    rows: Vec<TestRow>,
+    published: Vec<(String, String)>,
+    /// How the right answer is known.
+    reference: Option<String>,
+    floor: Option<String>,
+}
+
+/// A contender in the test's table.
+#[derive(Debug, Serialize)]
+struct TestRow {
+    label: String,
+    anchor: String,
+    colour: usize,
+    level: &'static str,
+    time: String,
+    /// The median in nanoseconds; by these the table is sorted.
+    median: Option<f64>,
+    interval: String,
+    range: String,
+    samples: String,
+    used: usize,
+    ratio: String,
+    ratio_value: Option<f64>,
+    cpu: String,
+    cpu_ns: Option<f64>,
+    written: String,
+    written_bytes: Option<f64>,
+    memory: String,
+    memory_bytes: Option<f64>,
+    fastest: bool,
+    /// Why the figures do not count.
+    trouble: Option<String>,
+}
+
+/// The fragment by which a link reaches a test. Ids are letters, digits, `-` and `_`.
+pub(super) fn anchor(id: &str) -> String {
+    format!("test-{id}")
+}
+
+pub(super) fn sections(run: &Run, verdict: &Verdict) -> Vec<TestSection> {
+    run.shown_tests().zip(&verdict.tests).map(|(test, judged)| section(run, test, judged)).collect()
+}
+
+fn section(run: &Run, test: &TestRecord, judged: &TestVerdict) -> TestSection {
+    let shown = (test.first.len() + test.last.len()) as u64;
+    TestSection {
+        id: test.id.clone(),
+        anchor: anchor(&test.id),
+        title: test.title.clone(),
+        shows: test.shows.clone(),
+        model: test.model.clone(),
+        first: test.first.clone(),
+        omitted: test.statements.saturating_sub(shown),
+        last: test.last.clone(),
+        figure: figure(run, judged),
+        rows: judged.cells.iter().map(|cell| row(run, &judged.id, cell)).collect(),
+        published: test
+            .published
+            .iter()
+            .map(|(system, seconds)| (system.clone(), format!("{seconds:.3} s")))
+            .collect(),
+        reference: judged.reference.as_ref().map(|reference| known_by(run, reference)),
+        floor: judged.floor_ns.map(units::duration),
+    }
+}
+
+fn known_by(run: &Run, reference: &Reference) -> String {
+    let label = |contender: &usize| &run.contenders[*contender].label;
+    match reference {
+        Reference::Stated => "the suite states it".into(),
+        Reference::Majority { contender } => {
+            format!("most contenders agree, {} among them", label(contender))
+        }
+        Reference::Baseline { contender } => format!("that of the baseline, {}", label(contender)),
+        Reference::First { contender } => format!("that of {}", label(contender)),
+        Reference::Absent => "there was none".into(),
+    }
+}
+
+fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
+    let contender = &run.contenders[cell.contender];
+    let summary = cell.figures.summary;
+    let costs = cell.figures.costs.as_ref();
+    let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
+    let bytes = |bytes: Option<f64>| bytes.map_or("–".into(), units::bytes);
+    let written = costs.map(|costs| costs.device_written_bytes);
+    let memory = costs.map(|costs| costs.peak_memory_bytes);
+    let left_out = cell.figures.samples - cell.figures.undisturbed;
+    let samples = match (cell.figures.samples, left_out, cell.figures.rests_on_disturbed) {
+        (all, 0, _) => all.to_string(),
+        (all, disturbed, true) => format!("{all} ({disturbed} disturbed)"),
+        (all, disturbed, false) => format!("{} of {all}", all - disturbed),
+    };
+    TestRow {
+        label: contender.label.clone(),
+        anchor: super::contenders::anchor(cell.contender),
+        colour: charts::colour(run, cell.contender),
+        level: words::short(contender),
+        time: grid::figure(run, test, cell),
+        median: summary.map(|summary| summary.median),
+        interval: summary
+            .and_then(|summary| summary.interval)
+            .map_or("–".into(), |ends| words::durations(ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| words::durations(summary.min, summary.max)),
+        samples,
+        used: cell.figures.samples,
+        ratio: match cell.contender == run.baseline_index() {
+            true => "baseline".into(),
+            false => grid::ratio_of(cell, Detail::Interval),
+        },
+        ratio_value: match cell.contender == run.baseline_index() {
+            true => Some(1.0),
+            false => cell.ratio.map(|ratio| ratio.ratio),
+        },
+        cpu: super::overview::time(cpu),
+        cpu_ns: cpu,
+        written: bytes(written),
+        written_bytes: written,
+        memory: bytes(memory),
+        memory_bytes: memory,
+        fastest: cell.fastest,
+        trouble: match &cell.standing {
+            CellStanding::Counts | CellStanding::NotApplicable => None,
+            CellStanding::NotEncrypted => Some("Not encrypted, as far as can be seen".into()),
+            CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
+            CellStanding::Missing(why) => Some(format!("Failed: {why}")),
+        },
+    }
+}
+
+/// Every sample of every contender, those of one level together, the fastest of them first.
+fn figure(run: &Run, test: &TestVerdict) -> Figure {
+    let mut cells: Vec<&Cell> = test.cells.iter().collect();
+    let median = |cell: &Cell| cell.figures.summary.map_or(f64::INFINITY, |summary| summary.median);
+    cells.sort_by(|a, b| median(a).total_cmp(&median(b)));
+    let groups = words::LEVELS.map(|level| {
+        let of_level = cells.iter().filter(|cell| words::level(&run.contenders[cell.contender]) == level);
+        (words::heading(level), of_level.map(|cell| line(run, test, cell)).collect::<Vec<_>>())
+    });
+    let said: Vec<String> = cells
+        .iter()
+        .map(|cell| {
+            format!("{}: {}", run.contenders[cell.contender].label, grid::figure(run, &test.id, cell))
+        })
+        .collect();
+    let rows = grouped(groups.to_vec(), false);
+    let lines = rows.len();
+    let chart = charts::samples(rows);
+    let caption = match chart {
+        charts::Chart::Samples { log: true, .. } => "Logarithmic scale.",
+        _ => "",
+    };
+    Figure::new(format!("Samples of test {}. Medians: {}", test.id, said.join("; ")), caption, lines, &chart)
+}
+
+fn line(run: &Run, test: &TestVerdict, cell: &Cell) -> Samples {
+    let summary = cell.figures.summary;
+    let [used, left_out] = samples_of(run, cell.contender, &test.id);
+    Samples {
+        label: run.contenders[cell.contender].label.clone(),
+        colour: charts::colour(run, cell.contender),
+        text: match (&cell.standing, summary) {
+            (CellStanding::Wrong(_), Some(summary)) => format!("{} ✗ wrong", units::duration(summary.median)),
+            _ => grid::figure(run, &test.id, cell),
+        },
+        median: summary.map(|summary| summary.median),
+        interval: summary.and_then(|summary| summary.interval),
+        used,
+        left_out,
+    }
+}

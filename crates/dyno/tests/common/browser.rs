@@ -1,0 +1,130 @@
+//! A real browser: Chromium, driven by chromedriver over the WebDriver protocol. One browser for each test,
+//! gone when the test ends.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A window that shows a page of this machine.
+pub struct Browser {
+    driver: Child,
+    session: String,
+}
+
+impl Browser {
+    /// Starts one. The tests need it, and say so where it is missing.
+    pub fn start() -> Browser {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is not installed; scripts/test-needs.sh says how");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines
+            .find_map(|line| {
+                Some(line.ok()?.rsplit_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
+            })
+            .expect("chromedriver names no port");
+        // It goes on writing; nobody may close the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}});
+        let mut browser = Browser { driver, session: format!("http://127.0.0.1:{port}/session") };
+        let session = browser.call("", wanted);
+        browser.session = format!("{}/{}", browser.session, session["sessionId"].as_str().unwrap());
+        browser
+    }
+
+    /// Opens a file and waits until it is loaded.
+    pub fn open(&self, page: &Path) {
+        self.call("/url", json!({"url": format!("file://{}", page.display())}));
+    }
+
+    /// What a script in the page returns.
+    pub fn run(&self, script: &str) -> Value {
+        self.call("/execute/sync", json!({"script": script, "args": []}))
+    }
+
+    /// What a script in the page gives to `done`, its last argument.
+    pub fn wait_for(&self, script: &str) -> Value {
+        let script = format!("const done = arguments[arguments.length - 1]; {script}");
+        self.call("/execute/async", json!({"script": script, "args": []}))
+    }
+
+    /// A command of Chromium's own protocol.
+    pub fn devtools(&self, command: &str, parameters: Value) -> Value {
+        self.call("/goog/cdp/execute", json!({"cmd": command, "params": parameters}))
+    }
+
+    /// Sets the window's size in CSS pixels.
+    pub fn resize(&self, width: u32, height: u32) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.devtools("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Prefers light or dark.
+    pub fn prefer(&self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.devtools("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// Presses and releases a key.
+    pub fn press(&self, key: &str, code: u32, text: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": if kind == "keyDown" { text } else { "" }});
+            self.devtools("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Scrolls to every chart in turn until all are drawn.
+    pub fn draw_all(&self) {
+        self.wait_for(
+            "(async () => {
+                for (const figure of document.querySelectorAll('figure.chart')) {
+                    figure.scrollIntoView({ behavior: 'instant' });
+                    for (let i = 0; i < 100 && !figure.querySelector('svg'); i++) await new Promise((r) => setTimeout(r, 20));
+                }
+                scrollTo(0, 0);
+            })().then(() => done(null), (error) => done(String(error)))",
+        );
+    }
+
+    /// Errors and warnings in the console since the last call.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.call("/se/log", json!({"type": "browser"}));
+        log.as_array().unwrap().iter().map(|line| line["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The addresses that were asked for since the last call, but for files and data within the page.
+    pub fn requests(&self) -> Vec<String> {
+        let log = self.call("/se/log", json!({"type": "performance"}));
+        let events = log.as_array().unwrap().iter();
+        let events = events.filter_map(|line| serde_json::from_str::<Value>(line["message"].as_str()?).ok());
+        let asked = events.filter(|event| event["message"]["method"] == "Network.requestWillBeSent");
+        let urls =
+            asked.map(|event| event["message"]["params"]["request"]["url"].as_str().unwrap().to_owned());
+        urls.filter(|url| !["file:", "data:", "blob:"].iter().any(|own| url.starts_with(own))).collect()
+    }
+
+    fn call(&self, path: &str, body: Value) -> Value {
+        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        let mut answer = agent.post(format!("{}{path}", self.session)).send_json(body).unwrap();
+        let mut answer: Value = answer.body_mut().read_json().unwrap();
+        assert!(answer["value"]["error"].is_null(), "{path}: {}", answer["value"]);
+        answer["value"].take()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = ureq::delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}

@@ -1,0 +1,349 @@
+//! Jobs of key-value work made by hand, and the answers they must have, worked out from the protocol's
+//! words and none of dyno's code.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use dyno::engine::{Contender, Registry};
+use dyno::home::Home;
+use dyno_protocol::{
+    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Sample, Setting, Store, Test, Value, Work,
+};
+use tempfile::TempDir;
+
+/// Keys and values of one store, the keys in no order and different.
+pub struct Data {
+    store: Store,
+    keys: Vec<Vec<u8>>,
+    values: Vec<Vec<u8>>,
+    other_values: Vec<Vec<u8>>,
+    absent: Vec<Vec<u8>>,
+}
+
+impl Data {
+    pub fn new(name: &str, key: KeyKind, count: u64) -> Data {
+        let width = if key == KeyKind::Integer { 8 } else { 24 };
+        Data::make(name, key, width, count)
+    }
+
+    /// Blob keys of this width.
+    pub fn with_key(name: &str, width: usize, count: u64) -> Data {
+        Data::make(name, KeyKind::Blob, width, count)
+    }
+
+    fn make(name: &str, key: KeyKind, width: usize, count: u64) -> Data {
+        let mut random = Random(count + width as u64);
+        let mut cells = |width: usize, integer: bool| -> Vec<Vec<u8>> {
+            let cell = |random: &mut Random| {
+                let mut cell: Vec<u8> = (0..width).map(|_| random.byte()).collect();
+                if integer {
+                    cell[0] &= 0x7f;
+                }
+                cell
+            };
+            (0..count).map(|_| cell(&mut random)).collect()
+        };
+        let integer = key == KeyKind::Integer;
+        Data {
+            keys: cells(width, integer),
+            absent: cells(width, integer),
+            values: cells(100, false),
+            other_values: cells(60, false),
+            store: Store { name: name.to_owned(), key },
+        }
+    }
+}
+
+/// Numbers that look random (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn byte(&mut self) -> u8 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed >> 56) as u8
+    }
+}
+
+/// An engine, or a variant of it as `bdb+hash`.
+pub struct Rig {
+    pub name: &'static str,
+    registry: Registry,
+}
+
+impl Rig {
+    /// An engine whose library is here; of another it says why it is skipped.
+    pub fn find(name: &'static str) -> Option<Rig> {
+        let registry = Registry::load(&Home::find().unwrap()).unwrap();
+        let rig = Rig { name, registry };
+        let events = rig.script("transactional").run();
+        match events.last() {
+            Some(Event::Failed(failed)) if failed.message.contains("apt-get install") => {
+                eprintln!("SKIPPED for {name}: {}", failed.message);
+                None
+            }
+            _ => Some(rig),
+        }
+    }
+
+    /// What a profile asks for is in force, and means this level.
+    pub fn assert_in_force(&self, profile: &str, level: &str) {
+        let script = self.script(profile);
+        let events = script.run();
+        let engine = self.registry.engine(self.name).unwrap();
+        let in_force = &hello(&events).settings;
+        assert_eq!(engine.differences(&script.job.settings, in_force), [], "{}:{profile}", self.name);
+        let safety = engine.safety(in_force).unwrap();
+        assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
+    }
+
+    /// An empty job.
+    pub fn script(&self, profile: &str) -> Script {
+        let (engine, variant) = match self.name.split_once('+') {
+            Some((engine, variant)) => (engine, Some(variant.to_owned())),
+            None => (self.name, None),
+        };
+        let contender = Contender::parse(&format!("{engine}:{profile}"), &self.registry).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("db");
+        fs::create_dir(&directory).unwrap();
+        let mut settings = contender.settings.clone();
+        let mut per_commit = None;
+        settings.retain(|setting| match setting.name.as_str() {
+            "per_commit" => {
+                per_commit = setting.value.parse().ok();
+                false
+            }
+            _ => true,
+        });
+        let job = Job {
+            protocol: PROTOCOL,
+            engine: contender.engine.name.clone(),
+            driver: contender.driver.name.clone(),
+            variant: variant.clone(),
+            build: contender.build.clone(),
+            settings,
+            server: None,
+            directory,
+            latency: false,
+            tests: Vec::new(),
+        };
+        let command = contender.runner.command();
+        let program =
+            Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(Path::new(&command[0]).file_name().unwrap());
+        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
+        Script {
+            job,
+            folder,
+            program,
+            // The keys of a hash have none.
+            ordered: variant.as_deref() != Some("hash"),
+            commits: Commits { per_commit, timed: None },
+            model: BTreeMap::new(),
+            expected: Vec::new(),
+        }
+    }
+}
+
+/// A job being written, and what its answers must be.
+pub struct Script {
+    job: Job,
+    folder: TempDir,
+    program: PathBuf,
+    ordered: bool,
+    commits: Commits,
+    model: BTreeMap<String, BTreeMap<Vec<u8>, Vec<u8>>>,
+    expected: Vec<(String, Vec<Vec<Value>>)>,
+}
+
+impl Script {
+    pub fn with_latency(mut self) -> Script {
+        self.job.latency = true;
+        self
+    }
+
+    /// Only so many operations are timed.
+    pub fn timing(mut self, operations: u64) -> Script {
+        self.commits.timed = Some(operations);
+        self
+    }
+
+    pub fn with(mut self, name: &str, value: &str) -> Script {
+        self.job.settings.push(Setting { name: name.into(), value: value.into() });
+        self
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.job.directory
+    }
+
+    pub fn alter(&mut self, change: impl Fn(&mut Work)) {
+        self.job.tests.iter_mut().for_each(|test| change(&mut test.work));
+    }
+
+    /// What each test must answer.
+    pub fn expected(&self) -> Vec<(String, Vec<Vec<Value>>)> {
+        self.expected.clone()
+    }
+
+    /// Puts, gets, scans, ranges, overwrites, deletes, and looks again.
+    pub fn whole_story(&mut self, data: &Data) {
+        let half = data.keys.len() / 2;
+        self.put(data, false);
+        self.get(data, true);
+        self.get(data, false);
+        if self.ordered {
+            self.scan(data);
+            self.range(data, 10);
+        }
+        self.put(data, true);
+        if self.ordered {
+            self.range(data, 1);
+        }
+        self.delete(data, half);
+        self.get(data, false);
+        if self.ordered {
+            self.scan(data);
+        }
+    }
+
+    pub fn put(&mut self, data: &Data, overwrite: bool) {
+        let values = if overwrite { &data.other_values } else { &data.values };
+        let pairs = self.pairs(&data.keys, values);
+        let work = Work::KvPut { store: data.store.clone(), pairs, overwrite, commits: self.commits };
+        let store = self.model.entry(data.store.name.clone()).or_default();
+        store.extend(data.keys.iter().cloned().zip(values.iter().cloned()));
+        let digest = digest(store);
+        self.test("put", work, digest);
+    }
+
+    pub fn get(&mut self, data: &Data, present: bool) {
+        let keys = if present { &data.keys } else { &data.absent };
+        let pairs = self.pairs(keys, &data.values);
+        let store = &self.model[data.store.name.as_str()];
+        let found: Vec<_> = keys.iter().filter_map(|key| store.get(key)).map(Vec::len).collect();
+        let answer = vec![integer(found.len()), integer(found.iter().sum())];
+        self.test("get", Work::KvGet { store: data.store.clone(), pairs, present }, answer);
+    }
+
+    pub fn scan(&mut self, data: &Data) {
+        let keys: Vec<u8> = self.model[data.store.name.as_str()].keys().flatten().copied().collect();
+        let count = self.model[data.store.name.as_str()].len();
+        let answer = vec![integer(count), Value::Integer(crc(&keys).into())];
+        self.test("scan", Work::KvScan { store: data.store.clone() }, answer);
+    }
+
+    pub fn range(&mut self, data: &Data, length: u64) {
+        let store = &self.model[data.store.name.as_str()];
+        let visited: Vec<usize> = data
+            .keys
+            .iter()
+            .flat_map(|key| store.range(key.clone()..).take(length as usize).map(|(_, value)| value.len()))
+            .collect();
+        let answer = vec![integer(visited.len()), integer(visited.iter().sum())];
+        let keys = self.cells(&data.keys);
+        self.test("range", Work::KvRange { store: data.store.clone(), keys, length }, answer);
+    }
+
+    /// Deletes the first of the keys.
+    pub fn delete(&mut self, data: &Data, count: usize) {
+        let keys = self.cells(&data.keys[..count]);
+        let work = Work::KvDelete { store: data.store.clone(), keys, commits: self.commits };
+        let store = self.model.get_mut(data.store.name.as_str()).unwrap();
+        data.keys[..count].iter().for_each(|key| drop(store.remove(key)));
+        let digest = digest(store);
+        self.test("delete", work, digest);
+    }
+
+    fn test(&mut self, what: &str, work: Work, answer: Vec<Value>) {
+        let id = format!("{}-{what}", self.job.tests.len());
+        self.expected.push((id.clone(), vec![answer]));
+        self.job.tests.push(Test { id, setup: Vec::new(), work, check: None });
+    }
+
+    fn pairs(&self, keys: &[Vec<u8>], values: &[Vec<u8>]) -> Pairs {
+        Pairs { keys: self.cells(keys), values: Some(self.cells(values)) }
+    }
+
+    fn cells(&self, cells: &[Vec<u8>]) -> Cells {
+        let number = fs::read_dir(self.folder.path()).unwrap().count();
+        let file = self.folder.path().join(format!("{number}.cells"));
+        fs::write(&file, cells.concat()).unwrap();
+        Cells { file, count: cells.len() as u64, bytes: cells[0].len() as u64 }
+    }
+
+    /// What the runner says.
+    pub fn run(&self) -> Vec<Event> {
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&serde_json::to_vec(&self.job).unwrap()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// The job went to its end.
+pub fn ended(events: &[Event], name: &str, what: &str) {
+    assert_eq!(events.last(), Some(&Event::Bye {}), "{name} {what}");
+}
+
+/// How a runner introduced itself.
+pub fn hello(events: &[Event]) -> &Hello {
+    match events.first() {
+        Some(Event::Hello(hello)) => hello,
+        other => panic!("it should have said hello: {other:?}"),
+    }
+}
+
+/// What a failed job said.
+pub fn event_failed(events: &[Event]) -> &str {
+    match events.last() {
+        Some(Event::Failed(failed)) => &failed.message,
+        other => panic!("it should have failed: {other:?}"),
+    }
+}
+
+pub fn samples(events: &[Event]) -> impl Iterator<Item = &Sample> {
+    events.iter().filter_map(|event| match event {
+        Event::Sample(sample) => Some(sample),
+        _ => None,
+    })
+}
+
+/// Each test's answer.
+pub fn answers(events: &[Event]) -> Vec<(String, Vec<Vec<Value>>)> {
+    let answer = |event: &Event| match event {
+        Event::Answer { test, rows } => Some((test.clone(), rows.clone())),
+        _ => None,
+    };
+    events.iter().filter_map(answer).collect()
+}
+
+/// The count, and the sums of the checksums of keys, of values and of both together.
+fn digest(store: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Value> {
+    let sum = |checksums: &mut dyn Iterator<Item = u32>| Value::Integer(checksums.map(i64::from).sum());
+    let pairs = || store.iter();
+    vec![
+        integer(store.len()),
+        sum(&mut pairs().map(|(key, _)| crc(key))),
+        sum(&mut pairs().map(|(_, value)| crc(value))),
+        sum(&mut pairs().map(|(key, value)| crc(&[key.as_slice(), value].concat()))),
+    ]
+}
+
+/// CRC-32 as zlib has it, bit by bit.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc: u32, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+fn integer(number: usize) -> Value {
+    Value::Integer(i64::try_from(number).unwrap())
+}

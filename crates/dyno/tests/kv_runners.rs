@@ -1,0 +1,157 @@
+//! The runners of key-value engines against the real ones that this machine has: every profile through all
+//! models, their answers against digests worked out here, and what they say when something is wrong.
+//! An engine whose library is missing is skipped and says so.
+
+mod kv;
+
+use std::fs;
+
+use dyno_protocol::{Cells, KeyKind, Work};
+use kv::{Data, Rig, ended, event_failed, samples};
+
+const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb+hash", "rocksdb", "redb", "fjall"];
+const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
+
+/// Rigs for the engines that are here.
+fn rigs(names: &[&'static str]) -> Vec<Rig> {
+    names.iter().filter_map(|name| Rig::find(name)).collect()
+}
+
+#[test]
+fn every_profile_gives_the_right_answers() {
+    for rig in rigs(&ENGINES) {
+        for profile in PROFILES {
+            let (integers, blobs) =
+                (Data::new("i", KeyKind::Integer, 300), Data::new("b", KeyKind::Blob, 300));
+            let mut script = rig.script(profile);
+            for data in [&integers, &blobs] {
+                script.whole_story(data);
+            }
+            let expected = script.expected();
+            let events = script.run();
+            ended(&events, rig.name, profile);
+            assert_eq!(kv::answers(&events), expected, "{}:{profile}", rig.name);
+            for sample in samples(&events) {
+                assert!(sample.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_are_read_back_and_give_the_level() {
+    for rig in rigs(&["lmdb", "bdb", "rocksdb", "redb", "fjall"]) {
+        let levels = match rig.name {
+            "lmdb" => ["power-loss", "power-loss", "process-crash", "process-crash"],
+            "bdb" | "redb" => ["power-loss", "power-loss", "none", "none"],
+            _ => ["power-loss", "power-loss", "process-crash", "none"],
+        };
+        for (profile, level) in PROFILES.into_iter().zip(levels) {
+            rig.assert_in_force(profile, level);
+        }
+        if rig.name != "lmdb" {
+            let events = rig.script("persistent").with("cache_size", "16777216").run();
+            let cache = kv::hello(&events).settings.iter().find(|setting| setting.name == "cache_size");
+            assert_eq!(cache.map(|cache| cache.value.as_str()), Some("16777216"), "{}", rig.name);
+        }
+    }
+}
+
+#[test]
+fn every_operation_has_its_latency() {
+    for rig in rigs(&ENGINES) {
+        let data = Data::new("b", KeyKind::Blob, 100);
+        let mut script = rig.script("transactional").with_latency();
+        script.whole_story(&data);
+        let events = script.run();
+        ended(&events, rig.name, "latency");
+        for sample in samples(&events) {
+            let counted: u64 = sample.latency.iter().map(|(_, count)| count).sum();
+            let expected = if sample.test.contains("scan") { 0 } else { sample.operations };
+            assert_eq!(counted, expected, "{} {}", rig.name, sample.test);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_timed_is_done_nevertheless() {
+    for rig in rigs(&ENGINES) {
+        let data = Data::new("b", KeyKind::Blob, 500);
+        let mut script = rig.script("per-commit").timing(7);
+        script.put(&data, false);
+        script.delete(&data, 300);
+        let expected = script.expected();
+        let events = script.run();
+        ended(&events, rig.name, "timed");
+        assert_eq!(kv::answers(&events), expected, "{}", rig.name);
+        assert!(samples(&events).all(|sample| sample.operations == 7));
+    }
+}
+
+#[test]
+fn a_setting_that_does_not_exist_is_named() {
+    for rig in rigs(&ENGINES) {
+        let events = rig.script("transactional").with("no_such_setting", "1").run();
+        let said = event_failed(&events);
+        assert!(said.contains("no_such_setting"), "{}: {said}", rig.name);
+    }
+}
+
+#[test]
+fn a_key_that_is_too_long_is_told_with_the_limit() {
+    for (name, bytes, words) in [("lmdb", 512, "keys of 1 to 511"), ("fjall", 65_536, "65535")] {
+        for rig in rigs(&[name]) {
+            let mut script = rig.script("transactional");
+            script.put(&Data::with_key("b", bytes, 2), false);
+            let events = script.run();
+            let said = event_failed(&events);
+            assert!(said.starts_with("pair 1 of 2: ") && said.contains(words), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_map_that_is_full_is_told_with_the_setting() {
+    for rig in rigs(&["lmdb"]) {
+        let mut script = rig.script("transactional").with("map_size", "65536");
+        script.put(&Data::new("b", KeyKind::Blob, 2000), false);
+        let said = event_failed(&script.run()).to_owned();
+        assert!(said.contains("MDB_MAP_FULL") && said.contains("map_size=BYTES"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_database_of_the_engines_is_told() {
+    for (name, file, words) in [
+        ("lmdb", "data.mdb", "MDB_INVALID"),
+        ("bdb", "b.db", "checksum error"),
+        ("rocksdb", "CURRENT", "CURRENT file corrupted"),
+        ("redb", "dyno.redb", "Not a redb database"),
+        ("fjall", "version", "InvalidVersion"),
+    ] {
+        for rig in rigs(&[name]) {
+            let mut script = rig.script("transactional");
+            fs::write(script.directory().join(file), "nothing of the kind\n".repeat(1000)).unwrap();
+            script.put(&Data::new("b", KeyKind::Blob, 3), false);
+            let events = script.run();
+            let said = event_failed(&events);
+            assert!(said.starts_with("cannot ") && said.contains(words), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_job_of_the_wrong_shape_is_told() {
+    for rig in rigs(&ENGINES) {
+        let data = Data::new("b", KeyKind::Blob, 10);
+        let mut script = rig.script("transactional");
+        script.put(&data, false);
+        script.alter(|work| {
+            if let Work::KvPut { pairs, .. } = work {
+                pairs.keys = Cells { count: 11, ..pairs.keys.clone() };
+            }
+        });
+        let said = event_failed(&script.run()).to_owned();
+        assert!(said.contains("11 cells of 24 bytes are promised"), "{}: {said}", rig.name);
+    }
+}

@@ -1,0 +1,272 @@
+//! What is open: an environment or none, and a database for each store.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::Mutex;
+
+use anyhow::{Context, Error, Result, anyhow};
+use dyno_protocol::InForce;
+use dyno_runner::Transactions;
+use dyno_runner::setting::{in_force, on_off};
+
+use crate::api::{self, Api, Cursor, Db, Env, Txn};
+use crate::settings::Settings;
+
+const GIB: u64 = 1 << 30;
+/// The permissions of files.
+const MODE: c_int = 0o600;
+/// What the library says of an error beside its code.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// The databases of a trial. They must be closed with [`Databases::close`]; a trial that failed ends its
+/// process.
+pub struct Databases {
+    /// The library.
+    pub api: Api,
+    /// The environment, open; null where there is none.
+    env: *mut Env,
+    /// The stores that are open, by name.
+    stores: BTreeMap<String, *mut Db>,
+    settings: Settings,
+    kind: c_int,
+    folder: PathBuf,
+}
+
+impl Databases {
+    /// Opens the environment, where one is asked for, in a folder. `kind` is that of the databases.
+    pub fn open(api: Api, settings: Settings, kind: c_int, folder: &Path) -> Result<Databases> {
+        let folder = folder.to_owned();
+        let mut this =
+            Databases { api, env: ptr::null_mut(), stores: BTreeMap::new(), settings, kind, folder };
+        if this.settings.environment {
+            this.open_environment()
+                .with_context(|| format!("cannot open an environment in {}", this.folder.display()))?;
+        }
+        Ok(this)
+    }
+
+    fn open_environment(&mut self) -> Result<()> {
+        let home = path(&self.folder)?;
+        let library = api::file(&self.api)?;
+        // SAFETY: the handle is made by a library of the right release, the settings come before `open`, and
+        // what is pointed to outlives the calls.
+        unsafe {
+            let mut env = ptr::null_mut();
+            self.check((self.api.env_create)(&mut env, 0))?;
+            self.env = env;
+            Env::check(env, &library)?;
+            Env::set_errcall(env, hear);
+            let settings = &self.settings;
+            if let Some(bytes) = settings.cache {
+                self.check(Env::set_cachesize(env, (bytes / GIB) as u32, (bytes % GIB) as u32, 1))?;
+            }
+            if let Some(bytes) = settings.log_buffer {
+                self.check(Env::set_lg_bsize(env, bytes))?;
+            }
+            self.check(Env::set_lk_max_locks(env, settings.locks))?;
+            self.check(Env::set_lk_max_objects(env, settings.locks))?;
+            self.check(Env::set_flags(env, api::TXN_NOSYNC, settings.nosync.into()))?;
+            if settings.write_nosync {
+                self.check(Env::set_flags(env, api::TXN_WRITE_NOSYNC, 1))?;
+            }
+            let parts = api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
+            self.check(Env::open(env, home.as_ptr(), api::CREATE | parts, MODE))?;
+            let mut transaction = ptr::null_mut();
+            self.check(Env::txn_begin(env, ptr::null_mut(), &mut transaction, 0))?;
+            Txn::check(transaction, &library)?;
+            self.check(Txn::abort(transaction))
+        }
+    }
+
+    /// The database of a store, opened if it was not. It is made where it is missing.
+    pub fn store(&mut self, name: &str) -> Result<*mut Db> {
+        if let Some(db) = self.stores.get(name) {
+            return Ok(*db);
+        }
+        let db = self.handle()?;
+        let file = format!("{name}.db");
+        // With an environment, names are relative to its folder.
+        let place = if self.env.is_null() { self.folder.join(&file) } else { PathBuf::from(&file) };
+        let place = path(&place)?;
+        let place = if self.settings.temporary { ptr::null() } else { place.as_ptr() };
+        let commit = if self.env.is_null() { 0 } else { api::AUTO_COMMIT };
+        // SAFETY: the handle is fresh and what is pointed to outlives the call.
+        let code = unsafe {
+            Db::open(db, ptr::null_mut(), place, ptr::null(), self.kind, api::CREATE | commit, MODE)
+        };
+        self.check(code).with_context(|| format!("cannot open {}", self.folder.join(&file).display()))?;
+        let mut cursor = ptr::null_mut();
+        // SAFETY: the database is open; the cursor is closed once and not used after that.
+        unsafe {
+            self.check(Db::cursor(db, ptr::null_mut(), &mut cursor, 0))?;
+            Cursor::check(cursor, &api::file(&self.api)?)?;
+            self.check(Cursor::close(cursor))?;
+        }
+        self.stores.insert(name.to_owned(), db);
+        Ok(db)
+    }
+
+    /// A handle of a database that is not open yet, with its settings.
+    fn handle(&self) -> Result<*mut Db> {
+        let mut db = ptr::null_mut();
+        let folder = path(&self.folder)?;
+        // SAFETY: the handle is made by a library of the right release, and what is pointed to outlives the
+        // calls.
+        unsafe {
+            self.check((self.api.create)(&mut db, self.env, 0))?;
+            Db::check(db, &api::file(&self.api)?)?;
+            if let Some(bytes) = self.settings.page {
+                self.check(Db::set_pagesize(db, bytes)).context("page_size")?;
+            }
+            if self.env.is_null() {
+                Db::set_errcall(db, hear);
+                // What a temporary database cannot keep in its cache belongs on the file system that is measured.
+                self.check(Env::set_tmp_dir(Db::get_env(db), folder.as_ptr()))?;
+                if let Some(bytes) = self.settings.cache {
+                    let set = Db::set_cachesize(db, (bytes / GIB) as u32, (bytes % GIB) as u32, 1);
+                    self.check(set).context("cache_size")?;
+                }
+            }
+        }
+        Ok(db)
+    }
+
+    /// The settings as the library says them.
+    pub fn in_force(&self) -> Result<Vec<InForce>> {
+        let db = self.handle()?;
+        let mut flags = 0;
+        let [mut gigabytes, mut bytes, mut page] = [0; 3];
+        let mut caches = 0;
+        // SAFETY: the handle is fresh, is closed once and not used after that, and the numbers outlive the calls.
+        unsafe {
+            // Only an environment that is open tells its flags.
+            if !self.env.is_null() {
+                self.check(Env::get_open_flags(Db::get_env(db), &mut flags))?;
+            }
+            let code = match self.env.is_null() {
+                true => Db::get_cachesize(db, &mut gigabytes, &mut bytes, &mut caches),
+                false => Env::get_cachesize(self.env, &mut gigabytes, &mut bytes, &mut caches),
+            };
+            self.check(code)?;
+            self.check(Db::get_pagesize(db, &mut page))?;
+            self.check(Db::close(db, 0))?;
+        }
+        let environment = if flags & api::INIT_TXN != 0 { "transactional" } else { "none" };
+        let database = if self.settings.temporary { "temporary" } else { "file" };
+        let cache = u64::from(gigabytes) * GIB + u64::from(bytes);
+        let mut list = vec![
+            in_force("environment", environment),
+            in_force("database", database),
+            in_force("cache_size", without_overhead(cache, self.settings.cache)),
+            in_force("cache_with_overhead", cache),
+        ];
+        if self.settings.page.is_some() {
+            list.push(in_force("page_size", page));
+        }
+        if !self.env.is_null() {
+            list.extend(self.environment_in_force()?);
+        }
+        Ok(list)
+    }
+
+    fn environment_in_force(&self) -> Result<[InForce; 4]> {
+        let [mut flags, mut log_buffer, mut locks] = [0; 3];
+        // SAFETY: the environment is open and the numbers outlive the calls.
+        unsafe {
+            self.check(Env::get_flags(self.env, &mut flags))?;
+            self.check(Env::get_lg_bsize(self.env, &mut log_buffer))?;
+            self.check(Env::get_lk_max_locks(self.env, &mut locks))?;
+        }
+        Ok([
+            on_off("txn_nosync", flags & api::TXN_NOSYNC != 0),
+            on_off("txn_write_nosync", flags & api::TXN_WRITE_NOSYNC != 0),
+            in_force("lg_bsize", log_buffer),
+            in_force("lk_max_locks", locks),
+        ])
+    }
+
+    /// Closes all databases and the environment.
+    pub fn close(self) -> Result<()> {
+        for db in self.stores.values() {
+            // SAFETY: the database is open and not used after this.
+            self.check(unsafe { Db::close(*db, 0) })?;
+        }
+        if self.env.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the environment is open and not used after this.
+        self.check(unsafe { Env::close(self.env, 0) })
+    }
+
+    /// Turns a result code into an error.
+    #[inline]
+    pub fn check(&self, code: c_int) -> Result<()> {
+        if code == 0 { Ok(()) } else { Err(self.error(code)) }
+    }
+
+    /// What a code means, in the library's words, and what to do.
+    #[cold]
+    pub fn error(&self, code: c_int) -> Error {
+        // SAFETY: it returns a constant string or one of strerror's.
+        let text = unsafe { CStr::from_ptr((self.api.strerror)(code)) }.to_string_lossy();
+        let said = SAID.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        let advice = match code {
+            api::OLD_VERSION | api::VERSION_MISMATCH => {
+                "; another version wrote it: a trial begins in an empty folder"
+            }
+            _ if code == nix::Error::ENOMEM as c_int && said.to_lowercase().contains("lock") => {
+                "; ask for more, as lk_max_locks=NUMBER"
+            }
+            _ => "",
+        };
+        anyhow!("{text} (Berkeley DB error {code}){said}{advice}")
+    }
+}
+
+impl Transactions for Databases {
+    /// Null where there is no environment: each operation is then done at once, and nothing is committed.
+    type Open = *mut Txn;
+
+    #[inline]
+    fn begin(&mut self) -> Result<*mut Txn> {
+        let mut transaction = ptr::null_mut();
+        if !self.env.is_null() {
+            // SAFETY: the environment is open.
+            self.check(unsafe { Env::txn_begin(self.env, ptr::null_mut(), &mut transaction, 0) })?;
+        }
+        Ok(transaction)
+    }
+
+    #[inline]
+    fn commit(&mut self, transaction: *mut Txn) -> Result<()> {
+        if transaction.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the transaction is open and not used after this.
+        self.check(unsafe { Txn::commit(transaction, 0) })
+    }
+}
+
+/// The library makes caches of less than 500 MB larger, by a quarter and a little, and tells that size. This is
+/// the size asked for where the one in force is such an enlargement of it.
+fn without_overhead(in_force: u64, asked: Option<u64>) -> u64 {
+    let enlarged = |asked: &u64| (*asked..=asked + asked / 4 + (64 << 10)).contains(&in_force);
+    asked.filter(enlarged).unwrap_or(in_force)
+}
+
+/// Keeps the last of the library's messages.
+unsafe extern "C" fn hear(_: *const Env, _: *const c_char, text: *const c_char) {
+    // SAFETY: the library hands over a string that ends in NUL.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    if let Ok(mut said) = SAID.lock() {
+        *said = text.into_owned();
+    }
+}
+
+fn path(path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).context("the path holds a NUL byte")
+}

@@ -1,0 +1,194 @@
+//! An open database: its column families, its writes, and what its errors mean.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::{ptr, slice};
+
+use anyhow::{Context, Error, Result, anyhow};
+use dyno_runner::Transactions;
+
+use crate::api::{Api, Batch, Db, Family, Iter, Options, ReadOptions, WriteOptions};
+use crate::settings::Settings;
+
+/// A database. It must be closed with [`Database::close`]; a trial that failed ends its process.
+pub struct Database {
+    /// The library.
+    pub api: Api,
+    /// Open, and used by one thread.
+    pub db: *mut Db,
+    /// The options of all reads: the library's own.
+    pub read: *mut ReadOptions,
+    options: *mut Options,
+    durable: *mut WriteOptions,
+    lazy: *mut WriteOptions,
+    syncs: bool,
+    /// The writes of one commit; empty between commits.
+    batch: *mut Batch,
+    families: BTreeMap<String, *mut Family>,
+}
+
+impl Database {
+    /// Makes a database in a folder.
+    pub fn open(api: Api, settings: &Settings, folder: &Path) -> Result<Database> {
+        let path =
+            CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
+        let options = settings.options(&api)?;
+        let mut error = ptr::null_mut();
+        // SAFETY: options and path outlive the call.
+        let db = unsafe { (api.open)(options, path.as_ptr(), &mut error) };
+        complaint(&api, error).with_context(|| format!("cannot open a database in {}", folder.display()))?;
+        Ok(Database {
+            db,
+            // SAFETY: they take nothing.
+            read: unsafe { (api.readoptions_create)() },
+            batch: unsafe { (api.writebatch_create)() },
+            options,
+            durable: settings.write_options(&api, settings.sync),
+            lazy: settings.write_options(&api, false),
+            syncs: settings.sync,
+            families: BTreeMap::new(),
+            api,
+        })
+    }
+
+    /// The options of writes that commit.
+    pub fn durable(&self) -> *mut WriteOptions {
+        self.durable
+    }
+
+    /// The options of writes that do not wait for the device.
+    pub fn lazy(&self) -> *mut WriteOptions {
+        self.lazy
+    }
+
+    /// Waits until all that was written lazily is as safe as the settings promise.
+    pub fn settle(&self) -> Result<()> {
+        let mut error = ptr::null_mut();
+        if self.syncs {
+            // SAFETY: the database is open.
+            unsafe { (self.api.flush_wal)(self.db, 1, &mut error) };
+        }
+        self.check(error)
+    }
+
+    /// The column family of a store, made where it is missing.
+    pub fn store(&mut self, name: &str) -> Result<*mut Family> {
+        if let Some(family) = self.families.get(name) {
+            return Ok(*family);
+        }
+        let text = CString::new(name).context("the store's name holds a NUL byte")?;
+        let mut error = ptr::null_mut();
+        // SAFETY: the database is open and what is pointed to outlives the call.
+        let family =
+            unsafe { (self.api.create_column_family)(self.db, self.options, text.as_ptr(), &mut error) };
+        self.check(error).with_context(|| format!("cannot make the column family {name}"))?;
+        self.families.insert(name.to_owned(), family);
+        Ok(family)
+    }
+
+    /// A property that is a number; whether the database has it.
+    pub fn property(&self, name: &CStr, value: &mut u64) -> bool {
+        // SAFETY: the database is open and `value` outlives the call.
+        unsafe { (self.api.property_int)(self.db, name.as_ptr(), value) == 0 }
+    }
+
+    /// Does something with an iterator over a column family.
+    #[inline]
+    pub fn iterate<T>(&self, family: *mut Family, work: impl FnOnce(*mut Iter) -> T) -> Result<T> {
+        let mut error = ptr::null_mut();
+        // SAFETY: database and family are open; the iterator is destroyed once and not used after that.
+        unsafe {
+            let iterator = (self.api.create_iterator_cf)(self.db, self.read, family);
+            let result = work(iterator);
+            (self.api.iter_get_error)(iterator, &mut error);
+            (self.api.iter_destroy)(iterator);
+            self.check(error)?;
+            Ok(result)
+        }
+    }
+
+    /// The key at which an iterator stands.
+    ///
+    /// # Safety
+    /// It is valid and is not moved while the key is in use.
+    #[inline]
+    pub unsafe fn key<'a>(&self, iterator: *mut Iter) -> &'a [u8] {
+        let mut length = 0;
+        // SAFETY: as the caller promises.
+        unsafe { slice::from_raw_parts((self.api.iter_key)(iterator, &mut length), length) }
+    }
+
+    /// The value at which an iterator stands.
+    ///
+    /// # Safety
+    /// It is valid and is not moved while the value is in use.
+    #[inline]
+    pub unsafe fn value<'a>(&self, iterator: *mut Iter) -> &'a [u8] {
+        let mut length = 0;
+        // SAFETY: as the caller promises.
+        unsafe { slice::from_raw_parts((self.api.iter_value)(iterator, &mut length), length) }
+    }
+
+    /// Closes the database.
+    pub fn close(self) {
+        let api = &self.api;
+        // SAFETY: nothing of these is used after this.
+        unsafe {
+            for family in self.families.values() {
+                (api.column_family_handle_destroy)(*family);
+            }
+            (api.close)(self.db);
+            (api.writebatch_destroy)(self.batch);
+            (api.writeoptions_destroy)(self.durable);
+            (api.writeoptions_destroy)(self.lazy);
+            (api.readoptions_destroy)(self.read);
+            (api.options_destroy)(self.options);
+        }
+    }
+
+    /// Turns what a call has set into an error.
+    #[inline]
+    pub fn check(&self, error: *mut c_char) -> Result<()> {
+        if error.is_null() { Ok(()) } else { Err(explain(&self.api, error)) }
+    }
+}
+
+impl Transactions for Database {
+    /// A batch, which RocksDB writes whole or not at all.
+    type Open = *mut Batch;
+
+    #[inline]
+    fn begin(&mut self) -> Result<*mut Batch> {
+        Ok(self.batch)
+    }
+
+    #[inline]
+    fn commit(&mut self, batch: *mut Batch) -> Result<()> {
+        let mut error = ptr::null_mut();
+        // SAFETY: database, options and batch are there.
+        unsafe {
+            (self.api.write)(self.db, self.durable, batch, &mut error);
+            (self.api.writebatch_clear)(batch);
+        }
+        self.check(error)
+    }
+}
+
+/// Turns what a call has set into an error.
+pub fn complaint(api: &Api, error: *mut c_char) -> Result<()> {
+    if error.is_null() { Ok(()) } else { Err(explain(api, error)) }
+}
+
+/// What RocksDB says.
+#[cold]
+fn explain(api: &Api, error: *mut c_char) -> Error {
+    // SAFETY: the library made the string, which ends in NUL and is freed once.
+    let text = unsafe {
+        let text = CStr::from_ptr(error).to_string_lossy().into_owned();
+        (api.free)(error.cast());
+        text
+    };
+    anyhow!("{text} (RocksDB)")
+}

@@ -1,0 +1,219 @@
+//! Settings: every option of RocksDB's by its own name, and three of dyno's.
+//!
+//! RocksDB reads options from text and writes those in force to a file in the database's folder. So any
+//! option can be asked for, of the database, of its column families or of its tables, and is read back.
+
+use std::ffi::{CString, c_int};
+use std::fs;
+use std::path::Path;
+use std::ptr;
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::{InForce, Setting};
+use dyno_runner::setting::{in_force, on_off, switch, whole};
+
+use crate::api::{Api, Options, WriteOptions};
+use crate::database::{Database, complaint};
+
+/// Options that bear on speed or safety and are told whether they were asked for or not.
+const TOLD: [&str; 12] = [
+    "write_buffer_size",
+    "db_write_buffer_size",
+    "max_write_buffer_number",
+    "max_background_jobs",
+    "compression",
+    "bottommost_compression",
+    "level_compaction_dynamic_level_bytes",
+    "block_size",
+    "filter_policy",
+    "cache_index_and_filter_blocks",
+    "wal_recovery_mode",
+    "use_fsync",
+];
+/// How the files of options are named, with a number behind.
+const FILE: &str = "OPTIONS-";
+/// The sections of such a file that hold for every store.
+const SECTIONS: [&str; 4] =
+    ["[Version]", "[DBOptions]", "[CFOptions \"default\"]", "[TableOptions/BlockBasedTable \"default\"]"];
+/// What tells how large the cache of blocks is.
+const CAPACITY: &std::ffi::CStr = c"rocksdb.block-cache-capacity";
+
+/// What was asked for.
+#[derive(Debug)]
+pub struct Settings {
+    /// Whether a commit waits until its log is on the device.
+    pub sync: bool,
+    /// Whether nothing is logged.
+    pub disable_wal: bool,
+    /// The size of the cache of blocks, in bytes.
+    cache: Option<u64>,
+    /// RocksDB's own options.
+    options: Vec<Setting>,
+}
+
+impl Settings {
+    /// Sorts the job's settings into dyno's and RocksDB's.
+    pub fn parse(settings: &[Setting]) -> Result<Settings> {
+        let mut parsed = Settings { sync: true, disable_wal: false, cache: None, options: Vec::new() };
+        for setting in settings {
+            match setting.name.as_str() {
+                "sync" => parsed.sync = switch(setting)?,
+                "disable_wal" => parsed.disable_wal = switch(setting)?,
+                "cache_size" => parsed.cache = Some(whole(setting)?),
+                _ => parsed.options.push(setting.clone()),
+            }
+        }
+        if parsed.sync && parsed.disable_wal {
+            bail!("sync=on syncs a log that disable_wal=on leaves out: ask for sync=off too");
+        }
+        Ok(parsed)
+    }
+
+    /// Options for opening a database, by RocksDB's reading of them.
+    pub fn options(&self, api: &Api) -> Result<*mut Options> {
+        let mut own = vec!["create_if_missing=true".to_owned()];
+        let mut table: Vec<String> = self.cache.iter().map(|bytes| format!("block_cache={bytes}")).collect();
+        for setting in &self.options {
+            let text = format!("{}={}", setting.name, setting.value);
+            // Which of the two it is, RocksDB knows best.
+            match read(api, &text) {
+                Ok(options) => {
+                    // SAFETY: they were made just now and are not used after this.
+                    unsafe { (api.options_destroy)(options) };
+                    own.push(text);
+                }
+                Err(refused) => match read(api, &of_table(&[text.clone()])) {
+                    Ok(options) => {
+                        // SAFETY: as above.
+                        unsafe { (api.options_destroy)(options) };
+                        table.push(text);
+                    }
+                    Err(_) => bail!("RocksDB does not take the setting {text}: {refused}"),
+                },
+            }
+        }
+        read(api, &format!("{};{}", own.join(";"), of_table(&table)))
+    }
+
+    /// Options of writes, with or without a sync.
+    pub fn write_options(&self, api: &Api, sync: bool) -> *mut WriteOptions {
+        // SAFETY: the options are made here.
+        unsafe {
+            let options = (api.writeoptions_create)();
+            (api.writeoptions_set_sync)(options, sync.into());
+            (api.writeoptions_disable_WAL)(options, c_int::from(self.disable_wal));
+            options
+        }
+    }
+
+    /// The settings as RocksDB says them.
+    pub fn in_force(&self, database: &Database, folder: &Path) -> Result<Vec<InForce>> {
+        let told = told(folder)?;
+        let find = |name: &str| told.iter().find(|(known, _)| known == name);
+        let asked = self.options.iter().map(|setting| setting.name.as_str());
+        let mut names: Vec<&str> = asked.chain(TOLD).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut list: Vec<InForce> =
+            names.into_iter().filter_map(find).map(|(name, value)| in_force(name, value)).collect();
+        let (api, write) = (&database.api, database.durable());
+        let mut cache = 0;
+        // SAFETY: database and options are there and `cache` outlives the call.
+        unsafe {
+            list.push(on_off("sync", (api.writeoptions_get_sync)(write) != 0));
+            list.push(on_off("disable_wal", (api.writeoptions_get_disable_WAL)(write) != 0));
+            if database.property(CAPACITY, &mut cache) {
+                list.push(in_force("cache_size", cache));
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// RocksDB's version, as it writes it to the file of options.
+pub fn version(folder: &Path) -> Result<String> {
+    let told = told(folder)?;
+    let found = told.into_iter().find(|(name, _)| name == "rocksdb_version");
+    found.map(|(_, version)| version).context("RocksDB does not tell its version")
+}
+
+/// Options of tables as one option of column families.
+fn of_table(options: &[String]) -> String {
+    format!("block_based_table_factory={{{}}}", options.join(";"))
+}
+
+/// Options from text.
+fn read(api: &Api, text: &str) -> Result<*mut Options> {
+    let text = CString::new(text).context("a setting holds a NUL byte")?;
+    let mut error = ptr::null_mut();
+    // SAFETY: what is pointed to outlives the calls, and the options are destroyed once where they are not
+    // handed on.
+    unsafe {
+        let (base, options) = ((api.options_create)(), (api.options_create)());
+        (api.get_options_from_string)(base, text.as_ptr(), options, &mut error);
+        (api.options_destroy)(base);
+        if let Err(error) = complaint(api, error) {
+            (api.options_destroy)(options);
+            return Err(error);
+        }
+        Ok(options)
+    }
+}
+
+/// The newest file of options: names and values.
+fn told(folder: &Path) -> Result<Vec<(String, String)>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let number = |name: &str| name.strip_prefix(FILE)?.parse::<u64>().ok();
+    let files = entries.flatten().filter_map(|entry| {
+        let number = number(entry.file_name().to_str()?)?;
+        Some((number, entry.path()))
+    });
+    let (_, newest) =
+        files.max().context("RocksDB wrote no file of options, by which settings are read back")?;
+    let text = fs::read_to_string(&newest).with_context(|| format!("cannot read {}", newest.display()))?;
+    Ok(parse(&text))
+}
+
+/// The lines `name=value` of the sections that hold for every store.
+fn parse(text: &str) -> Vec<(String, String)> {
+    let mut wanted = false;
+    let mut list = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            wanted = SECTIONS.contains(&line);
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| wanted) {
+            list.push((name.to_owned(), value.to_owned()));
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_options_is_read() {
+        let text = "# about\n[Version]\n  rocksdb_version=7.8.3\n[DBOptions]\n  use_fsync=false\n\n\
+                    [CFOptions \"default\"]\n  compression=kSnappyCompression\n\
+                    [TableOptions/BlockBasedTable \"default\"]\n  filter_policy=bloomfilter:10:false\n\
+                    [CFOptions \"other\"]\n  compression=kNoCompression\n";
+        let pairs = parse(text);
+        let names: Vec<_> = pairs.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        assert_eq!(
+            names,
+            [
+                "rocksdb_version 7.8.3",
+                "use_fsync false",
+                "compression kSnappyCompression",
+                "filter_policy bloomfilter:10:false"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_sync_of_nothing_is_refused() {
+        let setting = |name: &str| Setting { name: name.into(), value: "on".into() };
+        assert!(Settings::parse(&[setting("disable_wal")]).unwrap_err().to_string().contains("sync=off"));
+    }
+}
