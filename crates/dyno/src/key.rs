@@ -4,6 +4,7 @@
 //! no part of a contender, and no message tells it.
 
 use std::env;
+use std::ffi::CStr;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::Read;
@@ -13,6 +14,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Secret;
+use nix::libc;
 
 use crate::engine::Contender;
 
@@ -26,14 +28,26 @@ const SHORTEST: usize = 8;
 /// What the environment held, without which dyno goes on.
 static FROM_ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
 
-/// Takes the key out of the environment, so that no program that dyno starts inherits it.
+/// Takes the key out of the environment, so that no program that dyno starts inherits it, and out of what the
+/// kernel shows of it in `/proc`.
 ///
 /// # Safety
 /// No other thread may run yet.
 pub unsafe fn take_from_environment() {
     let found = env::var_os(VARIABLE).map(|key| key.to_string_lossy().into_owned());
-    // SAFETY: as the caller promises.
-    unsafe { env::remove_var(VARIABLE) };
+    // SAFETY: as the caller promises. The entries are strings that end in NUL, and the list ends in null.
+    unsafe {
+        let mut entry = libc::environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let text = CStr::from_ptr(*entry).to_bytes();
+            if text.strip_prefix(VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")) {
+                let value = VARIABLE.len() + 1;
+                (*entry).add(value).write_bytes(b'*', text.len() - value);
+            }
+            entry = entry.add(1);
+        }
+        env::remove_var(VARIABLE);
+    }
     // It is called once; a second call would find nothing.
     let _ = FROM_ENVIRONMENT.set(found);
 }

@@ -129,7 +129,9 @@ fn engine_item(
     let mut drivers = Vec::new();
     for (runner, driver) in registry.drivers(&engine.name) {
         let usual = engine.builds.iter().filter(|build| *build != "path");
-        for build in usual.chain(engine.named_builds.iter().map(|build| &build.name)) {
+        // They are for the driver that loads a library when it runs.
+        let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
+        for build in usual.chain(named) {
             let name = format!("{}@{build}/{}", engine.name, driver.name);
             let contender = Contender::parse(&name, registry)?;
             let (version, missing) = match ask(&contender, conduct, scratch, servers) {

@@ -1,5 +1,7 @@
 //! Settings against the bundled SQLite.
 
+use std::path::Path;
+
 use dyno_protocol::Build;
 
 use super::*;
@@ -102,4 +104,77 @@ fn a_setting_cannot_carry_a_statement() {
 fn a_setting_that_does_not_take_is_told_as_it_is() {
     let found = in_force(&[("database", ":memory:"), ("journal_mode", "wal")]).unwrap();
     assert_eq!(value(&found, "journal_mode"), "memory");
+}
+
+/// The library of a build that dyno makes beside the programs.
+fn library(name: &str) -> Option<Build> {
+    let programs = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().to_owned();
+    let file = programs.join(name);
+    if !file.is_file() {
+        eprintln!("not run: {} was not built", file.display());
+    }
+    file.is_file().then_some(Build::Path(file))
+}
+
+/// Opens a database in a folder, reads its settings back, and makes a table if there is none.
+fn open(build: &Build, folder: &Path, asked: &[(&str, &str)], key: Option<&str>) -> Result<Vec<InForce>> {
+    let settings = settings(asked)?;
+    let place = location(settings.database, folder)?;
+    let connection = Connection::open(dyno_sqlite::load(build)?, &place)?;
+    settings.apply(&connection, key.map(Secret::new).as_ref())?;
+    connection.rows(c"CREATE TABLE IF NOT EXISTS t(a)")?;
+    let found = settings.in_force(&connection)?;
+    connection.close()?;
+    Ok(found)
+}
+
+const KEY: &str = "b7e151628aed2a6abf7158809cf4f3c762e7160f38b4da56a784d9045190cfef";
+
+#[test]
+fn a_cipher_and_its_settings_are_read_back() {
+    let folder = || tempfile::tempdir().unwrap();
+    if let Some(build) = library("libdyno_sqlcipher.so") {
+        let asked = [("cipher_page_size", "8192"), ("key", "passphrase"), ("kdf_iter", "4000")];
+        let found = open(&build, folder().path(), &asked, Some(KEY)).unwrap();
+        for (name, expected) in [("key", "passphrase"), ("kdf_iter", "4000"), ("page_size", "8192")] {
+            assert_eq!(value(&found, name), expected, "{name}");
+        }
+        assert!(!format!("{found:?}").contains(KEY));
+    }
+    if let Some(build) = library("libdyno_sqlite3mc.so") {
+        // Its settings are those of the cipher that is chosen, whatever stands first.
+        let asked = [("kdf_iter", "5000"), ("cipher", "ascon128"), ("key", "passphrase")];
+        let found = open(&build, folder().path(), &asked, Some(KEY)).unwrap();
+        assert_eq!((value(&found, "cipher"), value(&found, "kdf_iter")), ("ascon128", "5000"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_key_is_told_without_it() {
+    let complaint = |build: &Build, folder: &Path, asked: &[(&str, &str)], key: Option<&str>| {
+        let said = format!("{:#}", open(build, folder, asked, key).unwrap_err());
+        assert!(!said.contains(KEY) && !said.contains("hunter2"), "{said}");
+        said
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let plain = Build::Bundled;
+    open(&plain, folder.path(), &[], None).unwrap();
+    assert!(complaint(&plain, folder.path(), &[("key", "hunter2")], None).contains("one of passphrase, raw"));
+    assert!(complaint(&plain, folder.path(), &[("hexkey", "hunter2")], None).contains("cannot be a setting"));
+    assert!(complaint(&plain, folder.path(), &[("key", "raw")], Some(KEY)).contains("has no encryption"));
+    assert!(complaint(&plain, folder.path(), &[("key", "raw")], None).contains("brings no key"));
+    assert!(complaint(&plain, folder.path(), &[], Some(KEY)).contains("no setting 'key' says what it is"));
+    for name in ["libdyno_sqlcipher.so", "libdyno_sqlite3mc.so"] {
+        let Some(build) = library(name) else { continue };
+        let raw = [("key", "raw")];
+        // A plain database opened with a key, and an encrypted one with another and with none.
+        assert!(complaint(&build, folder.path(), &raw, Some(KEY)).contains("not encrypted at all"));
+        let folder = tempfile::tempdir().unwrap();
+        open(&build, folder.path(), &raw, Some(KEY)).unwrap();
+        let other = KEY.replace('b', "c");
+        assert!(complaint(&build, folder.path(), &raw, Some(&other)).contains("of another key"));
+        assert!(complaint(&build, folder.path(), &[], None).contains("file is not a database"));
+        assert!(complaint(&build, folder.path(), &raw, Some("hunter2")).contains("64 hexadecimal digits"));
+        assert!(complaint(&build, folder.path(), &raw, Some("")).contains("is empty"));
+    }
 }
