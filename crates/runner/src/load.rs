@@ -124,16 +124,11 @@ macro_rules! prefixed_functions {
             pub fn resolve(library: $crate::library::Library) -> ::anyhow::Result<$table> {
                 // SAFETY: these are the signatures of the library's header. A library that has functions
                 // of these names with others is another library.
-                unsafe {
-                    Ok($table {
-                        $($name: $crate::library::symbol(
-                            &library,
-                            concat!($prefix, stringify!($name)),
-                            "the right one, or too old",
-                        )?,)*
-                        _library: library,
-                    })
-                }
+                let table = unsafe { $crate::library::Table::new(library, "the right one, or too old") };
+                Ok($table {
+                    $($name: table.look_up(concat!($prefix, stringify!($name)))?,)*
+                    _library: table.into_library(),
+                })
             }
         }
     };

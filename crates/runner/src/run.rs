@@ -71,7 +71,7 @@ fn advise(message: String, directory: Option<&Path>) -> String {
 
 /// Whether less than [`ROOM`] is left.
 fn is_full(directory: &Path) -> bool {
-    statvfs(directory).is_ok_and(|left| left.blocks_available() as u64 * left.fragment_size() < ROOM)
+    statvfs(directory).is_ok_and(|left| left.blocks_available() * left.fragment_size() < ROOM)
 }
 
 /// What a panic said.
