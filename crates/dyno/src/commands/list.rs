@@ -51,6 +51,8 @@ struct DriverItem {
     contender: String,
     language: String,
     about: String,
+    /// Its other ways of working.
+    variants: Vec<String>,
     /// The engine's version, if it answers here.
     version: Option<String>,
     /// What is missing, if it does not.
@@ -142,7 +144,13 @@ fn engine_item(
                 ),
                 Err(why) => (None, Some(format!("{why:#}"))),
             };
+            // A driver that carries its own library has no other build.
+            if !driver.default && contender.build == Build::System && !engine.server && version.is_none() {
+                continue;
+            }
+            let ways = driver.variants.iter().skip(1).filter(|_| version.is_some());
             drivers.push(DriverItem {
+                variants: ways.map(|way| format!("+{}: {}", way.name, way.about)).collect(),
                 contender: contender.label,
                 language: driver.language.clone(),
                 about: driver.about.clone(),
@@ -207,6 +215,7 @@ fn text(listing: &Listing) -> String {
                 (None, missing) => format!("missing: {}", missing.as_deref().unwrap_or("unknown")),
             };
             lines.push(item(&driver.contender, &state));
+            lines.extend(driver.variants.iter().map(|way| item("", way)));
         }
         for profile in engine.profiles.iter().filter(|profile| !profile.settings.is_empty()) {
             let level = profile.level.unwrap_or("unknown");

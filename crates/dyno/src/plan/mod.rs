@@ -15,7 +15,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{self as protocol, Value};
 
-use crate::engine::Contender;
+use crate::engine::{Contender, Level};
 use crate::suite::{Parameters, Rendered, Suite};
 use arrays::Arrays;
 use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
@@ -110,7 +110,8 @@ impl Plan {
         let tests = self.tests.iter().zip(&self.work[&contender.engine.dialect]);
         let tests =
             tests.filter(|(_, test)| contender.implements(test.work.model())).map(|(planned, test)| {
-                let work = committing(test.work.clone(), contender.per_commit, planned.one_by_one);
+                let work =
+                    committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
                 protocol::Test { work, ..test.clone() }
             });
         protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
@@ -122,7 +123,8 @@ impl Plan {
         let contender = &self.contenders[contender];
         let place = self.tests.iter().position(|test| test.id == sample.test)?;
         let test = &self.work[&contender.engine.dialect][place];
-        let work = committing(test.work.clone(), contender.per_commit, self.tests[place].one_by_one);
+        let work =
+            committing(test.work.clone(), contender.per_commit, most_timed(contender, &self.tests[place]));
         is_cut(&work).then(|| operations(&work))
     }
 
@@ -148,6 +150,13 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         latency: false,
         tests: Vec::new(),
     }
+}
+
+/// How many operations of a test are timed where each is a commit: fewer than all only where each is also
+/// synced, which is what takes so long.
+fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
+    let syncs = contender.claimed.as_ref().is_some_and(|safety| safety.level == Level::PowerLoss);
+    test.one_by_one.filter(|_| syncs)
 }
 
 /// A contender must do one of the tests at least.

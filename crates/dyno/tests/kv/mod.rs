@@ -126,6 +126,7 @@ impl Rig {
             driver: contender.driver.name.clone(),
             variant: variant.clone(),
             build: contender.build.clone(),
+            key: None,
             settings,
             server: None,
             directory,
