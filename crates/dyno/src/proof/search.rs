@@ -47,7 +47,7 @@ pub fn look_through(
     needles: &[Vec<u8>],
     mut counted: Option<&mut Bytes>,
 ) -> io::Result<(u64, Vec<bool>)> {
-    let finders: Vec<Finder> = needles.iter().map(|needle| Finder::new(needle)).collect();
+    let finders: Vec<Finder> = needles.iter().map(Finder::new).collect();
     let overlap = needles.iter().map(Vec::len).max().unwrap_or(0);
     let mut found = vec![false; needles.len()];
     let mut buffer = vec![0; PIECE];

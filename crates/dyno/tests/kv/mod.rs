@@ -128,6 +128,7 @@ impl Rig {
             build: contender.build.clone(),
             settings,
             server: None,
+            key: None,
             directory,
             latency: false,
             tests: Vec::new(),
