@@ -129,6 +129,7 @@ impl Rig {
             key: None,
             settings,
             server: None,
+            key: None,
             directory,
             latency: false,
             tests: Vec::new(),
