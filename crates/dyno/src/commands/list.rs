@@ -1,6 +1,7 @@
 //! `dyno list`: what there is, what of it can be had here, and what is missing for the rest.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -132,7 +133,8 @@ fn engine_item(
             let contender = Contender::parse(&name, registry)?;
             let (version, missing) = match ask(&contender, conduct, scratch, servers) {
                 Ok(version) => (Some(version), None),
-                Err(why) if contender.build == Build::Bundled => (
+                // What the system lacks is no matter of building, unless the runner itself is not there.
+                Err(why) if contender.build == Build::Bundled || !is_built(&contender) => (
                     None,
                     Some(format!("{why:#}; it needs {}; build it with `{}`", runner.needs, runner.build)),
                 ),
@@ -163,6 +165,11 @@ fn engine_item(
         profiles: profiles.collect::<Result<_>>()?,
         drivers,
     })
+}
+
+/// Whether the program of a contender's runner is there.
+fn is_built(contender: &Contender) -> bool {
+    contender.runner.command().first().is_some_and(|program| Path::new(program).is_file())
 }
 
 /// The engine's version as its runner tells it.
