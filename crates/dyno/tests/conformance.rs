@@ -14,7 +14,8 @@ fn the_runners_pass() {
     assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
     // The harness is checked too, though not for answers; the others for what their models are.
     let result = result.prints("the harness has no engine").prints("ok a large answer arrives whole");
-    let result = result.prints("ok rows that are loaded are there").prints("ok a scan meets the keys in order");
+    let result =
+        result.prints("ok rows that are loaded are there").prints("ok a scan meets the keys in order");
     assert_eq!(result.stdout.matches("0 broken").count(), contenders.split_whitespace().count());
     place.assert_clean();
 }
