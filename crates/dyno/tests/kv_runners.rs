@@ -9,7 +9,7 @@ use std::fs;
 use dyno_protocol::{Cells, KeyKind, Work};
 use kv::{Data, Rig, ended, event_failed, samples};
 
-const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb+hash", "rocksdb", "redb", "fjall"];
+const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb/c+hash", "rocksdb", "redb", "fjall"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
 
 /// Rigs for the engines that are here.

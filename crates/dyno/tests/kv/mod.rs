@@ -103,33 +103,19 @@ impl Rig {
 
     /// An empty job.
     pub fn script(&self, profile: &str) -> Script {
-        let (engine, variant) = match self.name.split_once('+') {
-            Some((engine, variant)) => (engine, Some(variant.to_owned())),
-            None => (self.name, None),
-        };
-        let contender = Contender::parse(&format!("{engine}:{profile}"), &self.registry).unwrap();
+        let contender = Contender::parse(&format!("{}:{profile}", self.name), &self.registry).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("db");
         fs::create_dir(&directory).unwrap();
-        let mut settings = contender.settings.clone();
-        let mut per_commit = None;
-        settings.retain(|setting| match setting.name.as_str() {
-            "per_commit" => {
-                per_commit = setting.value.parse().ok();
-                false
-            }
-            _ => true,
-        });
         let job = Job {
             protocol: PROTOCOL,
             engine: contender.engine.name.clone(),
             driver: contender.driver.name.clone(),
-            variant: variant.clone(),
+            variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
             build: contender.build.clone(),
             key: None,
-            settings,
+            settings: contender.settings.clone(),
             server: None,
-            key: None,
             directory,
             latency: false,
             tests: Vec::new(),
@@ -143,8 +129,8 @@ impl Rig {
             folder,
             program,
             // The keys of a hash have none.
-            ordered: variant.as_deref() != Some("hash"),
-            commits: Commits { per_commit, timed: None },
+            ordered: contender.implements("kv-scan"),
+            commits: Commits { per_commit: contender.per_commit, timed: None },
             model: BTreeMap::new(),
             expected: Vec::new(),
         }
