@@ -82,7 +82,7 @@ impl Settings {
                     unsafe { (api.options_destroy)(options) };
                     own.push(text);
                 }
-                Err(refused) => match read(api, &of_table(&[text.clone()])) {
+                Err(refused) => match read(api, &of_table(std::slice::from_ref(&text))) {
                     Ok(options) => {
                         // SAFETY: as above.
                         unsafe { (api.options_destroy)(options) };
