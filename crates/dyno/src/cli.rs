@@ -100,7 +100,7 @@ pub struct ListArgs {
 pub struct RunArgs {
     /// A suite's name (see `dyno list`) or the path of its file
     pub suite: String,
-    /// Contenders, comma-separated: engine[@build][/driver][:profile][,setting=value…]
+    /// Contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
     #[arg(long = "with", value_name = "CONTENDERS")]
     pub with: Vec<String>,
     /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
