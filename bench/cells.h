@@ -5,6 +5,7 @@
 **
 ** PER_COMMIT is 0 where all operations make one transaction.
 */
+#pragma once
 #include "clock.h"
 
 /* A mapped file of cells of one width. */
@@ -21,7 +22,7 @@ typedef struct {
 } Test;
 
 /* Maps a file and touches its pages. */
-static Cells map(const char *path, const char *width, size_t count) {
+static inline Cells map(const char *path, const char *width, size_t count) {
   Cells cells = {.width = strtoul(width, NULL, 10), .count = count};
   size_t size = cells.width * count;
   int file = open(path, O_RDONLY);
@@ -35,14 +36,14 @@ static Cells map(const char *path, const char *width, size_t count) {
   return cells;
 }
 
-static void unmap(Cells cells) {
+static inline void unmap(Cells cells) {
   if (cells.bytes) munmap((void *)cells.bytes, cells.width * cells.count);
 }
 
-static const unsigned char *cell(Cells cells, size_t i) { return cells.bytes + i * cells.width; }
+static inline const unsigned char *cell(Cells cells, size_t i) { return cells.bytes + i * cells.width; }
 
 /* Reads one test from the arguments; returns where the next begins. */
-static char **next_test(char **argument, char **end, Test *test) {
+static inline char **next_test(char **argument, char **end, Test *test) {
   int put = strcmp(*argument, "put") == 0;
   if (end - argument < (put ? 9 : 5)) die(*argument, "arguments are missing");
   *test = (Test){.what = argument[0], .store = argument[1]};

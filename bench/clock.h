@@ -1,4 +1,5 @@
 /* What all C programs of the benchmark share: the clock, and an end with a reason. */
+#pragma once
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* What the C programs that speak SQL share: statements and rows from mapped files, and a place for the
 ** values that they fetch.
 */
+#pragma once
 #include "clock.h"
 
 /* A statement: its text and its length with the NUL byte. */
@@ -46,7 +47,7 @@ static void keep(const void *bytes, size_t length) {
   used += length;
 }
 
-static Input load(const char *path) {
+static inline Input load(const char *path) {
   Input input = {.file = open(path, O_RDONLY)};
   struct stat data;
   if (input.file < 0 || fstat(input.file, &data) != 0) die(path, "cannot be opened");
@@ -64,7 +65,7 @@ static Input load(const char *path) {
   return input;
 }
 
-static void unload(Input *input) {
+static inline void unload(Input *input) {
   munmap(input->list, input->size * sizeof *input->list);
   munmap((void *)input->text, input->size);
   close(input->file);

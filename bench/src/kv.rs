@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use dyno::engine::Contender;
-use dyno_protocol::{Cells, Job, Work};
+use dyno_protocol::{Cells, Work};
 
 /// Engines whose C program needs more than the library that the runner loads: a header, and Debian's package.
 const HEADERS: [(&str, &str, &str); 1] = [("bdb", "/usr/include/db.h", "libdb5.3-dev")];
@@ -22,12 +22,6 @@ pub fn is_available(contender: &Contender) -> bool {
         }
         _ => true,
     }
-}
-
-/// A program's arguments before the tests: where the database is, and its settings.
-pub fn place(job: &Job) -> Vec<OsString> {
-    let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
-    [job.directory.clone().into()].into_iter().chain(settings.map(OsString::from)).collect()
 }
 
 /// A test as `bench/cells.h` reads it; none for models that no C program has.

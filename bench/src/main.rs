@@ -1,7 +1,7 @@
-//! Measures dyno itself: what a trial of `dyno run speedtest` and `dyno run kv` takes, test by test, over
-//! what a C program written by hand takes for the same (`bench/reference.c`, `libpq.c` and `libmariadb.c` for
-//! the servers that are installed, `bdb.c`), and what the null runner takes; and what it takes to put rows into
-//! the tables of servers, over C and psql.
+//! Measures dyno itself: what a trial of `dyno run speedtest`, `intuition` and `kv` takes, test by test, over what
+//! a C program written by hand takes for the same (`bench/reference.c` and `prepared.c` for SQLite, `libpq.c` and
+//! `libmariadb.c` for the servers that are installed, `bdb.c`), and what the null runner takes; and what it takes
+//! to put rows into the tables of servers, over C and psql.
 //!
 //! Runner and C program use the very same library file, input files, settings and processor, and each
 //! runs in a fresh process on a fresh database. The two are run one right after the other, which of
@@ -17,6 +17,7 @@ mod kv;
 mod loads;
 mod measured;
 mod reference;
+mod rows;
 mod session;
 mod table;
 
@@ -38,7 +39,7 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// The only work to measure: speedtest, loads or kv.
+    /// The only work to measure: speedtest, rows, loads or kv.
     #[arg(long)]
     only: Option<String>,
     /// The contenders to compare with C, where they are not the usual ones of the work.
@@ -70,7 +71,7 @@ fn main() -> Result<ExitCode> {
     placement.apply_to_self()?;
     let wanted = |measured: &&Measured| arguments.only.as_ref().is_none_or(|only| only == measured.name);
     let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
-    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, loads or kv");
+    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, rows, loads or kv");
     let mut missed = false;
     for measured in chosen {
         missed |= measure(measured, &arguments, placement.clone())?;

@@ -35,7 +35,24 @@ const KV: Measured = Measured {
     loads: false,
     only: Some("insert-int,select-int,insert-blob,select-blob"),
     parameters: &[("n", "50000")],
-    contenders: &["bdb:transient", "bdb:persistent", "bdb:transactional"],
+    contenders: &[
+        "sqlite:transient",
+        "sqlite:persistent",
+        "sqlite:transactional",
+        "bdb:transient",
+        "bdb:persistent",
+        "bdb:transactional",
+    ],
+};
+
+/// Prepared inserts and scans, with syncing and without.
+const ROWS: Measured = Measured {
+    name: "rows",
+    suite: "intuition",
+    loads: false,
+    only: None,
+    parameters: &[("rows", "100000")],
+    contenders: &["sqlite", "sqlite:nosync"],
 };
 
 /// Rows into the tables of servers.
@@ -49,7 +66,7 @@ const LOADS: Measured = Measured {
 };
 
 /// All that is measured.
-pub const ALL: [Measured; 3] = [SPEEDTEST, LOADS, KV];
+pub const ALL: [Measured; 4] = [SPEEDTEST, ROWS, LOADS, KV];
 
 impl Measured {
     /// The suite's file.

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno::placement::Placement;
 use dyno_protocol::{Job, Server, Work};
 
-use crate::kv;
 use crate::session::Time;
+use crate::{kv, rows};
 
 /// The folder of the programs' sources.
 const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
@@ -19,10 +19,12 @@ const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
 const SQLITE: &str = "libdyno_sqlite3.so";
 /// The programs' sources and the libraries of the system that they are linked with, by the suite and the
 /// runner that loads the same library.
-const PROGRAMS: [(&str, &str, &str, &str); 4] = [
+const PROGRAMS: [(&str, &str, &str, &str); 6] = [
     ("speedtest", "sqlite", "reference.c", SQLITE),
     ("speedtest", "postgres", "libpq.c", "-l:libpq.so.5"),
     ("speedtest", "mysql", "libmariadb.c", "-l:libmariadb.so.3"),
+    ("intuition", "sqlite", "prepared.c", SQLITE),
+    ("kv", "sqlite", "prepared.c", SQLITE),
     ("kv", "bdb", "bdb.c", "-l:libdb-5.3.so"),
 ];
 
@@ -75,6 +77,10 @@ pub fn tests(job: &Job) -> Result<Vec<OsString>> {
     for test in &job.tests {
         match &test.work {
             Work::Statements { file, .. } => arguments.push(file.into()),
+            Work::InsertRows(load) | Work::BulkLoad(load) => {
+                arguments.extend(rows::arguments(&test.setup, load))
+            }
+            Work::Scan { sql, .. } => arguments.extend(["query".into(), sql.into()]),
             work => arguments.extend(kv::arguments(work).context("no C program does this test")?),
         }
     }
@@ -140,20 +146,19 @@ fn compile(folder: &Path, source: &str, library: &str) -> Result<PathBuf> {
 fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
     let texts = |list: &[&str]| list.iter().map(OsString::from).collect();
     match (runner, &job.server) {
-        ("sqlite", None) => {
-            let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
-            Ok([job.directory.join("dyno.db").into()]
-                .into_iter()
-                .chain(settings.map(OsString::from))
-                .collect())
-        }
-        ("bdb", None) => Ok(kv::place(job)),
+        ("sqlite" | "bdb", None) => Ok(embedded(job)),
         ("postgres", Some(Server { host, port, user, scratch, .. })) => {
             Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, scratch]))
         }
         ("mysql", Some(Server { host, user, scratch, .. })) => Ok(texts(&[host, user, scratch])),
         _ => bail!("no C program does the job of {runner}"),
     }
+}
+
+/// Where an embedded database is, and its settings.
+fn embedded(job: &Job) -> Vec<OsString> {
+    let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
+    [job.directory.clone().into()].into_iter().chain(settings.map(OsString::from)).collect()
 }
 
 /// Reads `NANOSECONDS WAIT CPU`.

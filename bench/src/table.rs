@@ -100,7 +100,11 @@ fn judge(text: &mut String, comparison: &Comparison, long: &[(Verdict, &String)]
         .filter(|(verdict, _)| *verdict > Verdict::Reached)
         .map(|(verdict, title)| format!("{title}: {}", verdict.text()))
         .collect();
-    text.push_str(if above.is_empty() { "all reached" } else { "" });
+    text.push_str(match (long.is_empty(), above.is_empty()) {
+        (true, _) => "none was measured undisturbed",
+        (_, true) => "all reached",
+        _ => "",
+    });
     let _ = writeln!(text, "{}.", above.join("; "));
     long.iter().map(|(verdict, _)| *verdict).fold(worst, Verdict::max)
 }

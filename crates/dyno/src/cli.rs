@@ -115,6 +115,9 @@ pub struct RunArgs {
     /// Exactly this many measured trials of each contender, after one for warm-up
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
+    /// Measure from the first block on, where a block takes so long that one more to warm up is too many
+    #[arg(long)]
+    pub no_warm_up: bool,
     /// How long to measure at most: 90s, 10m, 2h [default: 60s; none with --trials]
     #[arg(long, value_parser = duration)]
     pub budget: Option<Duration>,

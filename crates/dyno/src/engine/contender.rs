@@ -262,9 +262,14 @@ fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> Resu
             _ => (engine, Some(build), None),
         },
     };
-    let (driver, variant) = match driver.and_then(|driver| driver.split_once('+')) {
-        Some((driver, variant)) => (Some(driver), Some(variant)),
-        None => (driver, None),
+    // A variant of the usual driver needs no driver's name: `sqlite+multirow`.
+    let (engine, driver, variant) = match (driver, engine.split_once('+')) {
+        (None, Some((engine, variant))) => (engine, None, Some(variant)),
+        (Some(driver), _) => match driver.split_once('+') {
+            Some((driver, variant)) => (engine, Some(driver), Some(variant)),
+            None => (engine, Some(driver), None),
+        },
+        (None, None) => (engine, None, None),
     };
     if engine.is_empty() || [build, driver, variant, profile].contains(&Some("")) {
         bail!("a contender is written engine[@build][/driver[+variant]][:profile][,setting=value…]");
@@ -366,6 +371,8 @@ mod tests {
         assert_eq!((name.engine, name.build, name.driver), ("sqlite", Some("system"), Some("c")));
         assert_eq!((name.profile, name.settings), (Some("wal"), vec!["cache_size=-65536", "mmap_size=0"]));
         assert_eq!(parts("postgres/pgx").driver, Some("pgx"));
+        let name = parts("sqlite+multirow:wal");
+        assert_eq!((name.engine, name.driver, name.variant), ("sqlite", None, Some("multirow")));
         let name = parts("postgres@18/c+copy:nosync");
         assert_eq!((name.build, name.driver, name.variant), (Some("18/c+copy"), None, None));
         let name = parts("sqlite@system/c+rowid");
@@ -388,7 +395,9 @@ mod tests {
 
     #[test]
     fn empty_parts_are_refused() {
-        for bad in ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system", "sqlite/c+", "sqlite/+x"] {
+        for bad in
+            ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system", "sqlite/c+", "sqlite/+x", "sqlite+"]
+        {
             assert!(take_apart(bad, |_, _| false).is_err(), "{bad}");
         }
     }

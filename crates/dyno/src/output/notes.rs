@@ -24,12 +24,17 @@ pub fn heading(run: &Run) -> Vec<String> {
         title,
         machine(run),
         format!(
-            "{blocks} measured block{plural} after one for warm-up, in {}: {ended}. Order and statistics \
-             by seed {}.",
+            "{blocks} measured block{plural} {}, in {}: {ended}. Order and statistics by seed {}.",
+            warm_up(run),
             units::duration(run.elapsed_ns as f64),
             run.schedule.seed
         ),
     ]
+}
+
+/// What went before the measured blocks.
+pub fn warm_up(run: &Run) -> &'static str {
+    if run.schedule.warm_up { "after one for warm-up" } else { "without any to warm up" }
 }
 
 /// Why a run ended, as the end of a sentence.

@@ -136,6 +136,14 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which every operation is timed.
     #[serde(default)]
     pub latency: bool,
+    /// Whether the first block is warm-up; otherwise every block is measured.
+    #[serde(default = "usual")]
+    pub warm_up: bool,
+}
+
+/// What `warm_up` is where a run file does not tell.
+fn usual() -> bool {
+    true
 }
 
 /// What a run's contenders were all given or denied.
@@ -254,7 +262,7 @@ pub struct AmountRecord {
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
-    /// The block, from 0. Block 0 is warm-up and takes no part in any figure.
+    /// The block. Block 0 is warm-up and takes no part in any figure; a run without warm-up begins with 1.
     pub block: u32,
     /// The contender, by its position.
     pub contender: usize,

@@ -1,7 +1,7 @@
 //! A run: trials in interleaved blocks, until there are enough of them.
 //!
 //! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
-//! drift of the machine falls on all alike. Block 0 is warm-up. The record is saved after every block:
+//! drift of the machine falls on all alike. Block 0 is warm-up, unless the run does without. The record is saved after every block:
 //! a crash loses the block it falls in and nothing before.
 
 mod stop;
@@ -83,7 +83,7 @@ impl Runner<'_> {
         let began = Instant::now();
         let mut stop = Stop::new(run);
         let mut failures = vec![0u32; run.contenders.len()];
-        for block in 0.. {
+        for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
             let mut order: Vec<usize> =
                 (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();

@@ -15,6 +15,15 @@ impl Suite {
             data.check().with_context(place)?;
             ensure!(is_name(name), "{}: a name is letters and digits, and begins with a letter", place());
         }
+        for (name, parameter) in &self.parameters {
+            let led = parameter.follows.as_ref().map(|led| self.parameters.get(led));
+            // One that leads must not follow, or the order would decide.
+            ensure!(
+                led.is_none_or(|led| led.is_some_and(|led| led.follows.is_none())),
+                "{}: the parameter {name} follows one that is not there, or that follows another itself",
+                self.path.display()
+            );
+        }
         self.check_tests()?;
         self.check_dialects(dialects)?;
         self.check_published()

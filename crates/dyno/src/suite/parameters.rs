@@ -18,6 +18,8 @@ pub struct Declaration {
     pub min: Option<f64>,
     /// The largest value allowed.
     pub max: Option<f64>,
+    /// The parameter whose value it takes where a run names none of its own.
+    pub follows: Option<String>,
 }
 
 /// A value of a parameter.
@@ -85,6 +87,11 @@ impl Parameters {
                 .with_context(|| format!("parameter {name} takes a number, and '{text}' is none"))?;
             check_bounds(name, parameter, &value)?;
             values.insert(name.clone(), value);
+        }
+        for (name, parameter) in declared {
+            let named = changes.iter().any(|(changed, _)| changed == name);
+            let led = parameter.follows.as_ref().filter(|_| !named).and_then(|led| values.get(led)).cloned();
+            values.extend(led.map(|value| (name.clone(), value)));
         }
         Ok(Parameters(values))
     }
@@ -154,8 +161,10 @@ mod tests {
             about: "size".into(),
             min: Some(0.01),
             max: Some(10.0),
+            follows: None,
         };
-        BTreeMap::from([("scale".to_owned(), scale)])
+        let breadth = Declaration { follows: Some("scale".into()), ..scale.clone() };
+        BTreeMap::from([("scale".to_owned(), scale), ("breadth".to_owned(), breadth)])
     }
 
     fn resolve(name: &str, value: &str) -> Result<Parameters> {
@@ -166,6 +175,17 @@ mod tests {
     fn changes_replace_defaults() {
         assert_eq!(Parameters::resolve(&declared(), &[]).unwrap().scale(), 1.0);
         assert_eq!(resolve("scale", "0.5").unwrap().scale(), 0.5);
+    }
+
+    #[test]
+    fn one_follows_another_until_it_is_named() {
+        let breadth = |changes: &[(&str, &str)]| {
+            let changes: Vec<_> =
+                changes.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            Parameters::resolve(&declared(), &changes).unwrap().get("breadth").unwrap().clone()
+        };
+        assert_eq!(breadth(&[("scale", "3")]), ParameterValue::Integer(3));
+        assert_eq!(breadth(&[("scale", "3"), ("breadth", "2")]), ParameterValue::Integer(2));
     }
 
     #[test]
@@ -185,6 +205,6 @@ mod tests {
         assert!(resolve("scale", "nan").unwrap_err().to_string().contains("'nan'"));
         assert!(resolve("scale", "0").unwrap_err().to_string().contains("0.01"));
         assert!(resolve("scale", "11").unwrap_err().to_string().contains("10"));
-        assert!(resolve("sacle", "1").unwrap_err().to_string().contains("it has scale"));
+        assert!(resolve("sacle", "1").unwrap_err().to_string().contains("it has breadth, scale"));
     }
 }

@@ -58,6 +58,7 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
             timeout_ns: arguments.place.timeout.as_nanos() as u64,
             latency: arguments.latency,
+            warm_up: !arguments.no_warm_up,
         },
         limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
         suite,
