@@ -118,6 +118,23 @@ fn a_library_that_only_says_that_it_encrypts_leaves_the_ranking() {
 }
 
 #[test]
+fn berkeley_dbs_cipher_is_proved_and_what_its_environment_shows_is_told() {
+    let place = Place::new();
+    let shared = "bdb:transactional,key=passphrase";
+    let contenders = format!("bdb:private,bdb:encrypted,{shared}");
+    let only = "run kv --n 500 --trials 1 --quiet -o run.json --only insert-blob,select-blob,delete";
+    let result = place.dyno(&format!("{only} --with {contenders}")).exits(3).without_panic();
+    result.prints("more time than unencrypted").prints("Not encrypted: bdb,key=passphrase");
+    let run = read_json(&place.path("run.json"));
+    assert_proved(&run, "bdb:encrypted");
+    assert!(proof(&run, "bdb:private")["marker_in"].to_string().contains("marked.db"));
+    // Files that processes share hold the cache, and the key, as they are.
+    let shown = proof(&run, "bdb,key=passphrase")["troubles"].to_string();
+    assert!(shown.contains("the key stands in __db."), "{shown}");
+    place.assert_clean();
+}
+
+#[test]
 fn mariadb_and_file_systems_are_proved_too() {
     let place = Place::new();
     let contenders = "mariadb,mariadb:encrypted,sqlite:plain,sqlite:plain,file_system=gocryptfs";

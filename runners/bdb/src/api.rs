@@ -121,12 +121,15 @@ handle! {
     del @ 592: fn(txn: *mut Txn, key: *mut Dbt, flags: u32) -> c_int;
     get @ 632: fn(txn: *mut Txn, key: *mut Dbt, value: *mut Dbt, flags: u32) -> c_int;
     get_cachesize @ 704: fn(gigabytes: *mut u32, bytes: *mut u32, caches: *mut c_int) -> c_int;
+    get_encrypt_flags @ 736: fn(flags: *mut u32) -> c_int;
     get_env @ 744: fn() -> *mut Env;
     get_pagesize @ 896: fn(bytes: *mut u32) -> c_int;
     open @ 1008: fn(txn: *mut Txn, file: *const c_char, name: *const c_char, kind: c_int, flags: u32, mode: c_int) -> c_int;
     put @ 1024: fn(txn: *mut Txn, key: *mut Dbt, value: *mut Dbt, flags: u32) -> c_int;
     set_cachesize @ 1096: fn(gigabytes: u32, bytes: u32, caches: c_int) -> c_int;
+    set_encrypt @ 1120: fn(password: *const c_char, flags: u32) -> c_int;
     set_errcall @ 1128: fn(call: ErrorCall);
+    set_flags @ 1160: fn(flags: u32) -> c_int;
     set_pagesize @ 1248: fn(bytes: u32) -> c_int;
 }
 
@@ -135,12 +138,14 @@ handle! {
     Env:
     close @ 488: fn(flags: u32) -> c_int;
     get_cachesize @ 576: fn(gigabytes: *mut u32, bytes: *mut u32, caches: *mut c_int) -> c_int;
+    get_encrypt_flags @ 624: fn(flags: *mut u32) -> c_int;
     get_flags @ 656: fn(flags: *mut u32) -> c_int;
     get_lk_max_locks @ 760: fn(locks: *mut u32) -> c_int;
     get_lg_bsize @ 696: fn(bytes: *mut u32) -> c_int;
     get_open_flags @ 888: fn(flags: *mut u32) -> c_int;
     open @ 1328: fn(home: *const c_char, flags: u32, mode: c_int) -> c_int;
     set_cachesize @ 1632: fn(gigabytes: u32, bytes: u32, caches: c_int) -> c_int;
+    set_encrypt @ 1680: fn(password: *const c_char, flags: u32) -> c_int;
     set_errcall @ 1688: fn(call: ErrorCall);
     set_flags @ 1728: fn(flags: u32, on: c_int) -> c_int;
     set_lg_bsize @ 1752: fn(bytes: u32) -> c_int;
@@ -181,6 +186,14 @@ pub const INIT_MPOOL: u32 = 0x400;
 pub const INIT_TXN: u32 = 0x2000;
 /// Flag of a database's `open`: it takes part in transactions.
 pub const AUTO_COMMIT: u32 = 0x100;
+/// Flag of an environment's `open`: what its parts share lies in the process's own memory and not in files.
+pub const PRIVATE: u32 = 0x1_0000;
+/// Flag of an environment's `open`: what the log tells is done before anything else.
+pub const RECOVER: u32 = 0x2;
+/// Flag of `set_encrypt`: by AES.
+pub const ENCRYPT_AES: u32 = 0x1;
+/// Flag of a database: encrypted as its environment is.
+pub const ENCRYPT: u32 = 0x1;
 /// Flag of an environment: a commit leaves the log in memory.
 pub const TXN_NOSYNC: u32 = 0x1;
 /// Flag of an environment: a commit writes the log and does not sync it.
@@ -245,6 +258,10 @@ mod tests {
             ("DB_INIT_MPOOL", INIT_MPOOL.into()),
             ("DB_INIT_TXN", INIT_TXN.into()),
             ("DB_AUTO_COMMIT", AUTO_COMMIT.into()),
+            ("DB_PRIVATE", PRIVATE.into()),
+            ("DB_RECOVER", RECOVER.into()),
+            ("DB_ENCRYPT_AES", ENCRYPT_AES.into()),
+            ("DB_ENCRYPT", ENCRYPT.into()),
             ("DB_TXN_NOSYNC", TXN_NOSYNC.into()),
             ("DB_TXN_WRITE_NOSYNC", TXN_WRITE_NOSYNC.into()),
             ("DB_NEXT", NEXT.into()),

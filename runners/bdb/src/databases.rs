@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Mutex;
 
-use anyhow::{Context, Error, Result, anyhow};
-use dyno_protocol::InForce;
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use dyno_protocol::{InForce, Secret};
 use dyno_runner::Transactions;
 use dyno_runner::setting::{in_force, on_off};
 
@@ -31,16 +31,24 @@ pub struct Databases {
     /// The stores that are open, by name.
     stores: BTreeMap<String, *mut Db>,
     settings: Settings,
+    /// The password of whatever is encrypted.
+    password: Option<CString>,
     kind: c_int,
     folder: PathBuf,
 }
 
 impl Databases {
     /// Opens the environment, where one is asked for, in a folder. `kind` is that of the databases.
-    pub fn open(api: Api, settings: Settings, kind: c_int, folder: &Path) -> Result<Databases> {
-        let folder = folder.to_owned();
-        let mut this =
-            Databases { api, env: ptr::null_mut(), stores: BTreeMap::new(), settings, kind, folder };
+    pub fn open(
+        api: Api,
+        settings: Settings,
+        key: Option<&Secret>,
+        kind: c_int,
+        folder: &Path,
+    ) -> Result<Databases> {
+        let password = password(settings.encrypted, key)?;
+        let (folder, env, stores) = (folder.to_owned(), ptr::null_mut(), BTreeMap::new());
+        let mut this = Databases { api, env, stores, settings, password, kind, folder };
         if this.settings.environment {
             this.open_environment()
                 .with_context(|| format!("cannot open an environment in {}", this.folder.display()))?;
@@ -72,7 +80,12 @@ impl Databases {
             if settings.write_nosync {
                 self.check(Env::set_flags(env, api::TXN_WRITE_NOSYNC, 1))?;
             }
-            let parts = api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
+            if let Some(password) = &self.password {
+                self.check(Env::set_encrypt(env, password.as_ptr(), api::ENCRYPT_AES))?;
+            }
+            // One in memory is made anew with each process and must learn from the log what there is.
+            let private = if settings.private { api::PRIVATE | api::RECOVER } else { 0 };
+            let parts = private | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
             self.check(Env::open(env, home.as_ptr(), api::CREATE | parts, MODE))?;
             let mut transaction = ptr::null_mut();
             self.check(Env::txn_begin(env, ptr::null_mut(), &mut transaction, 0))?;
@@ -121,6 +134,13 @@ impl Databases {
             if let Some(bytes) = self.settings.page {
                 self.check(Db::set_pagesize(db, bytes)).context("page_size")?;
             }
+            match &self.password {
+                Some(password) if self.env.is_null() => {
+                    self.check(Db::set_encrypt(db, password.as_ptr(), api::ENCRYPT_AES))?;
+                }
+                Some(_) => self.check(Db::set_flags(db, api::ENCRYPT))?,
+                None => {}
+            }
             if self.env.is_null() {
                 Db::set_errcall(db, hear);
                 // What a temporary database cannot keep in its cache belongs on the file system that is measured.
@@ -138,7 +158,7 @@ impl Databases {
     pub fn in_force(&self) -> Result<Vec<InForce>> {
         let db = self.handle()?;
         let mut flags = 0;
-        let [mut gigabytes, mut bytes, mut page] = [0; 3];
+        let [mut gigabytes, mut bytes, mut page, mut cipher] = [0; 4];
         let mut caches = 0;
         // SAFETY: the handle is fresh, is closed once and not used after that, and the numbers outlive the calls.
         unsafe {
@@ -151,6 +171,10 @@ impl Databases {
                 false => Env::get_cachesize(self.env, &mut gigabytes, &mut bytes, &mut caches),
             };
             self.check(code)?;
+            self.check(match self.env.is_null() {
+                true => Db::get_encrypt_flags(db, &mut cipher),
+                false => Env::get_encrypt_flags(self.env, &mut cipher),
+            })?;
             self.check(Db::get_pagesize(db, &mut page))?;
             self.check(Db::close(db, 0))?;
         }
@@ -166,7 +190,12 @@ impl Databases {
         if self.settings.page.is_some() {
             list.push(in_force("page_size", page));
         }
+        if self.password.is_some() {
+            ensure!(cipher & api::ENCRYPT_AES != 0, "the library took a password and does not encrypt");
+            list.extend([in_force("key", "passphrase"), in_force("cipher", "AES")]);
+        }
         if !self.env.is_null() {
+            list.push(on_off("private", flags & api::PRIVATE != 0));
             list.extend(self.environment_in_force()?);
         }
         Ok(list)
@@ -258,12 +287,29 @@ fn without_overhead(in_force: u64, asked: Option<u64>) -> u64 {
     asked.filter(enlarged).unwrap_or(in_force)
 }
 
-/// Keeps the last of the library's messages.
+/// Keeps the library's messages: the first tells the cause, and the last only what came of it.
 unsafe extern "C" fn hear(_: *const Env, _: *const c_char, text: *const c_char) {
     // SAFETY: the library hands over a string that ends in NUL.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     if let Ok(mut said) = SAID.lock() {
-        *said = text.into_owned();
+        if !said.is_empty() {
+            said.push_str("; ");
+        }
+        said.push_str(&text);
+    }
+}
+
+/// The password, where encryption is asked for.
+fn password(encrypted: bool, key: Option<&Secret>) -> Result<Option<CString>> {
+    match (encrypted, key) {
+        (false, None) => Ok(None),
+        (true, Some(key)) => {
+            let password = CString::new(key.reveal()).context("the job's key holds a NUL byte")?;
+            ensure!(!password.is_empty(), "the job's key is empty");
+            Ok(Some(password))
+        }
+        (true, None) => bail!("the setting 'key' asks for encryption, and the job brings no key"),
+        (false, Some(_)) => bail!("the job brings a key, and no setting 'key' says what it is"),
     }
 }
 

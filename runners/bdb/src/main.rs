@@ -47,7 +47,7 @@ impl Driver for BerkeleyDb {
         let settings = Settings::parse(&job.settings)?;
         let api = Api::resolve(dyno_runner::load_library(&job.build, &LIBRARY)?)?;
         let (version, library) = (api::version(&api)?, api::file(&api)?);
-        let databases = Databases::open(api, settings, kind, &job.directory)?;
+        let databases = Databases::open(api, settings, job.key.as_ref(), kind, &job.directory)?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("bdb ", env!("CARGO_PKG_VERSION")).to_owned(),

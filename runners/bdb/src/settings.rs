@@ -5,9 +5,11 @@ use dyno_protocol::Setting;
 use dyno_runner::setting::{choice, switch, unknown, whole};
 
 /// The settings, by name.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "environment",
     "database",
+    "private",
+    "key",
     "cache_size",
     "page_size",
     "txn_nosync",
@@ -26,6 +28,10 @@ pub struct Settings {
     pub environment: bool,
     /// Whether the databases have no name and end with the process.
     pub temporary: bool,
+    /// Whether the environment is this process's alone, its cache in memory and in no file.
+    pub private: bool,
+    /// Whether the databases and the log are encrypted by the job's key.
+    pub encrypted: bool,
     /// The size of the cache, in bytes; none: the library's choice.
     pub cache: Option<u64>,
     /// The size of pages, in bytes; none: the library's choice, the file system's block.
@@ -46,6 +52,8 @@ impl Settings {
         let mut parsed = Settings {
             environment: true,
             temporary: false,
+            private: false,
+            encrypted: false,
             cache: None,
             page: None,
             nosync: false,
@@ -59,6 +67,8 @@ impl Settings {
                     parsed.environment = choice(setting, &[("none", false), ("transactional", true)])?;
                 }
                 "database" => parsed.temporary = choice(setting, &[("file", false), ("temporary", true)])?,
+                "private" => parsed.private = switch(setting)?,
+                "key" => parsed.encrypted = choice(setting, &[("passphrase", true)])?,
                 "cache_size" => parsed.cache = Some(whole(setting)?),
                 "page_size" => parsed.page = Some(whole(setting)?),
                 "txn_nosync" => parsed.nosync = switch(setting)?,
@@ -78,7 +88,7 @@ impl Settings {
             !(self.environment && self.temporary),
             "database=temporary goes with environment=none: what has no file needs no log"
         );
-        let of_environments = ["txn_nosync", "txn_write_nosync", "lg_bsize", "lk_max_locks"];
+        let of_environments = ["private", "txn_nosync", "txn_write_nosync", "lg_bsize", "lk_max_locks"];
         let lost = settings.iter().find(|setting| of_environments.contains(&setting.name.as_str()));
         if let Some(lost) = lost.filter(|_| !self.environment) {
             anyhow::bail!(

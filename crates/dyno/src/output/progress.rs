@@ -12,13 +12,18 @@ use super::units;
 use crate::record::{Failure, Run, TrialRecord};
 use crate::run::Observer;
 
+/// Time without a line after which the trials of a block are told before it ends.
+const LONG: Duration = Duration::from_secs(20);
+
 /// Shows how far a run is.
 #[derive(Debug)]
 pub struct Progress {
     kind: Kind,
     began: Instant,
     now: Now,
-    /// What the trials of this block took, in the order in which they ended.
+    /// When a line last told of trials.
+    told: Instant,
+    /// What the trials of this block took that no line has told, in the order in which they ended.
     block_times: Vec<(String, f64)>,
 }
 
@@ -37,12 +42,13 @@ impl Progress {
             false if stderr().is_terminal() => Kind::Live(Live::new()),
             false => Kind::Lines,
         };
-        Progress { kind, began: Instant::now(), now: Now::default(), block_times: Vec::new() }
+        let began = Instant::now();
+        Progress { kind, began, now: Now::default(), told: began, block_times: Vec::new() }
     }
 
     /// Takes the live view away.
     pub fn finish(&mut self) {
-        self.end_block();
+        self.tell_times();
         if let Kind::Live(live) = &self.kind {
             live.clear();
         }
@@ -63,8 +69,9 @@ impl Progress {
         live.draw(run, self.now, share, left);
     }
 
-    /// Tells what the block that has ended took; the live table shows it anyway.
-    fn end_block(&mut self) {
+    /// Tells what the trials took that have ended since the last line; the live table shows it anyway.
+    fn tell_times(&mut self) {
+        self.told = Instant::now();
         let times = std::mem::take(&mut self.block_times);
         if times.is_empty() || matches!(self.kind, Kind::Live(_)) {
             return;
@@ -84,7 +91,7 @@ fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
     let by_budget = budget.map(|budget| budget.saturating_sub(elapsed));
     match run.schedule.trials {
         Some(trials) => {
-            let whole = f64::from(trials + 1) * run.contenders.len() as f64;
+            let whole = f64::from(trials + u32::from(run.schedule.warm_up)) * run.contenders.len() as f64;
             let share = run.trials.len() as f64 / whole;
             let rest = (share > 0.0).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0)));
             (share, rest.map(|rest| by_budget.map_or(rest, |budget| rest.min(budget))))
@@ -102,7 +109,7 @@ impl Observer for Progress {
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {
-        self.end_block();
+        self.tell_times();
         self.now.block = block;
     }
 
@@ -128,6 +135,10 @@ impl Observer for Progress {
         }
         if let Kind::Live(live) = &mut self.kind {
             live.fill(run);
+        }
+        // Nobody waits for the end of a block of an hour to see that something happens.
+        if self.told.elapsed() > LONG {
+            self.tell_times();
         }
         self.draw(run);
     }

@@ -90,8 +90,8 @@ impl Prover<'_> {
 
     /// Puts the marker into the data.
     pub(super) fn plant(&self, contender: &Contender, opening: &Opening, marker: &str) -> Result<Trial> {
-        let statements = plant::statements(&contender.engine.dialect, marker);
-        let trial = self.run(contender, opening, "plant", &statements)?;
+        let dialect = &contender.engine.dialect;
+        let trial = self.run(contender, opening, |folder| plant::put(dialect, marker, folder))?;
         match &trial.outcome {
             Outcome::Finished => Ok(trial),
             Outcome::Failed { message, .. } => bail!("the marker could not be planted: {message}"),
@@ -101,8 +101,8 @@ impl Prover<'_> {
 
     /// Reads the marked rows, or is refused.
     pub(super) fn attempt(&self, contender: &Contender, opening: &Opening) -> Result<Attempt> {
-        let query = plant::query(&contender.engine.dialect);
-        let trial = self.run(contender, opening, "read", &[query])?;
+        let dialect = &contender.engine.dialect;
+        let trial = self.run(contender, opening, |folder| plant::read(dialect, folder))?;
         match trial.outcome {
             Outcome::Interrupted => bail!("interrupted"),
             Outcome::Failed { message, .. } => {
@@ -123,16 +123,14 @@ impl Prover<'_> {
         &self,
         contender: &Contender,
         opening: &Opening,
-        id: &str,
-        statements: &[String],
+        test: impl FnOnce(&Path) -> Result<Test>,
     ) -> Result<Trial> {
         let inputs = self.scratch.trial()?;
-        let test: Test = plant::test(id, statements, inputs.path())?;
         let mut job = probe(contender, opening.directory);
         job.settings = opening.settings.to_vec();
         job.key = opening.key.cloned();
         job.server = opening.server.clone();
-        job.tests.push(test);
+        job.tests.push(test(inputs.path())?);
         self.conduct.run(&contender.runner.command(), &job, |_| {})
     }
 

@@ -1,13 +1,14 @@
-//! The marker, and the statements that put it where data can go: a table, an index, a journal or a log,
-//! temporary tables and sorts.
+//! The marker, and the work that puts it where data can go: a table, an index, a journal or a log, temporary
+//! tables and sorts; or, where there is no SQL, a store and its log.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Test, Work};
+use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Work};
 
 use crate::run::fresh_seed;
+use crate::suite::NO_SQL;
 
 /// How many rows carry the marker.
 pub const ROWS: i64 = 4000;
@@ -22,13 +23,44 @@ fn table(dialect: &str) -> &'static str {
     if dialect == "mysql" { "dyno_proof.marked" } else { "marked" }
 }
 
-/// The query that reads the marked rows.
-pub fn query(dialect: &str) -> String {
-    format!("SELECT count(*) FROM {}", table(dialect))
+/// The width of a key and of a value of theirs, in bytes.
+const KEY: usize = 24;
+const VALUE: usize = 100;
+
+/// The work that puts the marker into the data; its input goes into `folder`.
+pub fn put(dialect: &str, marker: &str, folder: &Path) -> Result<Test> {
+    if dialect != NO_SQL {
+        return test("plant", &statements(dialect, marker), folder);
+    }
+    let array = |name: &str, bytes: usize, cell: &dyn Fn(i64) -> String| -> Result<Cells> {
+        let file = folder.join(name);
+        let text: String = (0..ROWS).map(|n| format!("{:.<bytes$}", cell(n))).collect();
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(Cells { file, count: ROWS as u64, bytes: bytes as u64 })
+    };
+    // Keys come in no order, as a user's do.
+    let keys = array("keys", KEY, &|n| format!("{:08}", n * 7919 % ROWS))?;
+    let values = Some(array("values", VALUE, &|n| format!("{marker} {n}"))?);
+    let commits = Commits { per_commit: Some(1000), timed: None };
+    let work = Work::KvPut { store: store(), pairs: Pairs { keys, values }, overwrite: false, commits };
+    Ok(Test { id: "plant".to_owned(), setup: Vec::new(), work, check: None })
+}
+
+/// The work that reads what is marked: the first value of its answer is how many there are.
+pub fn read(dialect: &str, folder: &Path) -> Result<Test> {
+    if dialect != NO_SQL {
+        return test("read", &[format!("SELECT count(*) FROM {}", table(dialect))], folder);
+    }
+    let work = Work::KvScan { store: store() };
+    Ok(Test { id: "read".to_owned(), setup: Vec::new(), work, check: None })
+}
+
+fn store() -> Store {
+    Store { name: "marked".to_owned(), key: KeyKind::Blob }
 }
 
 /// The statements. The transaction goes on for a while after it has changed rows, so that its journal is seen.
-pub fn statements(dialect: &str, marker: &str) -> Vec<String> {
+fn statements(dialect: &str, marker: &str) -> Vec<String> {
     let table = table(dialect);
     let joined = if dialect == "mysql" { "concat(m, '.')" } else { "m || '.'" };
     let mut statements = Vec::new();
@@ -59,7 +91,7 @@ pub fn statements(dialect: &str, marker: &str) -> Vec<String> {
 }
 
 /// Statements as a test of a job, their file in `folder`.
-pub fn test(id: &str, statements: &[String], folder: &Path) -> Result<Test> {
+fn test(id: &str, statements: &[String], folder: &Path) -> Result<Test> {
     let file = folder.join(format!("{id}.statements"));
     let text: String = statements.iter().map(|statement| format!("{statement}\0")).collect();
     fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;

@@ -1,8 +1,8 @@
 //! A run: trials in interleaved blocks, until there are enough of them.
 //!
 //! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
-//! drift of the machine falls on all alike. Block 0 is warm-up, unless the run does without. The record is saved after every block:
-//! a crash loses the block it falls in and nothing before.
+//! drift of the machine falls on all alike. Block 0 is warm-up, unless the run does without. The record is saved
+//! after every block, and within one that is long: a crash loses seconds of work.
 
 mod stop;
 
@@ -26,6 +26,8 @@ pub use stop::Stop;
 
 /// Trials of each contender in which every operation is timed by itself.
 const LATENCY_TRIALS: u32 = 3;
+/// How long a record may be unsaved while trials end.
+const UNSAVED: Duration = Duration::from_secs(10);
 /// Failures in a row after which a contender is tried no more.
 const PATIENCE: u32 = 2;
 
@@ -83,6 +85,7 @@ impl Runner<'_> {
         let began = Instant::now();
         let mut stop = Stop::new(run);
         let mut failures = vec![0u32; run.contenders.len()];
+        let mut saved = began;
         for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
             let mut order: Vec<usize> =
@@ -96,6 +99,11 @@ impl Runner<'_> {
             let mut stopped = false;
             for contender in order {
                 match self.trial(run, Turn { block, latency: false }, contender, began, &mut failures)? {
+                    Step::Done if saved.elapsed() > UNSAVED => {
+                        run.elapsed_ns = nanoseconds(began.elapsed());
+                        self.save(run);
+                        saved = Instant::now();
+                    }
                     Step::Done => {}
                     Step::Stopped => {
                         stopped = true;
@@ -115,6 +123,7 @@ impl Runner<'_> {
                 break;
             }
             self.save(run);
+            saved = Instant::now();
         }
         record::save(run, self.path)
     }
@@ -236,11 +245,11 @@ impl Runner<'_> {
         }
     }
 
-    /// Saves the record between blocks. A failure is told and the run goes on: what was saved before is
+    /// Saves the record between trials. A failure is told and the run goes on: what was saved before is
     /// still there, and space may be back by the next block.
     fn save(&mut self, run: &Run) {
         if let Err(error) = record::save(run, self.path) {
-            self.observer.warn(&format!("{error:#}; the file keeps the blocks saved before"));
+            self.observer.warn(&format!("{error:#}; the file keeps the trials saved before"));
         }
     }
 }
