@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -14,7 +15,7 @@ use dyno_protocol::{Cells, RowFile};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-use crate::suite::{Data, Parameters, Shape, Suite};
+use crate::suite::{self, Data, Parameters, Shape, Suite};
 
 /// The letters of which rows are made.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -127,6 +128,35 @@ impl<'a> Arrays<'a> {
         Ok(Cells { file, count, bytes })
     }
 
+    /// Every so manieth cell of a file, in their order.
+    pub fn spread(&mut self, all: Cells, count: u64) -> Result<Cells> {
+        if count >= all.count {
+            return Ok(all);
+        }
+        ensure!(count > 0, "no key would be looked up");
+        let file = all.file.with_extension(format!("{}-{count}", extension(&all.file)));
+        if self.written.insert(file.clone()) {
+            let copy = || -> std::io::Result<()> {
+                let input = File::open(&all.file)?;
+                let mut cell = vec![0; all.bytes as usize];
+                let mut output = BufWriter::new(File::create(&file)?);
+                for place in 0..count {
+                    let from = u128::from(place) * u128::from(all.count) / u128::from(count);
+                    input.read_exact_at(&mut cell, from as u64 * all.bytes)?;
+                    output.write_all(&cell)?;
+                }
+                output.into_inner()?.sync_all()
+            };
+            copy().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes: all.bytes })
+    }
+
+    /// A count of the suite's, a number or a parameter.
+    pub fn counted(&self, written: &toml::Value) -> Result<u64> {
+        suite::count(written, self.parameters)
+    }
+
     /// A copy of the first cells of a file.
     fn shorten(&mut self, long: &Path, name: &str, count: u64, bytes: u64) -> Result<Cells> {
         let file = self.folder.join(name);
@@ -159,6 +189,10 @@ impl<'a> Arrays<'a> {
         );
         Ok(())
     }
+}
+
+fn extension(file: &Path) -> String {
+    file.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Fills a cell with random letters and digits.

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{self as protocol, Commits, KeyKind, LoadWork, Pairs, Store, Work};
+use dyno_protocol::{self as protocol, Cells, Commits, KeyKind, LoadWork, Pairs, Store, Work};
 
 use super::arrays::{Arrays, Part};
 use super::truth::{self, Order, Rows};
@@ -107,13 +107,19 @@ impl<'a> Preparer<'a> {
                 Prepared { work, answer, amount: amount(count, both) }
             }
             Model::KvGet if test.absent => {
-                let pairs = Pairs { keys: self.arrays.cells(&name, Part::Absent)?, values: None };
+                let absent = self.arrays.cells(&name, Part::Absent)?;
+                let keys = self.looked_up(test, absent)?;
+                let count = keys.count;
+                let pairs = Pairs { keys, values: None };
                 let work = Work::KvGet { store, pairs, present: false };
                 Prepared { work, answer: truth::found(0, 0), amount: amount(count, key_bytes) }
             }
             Model::KvGet => {
                 let part = self.values.get(&name).copied().unwrap_or(Part::Values);
-                let pairs = Pairs { keys, values: Some(self.arrays.cells(&name, part)?) };
+                let values = self.arrays.cells(&name, part)?;
+                let (keys, values) = (self.looked_up(test, keys)?, self.looked_up(test, values)?);
+                let count = keys.count;
+                let pairs = Pairs { keys, values: Some(values) };
                 let work = Work::KvGet { store, pairs, present: true };
                 Prepared { work, answer: truth::found(count, value_bytes), amount: amount(count, both) }
             }
@@ -136,6 +142,16 @@ impl<'a> Preparer<'a> {
             other => bail!("the model {} takes no pairs", other.name()),
         };
         Ok(prepared)
+    }
+
+    /// Those of the cells that the test looks up, or whose keys it does.
+    fn looked_up(&mut self, test: &Test, all: Cells) -> Result<Cells> {
+        match &test.lookups {
+            Some(count) => {
+                self.arrays.counted(count.get_ref()).and_then(|count| self.arrays.spread(all, count))
+            }
+            None => Ok(all),
+        }
     }
 
     /// The order of a store's keys, sorted once.

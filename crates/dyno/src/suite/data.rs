@@ -78,18 +78,23 @@ impl TryFrom<Written> for Data {
     }
 }
 
+/// A count as written: a number, or the name of a parameter.
+pub fn count(written: &toml::Value, parameters: &Parameters) -> Result<u64> {
+    match written {
+        toml::Value::Integer(count) => Ok(u64::try_from(*count)?),
+        toml::Value::String(name) => {
+            let value = parameters.get(name).with_context(|| format!("there is no parameter {name}"))?;
+            parse_count(&value.to_string())
+                .with_context(|| format!("parameter {name} is {value}, and a count is a whole number"))
+        }
+        other => bail!("a count is a number or the name of a parameter, not {other}"),
+    }
+}
+
 impl Data {
     /// How many rows or pairs there are with these parameters.
     pub fn count(&self, parameters: &Parameters) -> Result<u64> {
-        match self.count.get_ref() {
-            toml::Value::Integer(count) => Ok(u64::try_from(*count)?),
-            toml::Value::String(name) => {
-                let value = parameters.get(name).with_context(|| format!("there is no parameter {name}"))?;
-                parse_count(&value.to_string())
-                    .with_context(|| format!("parameter {name} is {value}, and a count is a whole number"))
-            }
-            other => bail!("a count is a number or the name of a parameter, not {other}"),
-        }
+        count(self.count.get_ref(), parameters)
     }
 
     /// Where the count stands in the suite's file, for messages.

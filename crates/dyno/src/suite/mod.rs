@@ -24,7 +24,7 @@ use toml::Spanned;
 
 use dyno_protocol::Value;
 
-pub use data::{Data, Shape};
+pub use data::{Data, Shape, count};
 pub use model::{Model, Transaction};
 pub use parameters::{Declaration, ParameterValue, Parameters, parse_count};
 pub use template::{Renderer, TemplateError};
@@ -126,6 +126,8 @@ pub struct Test {
     /// Of lookups: keys that are not there.
     #[serde(default)]
     pub absent: bool,
+    /// Of lookups: how many of the keys, a number or the name of a parameter; absent: all.
+    pub lookups: Option<Spanned<toml::Value>>,
     /// Of puts: keys that are there already.
     #[serde(default)]
     pub overwrite: bool,

@@ -74,7 +74,7 @@ impl Model {
             }
             Model::Scan => &[("data", true), ("table", true), ("differ", true), ("statements", true)],
             Model::KvPut => &[("data", true), ("overwrite", false), ("one_by_one", false)],
-            Model::KvGet => &[("data", true), ("absent", false)],
+            Model::KvGet => &[("data", true), ("absent", false), ("lookups", false)],
             Model::KvScan => &[("data", true)],
             Model::KvRange => &[("data", true), ("length", true)],
             Model::KvDelete => &[("data", true), ("one_by_one", false)],
@@ -91,6 +91,7 @@ impl Model {
             ("differ", test.differ.is_some()),
             ("absent", test.absent),
             ("overwrite", test.overwrite),
+            ("lookups", test.lookups.is_some()),
             ("length", test.length.is_some()),
             ("one_by_one", test.one_by_one.is_some()),
             ("check", test.check.is_some()),
