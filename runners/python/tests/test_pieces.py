@@ -14,7 +14,7 @@ from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
-from dyno_runner.drivers.mysql.pymysql import check_version, short
+from dyno_runner.drivers.mysql.version import check_version, short
 from dyno_runner.drivers.mysql.settings import means as mysql_means
 from dyno_runner.drivers.mysql.stream import feed
 from dyno_runner.drivers.postgres.units import are_equal
