@@ -103,7 +103,8 @@ fn perform(
         request.keep(&contenders).input()?;
     }
     let plan =
-        Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
+        Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs(), None)
+            .input()?;
     let mut run = Run { left_out, ..begin(request, &plan, machine, storage, &conduct) };
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
