@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 from .contract import take
 from .counters import number_after, read_text
@@ -70,6 +70,13 @@ class Statements:
         """The statement at a place counted from zero."""
         start = self._ends[place - 1] + 1 if place else 0
         return bytes(self._data[start : self._ends[place]]).decode("utf-8", "replace")
+
+
+class Named(Protocol):
+    """A column, whatever else is known of it."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)

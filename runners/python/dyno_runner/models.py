@@ -1,6 +1,6 @@
 """What each model does: its input loaded, its work between two readings of the clock, its answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .answer import Answer
@@ -9,7 +9,8 @@ from .contract import Test, take
 from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure
-from .inputs import Load, RowFile, Statements
+from .inputs import Load, Named, RowFile, Statements
+from .records import RecordFile
 
 # How many characters of a statement a message quotes.
 QUOTED = 200
@@ -27,6 +28,8 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
             return _load(test, driver, clock, driver.insert_rows)
         case "bulk-load":
             return _load(test, driver, clock, driver.bulk_load)
+        case "import-file":
+            return _import(test, driver, clock)
         case "scan":
             return _scan(test, driver, clock)
         case model:
@@ -77,6 +80,25 @@ def _told(load: Load, what: str, work: Callable[[], Any]) -> Any:
         raise failure.within(f"{what} {failure.place + 1} of {load.count}") from None
 
 
+def _import(test: Test, driver: Driver, clock: Clock) -> Outcome:
+    file = RecordFile(test.input)
+
+    def work() -> int:
+        for sql in file.before:
+            driver.query(sql)
+        done = driver.import_file(file)
+        for sql in file.after:
+            driver.query(sql)
+        return done
+
+    done, sample = clock.time(work)
+    if done != file.count:
+        raise Failure(f"{done} records were imported and {file.count} were to be: the driver lost some")
+    sample |= {"operations": done, "rows": done, "bytes": file.bytes}
+    kinds = {column.name: column.kind for column in file.columns}
+    return sample, lambda: _digest_of(TableDigest(kinds, []), file.table, file.columns, driver)
+
+
 def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
     sql = take(test.input, "sql", str)
     answer = Answer(keep=True)
@@ -93,10 +115,14 @@ def _digest(load: Load, driver: Driver) -> list[Any]:
     file = load.file
     places = [0, file.count // 2, file.count - 1] if file.count else []
     digest = TableDigest(
-        [column.name for column in file.columns], [file.row(place)[0].decode() for place in places]
+        {column.name: "text" for column in file.columns}, [file.row(place)[0].decode() for place in places]
     )
+    return _digest_of(digest, load.table, file.columns, driver)
+
+
+def _digest_of(digest: TableDigest, table: str, columns: Sequence[Named], driver: Driver) -> list[Any]:
     try:
-        for rows in driver.blocks(load.table, file.columns):
+        for rows in driver.blocks(table, columns):
             digest.add(rows)
         return digest.answer()
     except Failure as failure:

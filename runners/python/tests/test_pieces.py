@@ -85,7 +85,7 @@ class Inputs(Place):
 
 class Digests(unittest.TestCase):
     def digest(self, *rows):
-        digest = TableDigest(["one", "two"], ["a", "z"])
+        digest = TableDigest({"one": "text", "two": "text"}, ["a", "z"])
         digest.add(rows)
         return digest.answer()
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..answer import Answer, Rows
-from ..driver import Driver, identifier
+from ..driver import Driver, identifier, unsupported
 from ..failure import Failure, one_line
-from ..inputs import Column, Load, Statements
+from ..inputs import Load, Named, Statements
 
 # Rows that are read back at once.
 BLOCK = 4096
@@ -39,8 +39,8 @@ class Sql(Driver):
         raise NotImplementedError
 
     def _load(self, load: Load) -> None:
-        """Loads many rows by the variant's way."""
-        raise NotImplementedError
+        """Loads many rows by the variant's way, if it has one."""
+        raise unsupported("bulk-load by this variant")
 
     def _begin(self) -> None:
         self._run("BEGIN")
@@ -83,7 +83,7 @@ class Sql(Driver):
     def scan(self, sql: str, answer: Answer) -> None:
         answer.take(self.query(sql))
 
-    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
+    def blocks(self, table: str, columns: Sequence[Named]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         with self._told():
             yield from self._select(f"SELECT {names} FROM {identifier(table)}")
