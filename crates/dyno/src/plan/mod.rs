@@ -169,7 +169,7 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
 }
 
 /// A contender must do one of the tests at least.
-fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
     let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
     let mut models: Vec<&str> = timed.map(|(test, _)| test.model.name()).collect();
     models.dedup();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Model, Shape, Suite, Test, statements};
+use super::{Model, Shape, Suite, Test, rung, statements};
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -15,6 +15,7 @@ impl Suite {
             data.check().with_context(place)?;
             ensure!(is_name(name), "{}: a name is letters and digits, and begins with a letter", place());
         }
+        rung::check(&self.rungs).with_context(|| self.path.display().to_string())?;
         self.check_tests()?;
         self.check_dialects(dialects)?;
         self.check_published()
@@ -24,7 +25,7 @@ impl Suite {
         if self.tests.is_empty() {
             bail!("{}: a suite needs at least one [[test]]", self.path.display());
         }
-        if self.contenders.is_empty() {
+        if self.contenders().is_empty() {
             bail!("{}: `contenders` is empty; name at least one", self.path.display());
         }
         if !(0.0..1.0).contains(&self.tolerance) {

@@ -133,6 +133,11 @@ impl Data {
         }
     }
 
+    /// The parameter that says how many, if one does.
+    pub fn parameter(&self) -> Option<&str> {
+        self.count.get_ref().as_str()
+    }
+
     /// Where the count stands in the suite's file, for messages.
     pub fn place(&self) -> usize {
         self.count.span().start

@@ -11,6 +11,7 @@ mod load;
 mod model;
 mod parameters;
 mod random;
+mod rung;
 mod statements;
 mod template;
 mod words;
@@ -29,6 +30,7 @@ pub use data::{Data, Like, Shape};
 pub use form::{Index, TableForm};
 pub use model::{Model, Transaction};
 pub use parameters::{Declaration, ParameterValue, Parameters, parse_count};
+pub use rung::{Rung, compared_with};
 pub use template::{Renderer, TemplateError};
 
 /// The dialect of engines that have no SQL.
@@ -47,8 +49,12 @@ pub struct Suite {
     /// How far two numbers of an answer may differ, relative to the larger.
     #[serde(default)]
     pub tolerance: f64,
-    /// The contenders when a run names none.
-    pub contenders: Vec<String>,
+    /// The contenders when a run names none; beside them, those of the rungs.
+    #[serde(default)]
+    contenders: Vec<String>,
+    /// The rungs of its ladder, if it is one.
+    #[serde(default, rename = "rung")]
+    pub rungs: Vec<Rung>,
     /// Whether tables show durations or how much is done in a second.
     #[serde(default)]
     pub figure: Figure,
@@ -205,6 +211,17 @@ impl Published {
 }
 
 impl Suite {
+    /// The contenders when a run names none: those of the rungs, then the others.
+    pub fn contenders(&self) -> Vec<String> {
+        self.rungs.iter().map(|rung| &rung.contender).chain(&self.contenders).cloned().collect()
+    }
+
+    /// The file that its tests import, and the parameter that says how many records it has.
+    pub fn file_data(&self) -> Option<(&Shape, &str)> {
+        let data = self.data.values().find(|data| matches!(data.shape, Shape::File { .. }))?;
+        Some((&data.shape, data.parameter()?))
+    }
+
     /// All tests for one dialect. They are rendered in order, all of them, because they share one
     /// stream of random numbers.
     pub fn render(&self, parameters: &Parameters, dialect: &str) -> Result<Vec<Rendered>> {
