@@ -2,9 +2,9 @@
 
 use std::ffi::CString;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result};
 use dyno_runner::server::{
-    Client, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
+    Client, Extent, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
 };
 use dyno_runner::{Failure, Import};
 use memchr::memchr2;
@@ -68,25 +68,27 @@ impl Connection {
     }
 
     /// COPY FROM STDIN of the file as it is: the server splits the records. To freeze them, which spares a later
-    /// visit to every row, the table must have been emptied in the same transaction.
+    /// visit to every row, the table must have been emptied in the same transaction: so that is done in the first
+    /// one, of a table that is empty.
     fn copy_file(&self, import: &Import, freeze: bool) -> Result<u64, Failure> {
-        if freeze && (import.file.is_none() || import.per_commit.is_some()) {
-            return Err(anyhow!(
-                "the variant freeze empties the table, so it takes a whole file in one transaction: leave out \
-                 per_commit, or name the variant copy"
-            )
-            .into());
-        }
-        let sql = CString::new(copy_text(import, freeze)).map_err(Error::from)?;
-        let truncate = CString::new(format!("TRUNCATE {}", import.table)).map_err(Error::from)?;
+        let text = |sql: String| CString::new(sql).map_err(Error::from);
+        let [plain, frozen] = [false, true].map(|freeze| text(copy_text(import, freeze)));
+        let (plain, frozen) = (plain?, frozen?);
+        let truncate = text(format!("TRUNCATE {}", import.table))?;
+        let mut freezes = freeze && self.rows(&format!("SELECT 1 FROM {} LIMIT 1", import.table))?.is_empty();
         let mut pieces = Pieces::new(import);
         let mut escaped = Vec::new();
-        in_transactions(self, import.into(), |records| {
-            if freeze {
+        // To empty it and to fill it are two statements.
+        let extent = Extent { alone: !freeze, ..import.into() };
+        in_transactions(self, extent, |records| {
+            let sql = if std::mem::take(&mut freezes) {
                 self.command(&truncate)?;
-            }
+                &frozen
+            } else {
+                &plain
+            };
             let bytes = pieces.take(records.end - records.start);
-            Ok(copy_in(self, &sql, |copy| {
+            Ok(copy_in(self, sql, |copy| {
                 bytes.chunks(PIECE).try_for_each(|piece| send(copy, piece, &mut escaped))
             })?)
         })

@@ -1,13 +1,12 @@
 """What a driver does. One that implements a model overrides its method; `runner.toml` names the models."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .answer import Answer, Rows
 from .contract import Job, Setting
 from .failure import Failure
-from .inputs import Load, Named, Statements
-from .records import RecordFile
+from .inputs import Column, Load, Statements
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,15 @@ class Driver:
         """Loads the rows by the way that the job's variant names and commits as the load says. Timed."""
         raise unsupported("bulk-load")
 
-    def import_file(self, file: RecordFile) -> int:
-        """Has every record of a file in the table, in one transaction, and returns how many they were. Timed."""
+    def import_file(self, load: Load) -> None:
+        """Inserts the records of a file, a `RecordFile`, and commits as the load says. Timed."""
         raise unsupported("import-file")
 
     def scan(self, sql: str, answer: Answer) -> None:
         """Asks a query that counts. Timed."""
         raise unsupported("scan")
 
-    def blocks(self, table: str, columns: Sequence[Named]) -> Iterator[Rows]:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         """Reads columns of a whole table back, some rows at a time, in any order."""
         raise unsupported("a table's digest")
 

@@ -1,6 +1,6 @@
 """What each model does: its input loaded, its work between two readings of the clock, its answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .answer import Answer
@@ -9,7 +9,7 @@ from .contract import Test, take
 from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure
-from .inputs import Load, Named, RowFile, Statements
+from .inputs import Load, RowFile, Statements
 from .records import RecordFile
 
 # How many characters of a statement a message quotes.
@@ -25,11 +25,11 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
         case "statements":
             return _statements(test, driver, clock)
         case "insert-rows":
-            return _load(test, driver, clock, driver.insert_rows)
+            return _load(test, driver, clock, _rows(test), driver.insert_rows)
         case "bulk-load":
-            return _load(test, driver, clock, driver.bulk_load)
+            return _load(test, driver, clock, _rows(test), driver.bulk_load)
         case "import-file":
-            return _import(test, driver, clock)
+            return _load(test, driver, clock, RecordFile(test.input), driver.import_file)
         case "scan":
             return _scan(test, driver, clock)
         case model:
@@ -57,16 +57,29 @@ def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
     return sample, lambda: answer.rows
 
 
-def _load(test: Test, driver: Driver, clock: Clock, way: Callable[[Load], None]) -> Outcome:
+def _rows(test: Test) -> RowFile:
+    return RowFile(take(test.input, "rows", dict))
+
+
+def _load(
+    test: Test, driver: Driver, clock: Clock, file: RowFile | RecordFile, way: Callable[[Load], None]
+) -> Outcome:
     table = take(test.input, "table", str)
-    file = RowFile(take(test.input, "rows", dict))
     timed = min(take(test.input, "timed", int, file.count), file.count)
     load = Load(table, file, 0, timed, take(test.input, "per_commit", int, None))
     rest = Load(table, file, timed, file.count, None)
-    _, sample = _told(load, "row", lambda: clock.time(lambda: way(load)))
+
+    def work() -> None:
+        for sql in file.before:
+            driver.query(sql)
+        way(load)
+        for sql in file.after:
+            driver.query(sql)
+
+    _, sample = _told(load, "row", lambda: clock.time(work))
     if rest.count:
         _told(rest, "row (after the clock)", lambda: way(rest))
-    sample |= {"operations": timed, "rows": timed, "bytes": timed * file.width}
+    sample |= {"operations": timed, "rows": timed, "bytes": file.bytes_of(timed)}
     return sample, lambda: _digest(load, driver)
 
 
@@ -78,25 +91,6 @@ def _told(load: Load, what: str, work: Callable[[], Any]) -> Any:
         if failure.place is None:
             raise
         raise failure.within(f"{what} {failure.place + 1} of {load.count}") from None
-
-
-def _import(test: Test, driver: Driver, clock: Clock) -> Outcome:
-    file = RecordFile(test.input)
-
-    def work() -> int:
-        for sql in file.before:
-            driver.query(sql)
-        done = driver.import_file(file)
-        for sql in file.after:
-            driver.query(sql)
-        return done
-
-    done, sample = clock.time(work)
-    if done != file.count:
-        raise Failure(f"{done} records were imported and {file.count} were to be: the driver lost some")
-    sample |= {"operations": done, "rows": done, "bytes": file.bytes}
-    kinds = {column.name: column.kind for column in file.columns}
-    return sample, lambda: _digest_of(TableDigest(kinds, []), file.table, file.columns, driver)
 
 
 def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
@@ -111,18 +105,10 @@ def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
 
 
 def _digest(load: Load, driver: Driver) -> list[Any]:
-    """The table's digest, and its first, middle and last row as found by their first cell."""
-    file = load.file
-    places = [0, file.count // 2, file.count - 1] if file.count else []
-    digest = TableDigest(
-        {column.name: "text" for column in file.columns}, [file.row(place)[0].decode() for place in places]
-    )
-    return _digest_of(digest, load.table, file.columns, driver)
-
-
-def _digest_of(digest: TableDigest, table: str, columns: Sequence[Named], driver: Driver) -> list[Any]:
+    """The table's digest; of rows also some of them, as found by their first cell."""
+    digest = TableDigest({column.name: column.kind for column in load.columns}, load.file.shown())
     try:
-        for rows in driver.blocks(table, columns):
+        for rows in driver.blocks(load.table, load.columns):
             digest.add(rows)
         return digest.answer()
     except Failure as failure:

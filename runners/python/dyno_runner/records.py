@@ -1,21 +1,10 @@
 """The file of records of the model `import-file`, for engines that read it themselves."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from .contract import take
 from .failure import Failure
-
-# Bytes that are looked through at once.
-PIECE = 1 << 20
-
-
-@dataclass(frozen=True)
-class FileColumn:
-    """A column that the file fills; `kind` is `text` or `integer`."""
-
-    name: str
-    kind: str
+from .inputs import Column
 
 
 class RecordFile:
@@ -24,36 +13,42 @@ class RecordFile:
     def __init__(self, work: dict[str, Any]) -> None:
         """Checks that the file is the one promised, which also brings it into the kernel's cache: reading it is
         timed, waiting for a device is not."""
-        self.table = take(work, "table", str)
         self.columns = [
-            FileColumn(take(each, "name", str), take(each, "kind", str))
+            Column(take(each, "name", str), kind=take(each, "kind", str))
             for each in take(work, "columns", list)
         ]
         self.file = take(work, "file", str)
         self.delimiter = take(work, "delimiter", str)
         self.count = take(work, "records", int)
-        self.bytes = take(work, "bytes", int)
-        self.before = take(work, "before", list, [])
-        self.after = take(work, "after", list, [])
-        timed = take(work, "timed", int, self.count)
-        if take(work, "per_commit", int, None) is not None or timed < self.count:
+        # Statements within the clock, before the first record and after the last.
+        self.before: list[str] = take(work, "before", list, [])
+        self.after: list[str] = take(work, "after", list, [])
+        self._bytes = take(work, "bytes", int)
+        size, lines, last = self._read(self.count + 1)
+        if (size, lines) != (self._bytes, self.count) or last not in (b"", b"\n"):
             raise Failure(
-                "the driver has its engine read the whole file, in one transaction: leave out per_commit"
+                f"the input {self.file} has {size} bytes and {lines} lines where {self._bytes} bytes and "
+                f"{self.count} records are promised: it is cut off or another"
             )
-        self._check()
 
-    def _check(self) -> None:
-        size, lines, last = 0, 0, b"\n"
+    def bytes_of(self, count: int) -> int:
+        """How many bytes the first records have."""
+        return self._bytes if count == self.count else self._read(count)[0]
+
+    def shown(self) -> list[str]:
+        """A file's digest shows none of its records."""
+        return []
+
+    def _read(self, most: int) -> tuple[int, int, bytes]:
+        """Reads lines: how many bytes and lines they are, and how the last one ends."""
+        size, lines, line = 0, 0, b""
         try:
             with open(self.file, "rb") as opened:
-                while piece := opened.read(PIECE):
-                    size += len(piece)
-                    lines += piece.count(b"\n")
-                    last = piece[-1:]
+                for line in opened:
+                    if lines == most:
+                        break
+                    size += len(line)
+                    lines += 1
         except OSError as error:
             raise Failure(f"cannot open the input {self.file}: {error.strerror}") from None
-        if (size, lines, last) != (self.bytes, self.count, b"\n"):
-            raise Failure(
-                f"the input {self.file} has {size} bytes and {lines} records where {self.bytes} and "
-                f"{self.count} are promised: it is cut off or another"
-            )
+        return size, lines, line[-1:]

@@ -56,22 +56,25 @@ class Records(Place):
             self.assertEqual((told["operations"], told["rows"], told["bytes"]), (COUNT, COUNT, work["bytes"]))
             self.clear()
 
+    def test_what_is_not_timed_is_imported_too(self):
+        records = records_of(1000)
+        work = self.work(records, timed=300, per_commit=128)
+        events = self.events(work)
+        self.assertEqual(answer(events, "import"), digest_of(records), events[-1])
+        told = sample(events, "import")
+        beginning = "".join("\t".join(record) + "\n" for record in records[:300])
+        self.assertEqual((told["operations"], told["bytes"]), (300, len(beginning.encode())))
+
     def test_a_file_that_is_cut_off_is_named(self):
-        work = self.work(records_of(10)) | {"records": 11}
-        said = self.complaint(self.job("duckdb/python+csv", [work]))
-        self.assertIn("records has", said)
-        self.assertIn("and 10 records where", said)
+        for wrong in ({"records": 11}, {"records": 9}, {"bytes": 9}):
+            said = self.complaint(self.job("duckdb/python+csv", [self.work(records_of(10)) | wrong]))
+            self.assertIn("are promised: it is cut off", said)
+            self.clear()
 
     def test_a_record_of_another_shape_is_told(self):
         for wrong in (("1A", "2"), ("1A", "two", "")):
             said = self.complaint(self.job("duckdb/python+csv", [self.work([*records_of(10), wrong])]))
             self.assertIn("Line: 11", said)
-            self.clear()
-
-    def test_parts_of_a_file_are_refused(self):
-        for commits in ({"per_commit": 10}, {"timed": 3}):
-            said = self.complaint(self.job("duckdb/python+csv", [self.work(records_of(10), **commits)]))
-            self.assertIn("the whole file, in one transaction", said)
             self.clear()
 
     def clear(self):

@@ -5,14 +5,14 @@ figure that is neither driver nor engine.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from .. import VERSION
 from ..answer import Answer, Rows
 from ..contract import Job
 from ..driver import Driver, Hello
 from ..failure import Failure
-from ..inputs import Load, Named, Statements
+from ..inputs import Column, Load, Statements
 
 
 class Null(Driver):
@@ -45,5 +45,5 @@ class Null(Driver):
     def scan(self, sql: str, answer: Answer) -> None:
         pass
 
-    def blocks(self, table: str, columns: Sequence[Named]) -> Iterator[Rows]:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         return iter(())

@@ -7,7 +7,7 @@ from typing import Any
 from ..answer import Answer, Rows
 from ..driver import Driver, identifier, unsupported
 from ..failure import Failure, one_line
-from ..inputs import Load, Named, Statements
+from ..inputs import Column, Load, Statements
 
 # Rows that are read back at once.
 BLOCK = 4096
@@ -83,7 +83,7 @@ class Sql(Driver):
     def scan(self, sql: str, answer: Answer) -> None:
         answer.take(self.query(sql))
 
-    def blocks(self, table: str, columns: Sequence[Named]) -> Iterator[Rows]:
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
         with self._told():
             yield from self._select(f"SELECT {names} FROM {identifier(table)}")

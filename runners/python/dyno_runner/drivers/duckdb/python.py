@@ -112,24 +112,24 @@ class DuckDb(Sql):
             appender.append_rows(load.file.tuples(start, stop))
             appender.flush()
 
-    def import_file(self, file: RecordFile) -> int:
+    def import_file(self, load: Load) -> None:
         """INSERT from a SELECT over the file, which DuckDB's own reader of CSV splits, by as many threads as the
         engine has. Nothing is guessed: columns and delimiter are told. An empty field is an empty text and no
-        NULL."""
+        NULL. Where there are several transactions, each reads the file from its beginning."""
+        file: RecordFile = load.file
         types = {column.name: TYPES[column.kind] for column in file.columns}
         texts = [name for name, kind in types.items() if kind == TYPES["text"]]
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
         names = ", ".join(map(identifier, types))
         sql = (
-            f"INSERT INTO {identifier(file.table)} ({names}) SELECT * FROM read_csv({quoted(file.file)}, "
+            f"INSERT INTO {identifier(load.table)} ({names}) SELECT * FROM read_csv({quoted(file.file)}, "
             f"auto_detect = false, header = false, delim = {quoted(file.delimiter)}, quote = '', escape = '', "
             f"columns = {{{columns}}}, force_not_null = [{', '.join(map(quoted, texts))}])"
         )
         with self._told():
-            self._begin()
-            count = self._connection.execute(sql).fetchall()[0][0]
-            self._commit()
-        return count
+            for start, stop in self._transactions(load):
+                whole = stop - start == file.count
+                self._connection.execute(sql if whole else f"{sql} LIMIT {stop - start} OFFSET {start}")
 
     def close(self) -> None:
         try:
