@@ -9,6 +9,7 @@ pub(crate) mod grid;
 pub mod history;
 mod import;
 mod json;
+mod ladder;
 mod latency;
 mod live;
 mod markdown;
