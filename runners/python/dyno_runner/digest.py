@@ -13,8 +13,8 @@ class TableDigest:
     """The digest of a table, taken in block by block."""
 
     def __init__(self, columns: Mapping[str, str], shown: Sequence[str]) -> None:
-        """`columns` are names and what is in them, `text` or `integer`; `shown` are the first cells of the rows
-        that are to be shown whole."""
+        """`columns` are names and what is in them, `text` or `integer`; `shown` are the first cells of the
+        rows that are to be shown whole."""
         self._kinds = columns
         self._count = 0
         self._columns = [0] * len(columns)

@@ -7,7 +7,7 @@ is done within the clock, a statement or a block of rows at a time.
 import mmap
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -74,7 +74,8 @@ class Statements:
 
 @dataclass(frozen=True)
 class Column:
-    """A column, what is in it (`text` or `integer`), and the width of its cells in bytes where they have one."""
+    """A column, what is in it (`text` or `integer`), and the width of its cells in bytes where they have
+    one."""
 
     name: str
     bytes: int = 0
@@ -85,8 +86,8 @@ class RowFile:
     """A flat file of rows, each its cells one after another: all of them ASCII letters and digits."""
 
     # Statements within the clock, before the first row and after the last.
-    before: list[str] = []
-    after: list[str] = []
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
 
     def __init__(self, rows: Any) -> None:
         self.columns = columns_of(rows)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .answer import Answer
+from .answer import Answer, Rows
 from .clock import Clock
 from .contract import Test, take
 from .digest import TableDigest
@@ -41,6 +41,14 @@ def quote(sql: str) -> str:
     return sql if len(sql) <= QUOTED else f"{sql[:QUOTED]}…"
 
 
+def asked(driver: Driver, sql: str, what: str) -> Rows:
+    """The rows of a statement that is no part of a test's input; a failure of it tells which it was."""
+    try:
+        return driver.query(sql)
+    except Failure as failure:
+        raise failure.within(f"{what} ({quote(sql)})") from None
+
+
 def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
     statements = Statements(take(test.input, "file", str), take(test.input, "count", int))
     answer = Answer(keep=test.check is None)
@@ -71,10 +79,10 @@ def _load(
 
     def work() -> None:
         for sql in file.before:
-            driver.query(sql)
+            asked(driver, sql, "before the first record")
         way(load)
         for sql in file.after:
-            driver.query(sql)
+            asked(driver, sql, "after the last record")
 
     _, sample = _told(load, "row", lambda: clock.time(work))
     if rest.count:

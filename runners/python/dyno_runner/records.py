@@ -11,8 +11,8 @@ class RecordFile:
     """One record a line, with a delimiter between fields, without header and quoting."""
 
     def __init__(self, work: dict[str, Any]) -> None:
-        """Checks that the file is the one promised, which also brings it into the kernel's cache: reading it is
-        timed, waiting for a device is not."""
+        """Checks that the file is the one promised, which also brings it into the kernel's cache: reading it
+        is timed, waiting for a device is not."""
         self.columns = [
             Column(take(each, "name", str), kind=take(each, "kind", str))
             for each in take(work, "columns", list)

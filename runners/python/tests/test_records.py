@@ -77,6 +77,13 @@ class Records(Place):
             self.assertIn("Line: 11", said)
             self.clear()
 
+    def test_a_statement_around_the_import_that_fails_is_named(self):
+        for place, words in (("before", "before the first record"), ("after", "after the last record")):
+            work = self.work(records_of(10)) | {place: ["CREATE INDEX i ON nowhere(a)"]}
+            said = self.complaint(self.job("duckdb/python+csv", [work]))
+            self.assertTrue(said.startswith(f"{words} (CREATE INDEX i ON nowhere(a)): "), said)
+            self.clear()
+
     def clear(self):
         for file in (self.folder / "database").iterdir():
             file.unlink()

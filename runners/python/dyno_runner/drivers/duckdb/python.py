@@ -113,9 +113,9 @@ class DuckDb(Sql):
             appender.flush()
 
     def import_file(self, load: Load) -> None:
-        """INSERT from a SELECT over the file, which DuckDB's own reader of CSV splits, by as many threads as the
-        engine has. Nothing is guessed: columns and delimiter are told. An empty field is an empty text and no
-        NULL. Where there are several transactions, each reads the file from its beginning."""
+        """INSERT from a SELECT over the file, which DuckDB's own reader of CSV splits, by as many threads as
+        the engine has. Nothing is guessed: columns and delimiter are told. An empty field is an empty text
+        and no NULL. Where there are several transactions, each reads the file from its beginning."""
         file: RecordFile = load.file
         types = {column.name: TYPES[column.kind] for column in file.columns}
         texts = [name for name, kind in types.items() if kind == TYPES["text"]]
@@ -123,7 +123,8 @@ class DuckDb(Sql):
         names = ", ".join(map(identifier, types))
         sql = (
             f"INSERT INTO {identifier(load.table)} ({names}) SELECT * FROM read_csv({quoted(file.file)}, "
-            f"auto_detect = false, header = false, delim = {quoted(file.delimiter)}, quote = '', escape = '', "
+            f"auto_detect = false, header = false, delim = {quoted(file.delimiter)}, "
+            "quote = '', escape = '', "
             f"columns = {{{columns}}}, force_not_null = [{', '.join(map(quoted, texts))}])"
         )
         with self._told():
