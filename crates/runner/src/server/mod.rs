@@ -3,7 +3,8 @@
 //! [`Engine`] is a server as one client library reaches it, [`Client`] a connection to it. [`Trial`] is
 //! the driver made of the two: a database of the trial's own that goes away whatever happens, the loop over
 //! statements, the greeting. `scratch` guards that database, `settings` applies and reads back what was
-//! asked for, `load` is what the ways of loading rows have in common, `import` what those of importing files. Calls are resolved at compile time.
+//! asked for, `load` is what the ways of loading rows have in common, `import` what those of importing files.
+//! Calls are resolved at compile time.
 
 mod client;
 mod driver;
