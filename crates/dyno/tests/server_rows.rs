@@ -5,7 +5,7 @@ mod rig;
 
 use dyno_protocol::{Column, Commits, Event, LoadWork, RowFile, Setting, Test, Value, Work};
 
-use rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, message, samples};
+use rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, failure, message, samples};
 
 /// The ways of each engine's driver.
 const WAYS: [(Engine, &[&str]); 3] = [
@@ -26,13 +26,6 @@ fn rows() -> Vec<u8> {
         format!("{:08}{:08}{:05}", place * 7919, second * 7919, place % 100)
     };
     (0..COUNT).flat_map(|place| row(place).into_bytes()).collect()
-}
-
-/// CRC-32 as zlib has it, bit by bit.
-fn crc32(bytes: &[u8]) -> u64 {
-    let turn = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-    let crc = bytes.iter().fold(!0_u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), turn));
-    u64::from(!crc)
 }
 
 /// The answer that the protocol demands after a load.
@@ -72,14 +65,6 @@ fn load(rig: &Rig, table: &str, rows: &[u8], commits: Commits) -> LoadWork {
 fn test(id: &str, table: &str, kind: &str, work: Work) -> Test {
     let setup = vec![format!("CREATE TABLE {table}(a1 {kind}, b2 {kind}, c3 {kind})")];
     Test { id: id.into(), setup, work, check: None }
-}
-
-fn answers(events: &[Event], test: &str) -> Vec<Vec<Value>> {
-    let of = |event: &Event| match event {
-        Event::Answer { test: of, rows } if of == test => Some(rows.clone()),
-        _ => None,
-    };
-    events.iter().filter_map(of).flatten().collect()
 }
 
 #[test]
@@ -122,22 +107,6 @@ fn every_way_loads_every_row() {
         }
         rig.assert_nothing_left();
     }
-}
-
-/// What the runner says of one load that must fail, and that it sends no sample and no answer of it.
-fn complaint(rig: &Rig, way: &str, test: Test) -> String {
-    let mut job = rig.job_of(vec![test]);
-    job.variant = Some(way.to_owned());
-    failure(rig, &rig.run(&job))
-}
-
-fn failure(rig: &Rig, events: &[Event]) -> String {
-    assert!(
-        !events.iter().any(|event| matches!(event, Event::Sample(_) | Event::Answer { .. })),
-        "{events:?}"
-    );
-    rig.assert_nothing_left();
-    message(events).to_owned()
 }
 
 #[test]

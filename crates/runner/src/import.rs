@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use dyno_protocol::FileColumn;
 use memchr::memchr2_iter;
 
@@ -31,6 +31,11 @@ pub struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
+    /// The names of the columns.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
     /// Begins to read.
     pub fn reader(&self) -> Reader<'a> {
         let width = self.columns.len();
@@ -79,6 +84,13 @@ impl<'a> Reader<'a> {
         Ok(Some(&self.fields))
     }
 
+    /// The same where the next record must be there.
+    #[inline]
+    pub fn expect(&mut self) -> Result<&[&'a [u8]], Failure> {
+        let place = self.done;
+        self.next()?.ok_or_else(|| Failure::at(place, anyhow!("it is not there: the file is cut off")))
+    }
+
     /// How many records have been read.
     pub fn done(&self) -> u64 {
         self.done
@@ -92,6 +104,16 @@ impl<'a> Reader<'a> {
         };
         Failure::at(self.done, error)
     }
+}
+
+/// The whole number that a field is.
+///
+/// # Errors
+/// It is none, or larger than 32 bits.
+#[inline]
+pub fn whole_number(field: &[u8]) -> Result<i32> {
+    let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| anyhow!("{:?} is no whole number of 32 bits", String::from_utf8_lossy(field)))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub use answer::Answer;
 pub use cells::{Cells, Slice};
 pub use digest::{StoreDigest, TableDigest};
 pub use dyno_protocol as protocol;
-pub use import::{Import, Reader};
+pub use import::{Import, Reader, whole_number};
 pub use job::{expect, variant};
 pub use kv::{Delete, Found, KeyValue, Put};
 pub use latency::{Latency, Unwatched, Watch};

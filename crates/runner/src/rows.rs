@@ -116,6 +116,11 @@ impl<'a> MappedRows<'a> {
 }
 
 impl<'a> Load<'a> {
+    /// The names of the columns.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
     /// The cells of one row of [`Load::rows`], in order.
     #[inline]
     pub fn cells(&self, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {

@@ -104,6 +104,8 @@ pub const PROTOCOL_SOCKET: c_uint = 2;
 
 /// Attribute of a statement, of libmariadb only: how many rows one execution inserts, an `unsigned int`.
 pub const ATTR_ARRAY_SIZE: c_int = 201;
+/// Type: a whole number of 32 bits.
+pub const LONG: c_uint = 3;
 /// Type: a whole number of 64 bits.
 pub const LONGLONG: c_uint = 8;
 /// Type: text.

@@ -9,7 +9,7 @@ use dyno_protocol::Value;
 use dyno_runner::server::Client;
 use dyno_runner::{Answer, number, real};
 
-use crate::api::{Api, CLIENT_FOUND_ROWS, Field, LONGLONG, Mysql, Res, STRING};
+use crate::api::{Api, CLIENT_FOUND_ROWS, Field, LONG, LONGLONG, Mysql, Res, STRING};
 use crate::infile;
 use crate::load::Way;
 
@@ -265,7 +265,6 @@ const BYTES: c_uint = 63;
 const DECIMAL: c_uint = 0;
 const TINY: c_uint = 1;
 const SHORT: c_uint = 2;
-const LONG: c_uint = 3;
 const FLOAT: c_uint = 4;
 const DOUBLE: c_uint = 5;
 const INT24: c_uint = 9;
@@ -292,6 +291,11 @@ impl Field {
     /// Whether its values are stored as text.
     pub fn is_text(&self) -> bool {
         matches!(self.kind, VARCHAR | TINY_BLOB..=STRING) && self.charset != BYTES
+    }
+
+    /// Whether its values are whole numbers.
+    pub fn is_integer(&self) -> bool {
+        matches!(self.kind, TINY | SHORT | INT24 | LONG | LONGLONG)
     }
 }
 

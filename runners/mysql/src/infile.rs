@@ -3,15 +3,15 @@
 //! It is the server that asks the client for a file, and one that is not what it seems could ask for any. So
 //! a connection refuses from the beginning, and serves nothing but rows, while they are being loaded.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::{ptr, slice};
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, anyhow};
 use dyno_runner::Answer;
-use dyno_runner::server::Client;
+use dyno_runner::server::{Client, column_list};
 
 use crate::api::InfileRead;
-use crate::connection::Connection;
+use crate::connection::{Connection, ServerError};
 
 /// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
 pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
@@ -49,6 +49,26 @@ pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
     let loaded = connection.execute(sql, &mut Answer::new());
     refuse(connection);
     file.error.map_or(loaded, Err)
+}
+
+/// The statement for [`load_rows`], with the clause that says what stands between fields.
+pub fn load_text<'a>(table: &str, fields: &str, names: impl Iterator<Item = &'a str>) -> Result<CString> {
+    let names = column_list(names);
+    let sql =
+        format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET utf8mb4 {fields}({names})");
+    Ok(CString::new(sql)?)
+}
+
+/// The same as [`load`], and an error where the server has changed what it was sent: because it cannot stop a client
+/// that sends, it takes what does not fit with a warning, also in strict mode.
+pub fn load_rows<F: FnMut(&mut [u8]) -> Result<usize>>(
+    connection: &Connection,
+    sql: &CStr,
+    fill: F,
+) -> Result<u64> {
+    let loaded = load(connection, sql, fill).map_err(explain_refusal)?;
+    connection.check_warnings()?;
+    Ok(loaded)
 }
 
 fn set(connection: &Connection, read: InfileRead, file: *mut c_void) {
@@ -97,4 +117,14 @@ unsafe extern "C" fn explain(_file: *mut c_void, buffer: *mut c_char, length: c_
         unsafe { ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len()) };
     }
     UNKNOWN_ERROR
+}
+
+fn explain_refusal(error: Error) -> Error {
+    match error.downcast_ref::<ServerError>() {
+        Some(refusal) if REFUSED.contains(&refusal.number) => anyhow!(
+            "the server refuses LOAD DATA LOCAL: {refusal}; let an administrator run SET GLOBAL local_infile = \
+             ON, or load by another variant, as +multirow"
+        ),
+        _ => error,
+    }
 }

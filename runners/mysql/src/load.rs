@@ -1,15 +1,15 @@
-//! Rows into a table and back: the models `insert-rows`, `bulk-load` and `scan`.
+//! Rows into a table: the models `insert-rows`, `bulk-load` and `scan`.
 
-use std::ffi::{CString, c_uint, c_ulong, c_void};
-use std::{ptr, slice};
+use std::ffi::{c_uint, c_ulong, c_void};
+use std::ptr;
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
-use dyno_protocol::Column;
-use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
-use dyno_runner::{Answer, Failure, Load, Rows, Scan, Slice, Visit};
+use anyhow::{Context, Result};
+use dyno_protocol::{Column, FieldKind, FileColumn};
+use dyno_runner::server::{Lines, in_transactions, insert, insert_text, rows_per_statement};
+use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Slice, Visit};
 
-use crate::api::{ATTR_ARRAY_SIZE, Bind, Res, STRING};
-use crate::connection::{Connection, ServerError};
+use crate::api::{ATTR_ARRAY_SIZE, Bind, STRING};
+use crate::connection::Connection;
 use crate::infile;
 use crate::statement::Statement;
 
@@ -24,18 +24,21 @@ pub enum Way {
     MultiRow,
     /// Prepared inserts, one by one.
     Insert,
+    /// Inserts by a statement's text each.
+    Text,
 }
 
 impl Way {
     /// The names of an engine's variants, the usual one first.
     pub fn all(engine: &str) -> &'static [(&'static str, Way)] {
-        const ALL: [(&str, Way); 4] = [
+        const ALL: [(&str, Way); 5] = [
             ("load-data", Way::LoadData),
             ("multirow", Way::MultiRow),
             ("insert", Way::Insert),
+            ("text", Way::Text),
             ("array", Way::Array),
         ];
-        if engine == "mariadb" { &ALL } else { &ALL[..3] }
+        if engine == "mariadb" { &ALL } else { &ALL[..4] }
     }
 }
 
@@ -48,8 +51,9 @@ impl Rows for Connection {
         match self.way {
             Way::LoadData => self.load_data(load),
             Way::Array => self.array(load),
-            Way::MultiRow => self.insert(load, rows_per_statement(load)),
+            Way::MultiRow => self.insert(load, together(load)),
             Way::Insert => self.insert(load, 1),
+            Way::Text => Err(Failure::unsupported("bulk-load by this variant")),
         }
     }
 
@@ -58,21 +62,17 @@ impl Rows for Connection {
     }
 
     fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let sql = format!("SELECT {} FROM {table}", column_list(columns));
-        // SAFETY: the connection is open; text and length belong together; the result is freed once, which
-        // reads to its end.
-        unsafe {
-            if (self.api().real_query)(self.raw(), sql.as_ptr().cast(), sql.len() as c_ulong) != 0 {
-                return Err(self.error());
-            }
-            let result = (self.api().use_result)(self.raw());
-            if result.is_null() {
-                return Err(self.error());
-            }
-            let outcome = self.visit_all(result, columns, visit);
-            (self.api().free_result)(result);
-            outcome
-        }
+        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), FieldKind::Text)).collect();
+        self.read(table, &columns, visit)
+    }
+
+    fn import(&mut self, import: &Import) -> Result<u64, Failure> {
+        self.import_file(import)
+    }
+
+    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
+        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
+        self.read(table, &columns, visit)
     }
 }
 
@@ -86,7 +86,8 @@ struct RowInsert {
 
 impl RowInsert {
     fn prepare(connection: &Connection, load: &Load, rows: u64) -> Result<RowInsert> {
-        let statement = Statement::prepare(connection, &insert_text(load, rows, |_| "?".to_owned()))?;
+        let statement =
+            Statement::prepare(connection, &insert_text(load.table, load.names(), rows, |_| "?".to_owned()))?;
         let widths = load.columns.iter().map(|column| column.bytes);
         let lengths: Vec<c_ulong> = widths.cycle().take(rows as usize * load.columns.len()).collect();
         let cells: Vec<u8> = vec![0; rows as usize * load.rows.width()];
@@ -123,7 +124,8 @@ struct ArrayInsert {
 
 impl ArrayInsert {
     fn prepare(connection: &Connection, load: &Load, rows: u64) -> Result<ArrayInsert> {
-        let statement = Statement::prepare(connection, &insert_text(load, 1, |_| "?".to_owned()))?;
+        let statement =
+            Statement::prepare(connection, &insert_text(load.table, load.names(), 1, |_| "?".to_owned()))?;
         let set = statement.set(ATTR_ARRAY_SIZE, rows as c_uint);
         set.context("the client library does not insert arrays: libmariadb does")?;
         let lengths: Vec<_> = load.columns.iter().map(|column| vec![column.bytes; rows as usize]).collect();
@@ -155,86 +157,33 @@ impl ArrayInsert {
 impl Connection {
     /// Prepared inserts of so many rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
-        let prepare = |connection: &Connection, rows| RowInsert::prepare(connection, load, rows);
-        insert(self, load, group, prepare, |connection, statement, rows| {
-            statement.execute(rows.bytes())?;
-            Ok(connection.check_warnings()?)
+        let prepare = |rows| RowInsert::prepare(self, load, rows);
+        insert(self, load.into(), group, prepare, |statement, rows| {
+            statement.execute(load.rows.slice(rows).bytes())?;
+            Ok(self.check_warnings()?)
         })
     }
 
     /// One prepared insert, for many rows at once.
     fn array(&self, load: &Load) -> Result<u64, Failure> {
-        let prepare = |connection: &Connection, rows| ArrayInsert::prepare(connection, load, rows);
-        insert(self, load, rows_per_statement(load), prepare, |connection, statement, rows| {
-            statement.execute(load, rows)?;
-            Ok(connection.check_warnings()?)
+        let prepare = |rows| ArrayInsert::prepare(self, load, rows);
+        insert(self, load.into(), together(load), prepare, |statement, rows| {
+            statement.execute(load, load.rows.slice(rows))?;
+            Ok(self.check_warnings()?)
         })
     }
 
-    /// LOAD DATA LOCAL INFILE. Because the server cannot stop a client that sends, it takes what does not fit
-    /// with a warning, also in strict mode.
+    /// LOAD DATA LOCAL INFILE of lines that are made of the rows.
     fn load_data(&self, load: &Load) -> Result<u64, Failure> {
-        let sql = format!(
-            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET utf8mb4 ({})",
-            load.table,
-            column_list(load.columns)
-        );
-        let sql = CString::new(sql).map_err(Error::from)?;
-        in_transactions(self, load, |rows| {
-            let mut lines = Lines::new(load, rows);
-            let loaded = infile::load(self, &sql, |buffer| Ok(lines.read(buffer))).map_err(explain)?;
-            self.check_warnings()?;
-            Ok(loaded)
+        let sql = infile::load_text(load.table, "", load.names())?;
+        in_transactions(self, load.into(), |rows| {
+            let mut lines = Lines::new(load, load.rows.slice(rows));
+            Ok(infile::load_rows(self, &sql, |buffer| Ok(lines.read(buffer)))?)
         })
-    }
-
-    /// Hands over every row of a result.
-    ///
-    /// # Safety
-    /// The result is one of this connection that is being read.
-    unsafe fn visit_all(&self, result: *mut Res, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let api = self.api();
-        // SAFETY: as the caller promises; a row has as many values and lengths as there are columns, and
-        // they are used before the next row is fetched.
-        unsafe {
-            let fields = slice::from_raw_parts((api.fetch_fields)(result), columns.len());
-            for (field, column) in fields.iter().zip(columns) {
-                ensure!(
-                    field.is_text(),
-                    "the column {} is not stored as text: its type has the number {} in the protocol",
-                    column.name,
-                    field.kind
-                );
-            }
-            let mut cells = Vec::with_capacity(columns.len());
-            loop {
-                let row = (api.fetch_row)(result);
-                if row.is_null() {
-                    break;
-                }
-                let values = slice::from_raw_parts(row, columns.len());
-                let lengths = slice::from_raw_parts((api.fetch_lengths)(result), columns.len());
-                cells.clear();
-                for ((value, length), column) in values.iter().zip(lengths).zip(columns) {
-                    if value.is_null() {
-                        bail!("a cell of the column {} is NULL", column.name);
-                    }
-                    cells.push(slice::from_raw_parts(value.cast::<u8>(), *length as usize));
-                }
-                visit(&cells)?;
-            }
-            // The end of the rows, or a failure on the way.
-            if (api.errno)(self.raw()) == 0 { Ok(()) } else { Err(self.error()) }
-        }
     }
 }
 
-fn explain(error: Error) -> Error {
-    match error.downcast_ref::<ServerError>() {
-        Some(refusal) if infile::REFUSED.contains(&refusal.number) => anyhow!(
-            "the server refuses LOAD DATA LOCAL: {refusal}; let an administrator run SET GLOBAL local_infile = \
-             ON, or load by another variant, as +multirow"
-        ),
-        _ => error,
-    }
+/// How many rows one statement of several takes.
+fn together(load: &Load) -> u64 {
+    rows_per_statement(load.into(), load.columns.len())
 }

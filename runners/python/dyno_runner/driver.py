@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from .answer import Answer, Rows
 from .contract import Job, Setting
@@ -36,23 +35,27 @@ class Driver:
 
     def statements(self, statements: Statements, answer: Answer) -> None:
         """Executes the statements in order and fetches every value of every row. Timed."""
-        raise _unsupported("statements")
+        raise unsupported("statements")
 
     def insert_rows(self, load: Load) -> None:
         """Inserts each row by a call of its own and commits as the load says. Timed."""
-        raise _unsupported("insert-rows")
+        raise unsupported("insert-rows")
 
     def bulk_load(self, load: Load) -> None:
         """Loads the rows by the way that the job's variant names and commits as the load says. Timed."""
-        raise _unsupported("bulk-load")
+        raise unsupported("bulk-load")
+
+    def import_file(self, load: Load) -> None:
+        """Inserts the records of a file, a `RecordFile`, and commits as the load says. Timed."""
+        raise unsupported("import-file")
 
     def scan(self, sql: str, answer: Answer) -> None:
         """Asks a query that counts. Timed."""
-        raise _unsupported("scan")
+        raise unsupported("scan")
 
     def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
-        """Reads a whole table back, some rows at a time, in any order."""
-        raise _unsupported("a table's digest")
+        """Reads columns of a whole table back, some rows at a time, in any order."""
+        raise unsupported("a table's digest")
 
     def query(self, sql: str) -> Rows:
         """Runs one query or statement outside the clock: a check or a part of a test's setup."""
@@ -91,5 +94,6 @@ def identifier(name: str) -> str:
     return name
 
 
-def _unsupported(model: str) -> Any:
+def unsupported(model: str) -> Failure:
+    """That of a model that a driver does not implement, though dyno should know."""
     return Failure(f"this driver does not implement the model {model}")

@@ -7,7 +7,7 @@ is done within the clock, a statement or a block of rows at a time.
 import mmap
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -74,14 +74,20 @@ class Statements:
 
 @dataclass(frozen=True)
 class Column:
-    """A column and the width of its cells in bytes."""
+    """A column, what is in it (`text` or `integer`), and the width of its cells in bytes where they have
+    one."""
 
     name: str
-    bytes: int
+    bytes: int = 0
+    kind: str = "text"
 
 
 class RowFile:
     """A flat file of rows, each its cells one after another: all of them ASCII letters and digits."""
+
+    # Statements within the clock, before the first row and after the last.
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
 
     def __init__(self, rows: Any) -> None:
         self.columns = columns_of(rows)
@@ -113,6 +119,15 @@ class RowFile:
         """The cells of the row at a place counted from zero."""
         return self._cells.unpack_from(self._view, place * self.width)
 
+    def bytes_of(self, count: int) -> int:
+        """How many bytes the first rows have."""
+        return count * self.width
+
+    def shown(self) -> list[str]:
+        """The first cells of the rows that a digest shows whole: the first, the middle and the last."""
+        places = [0, self.count // 2, self.count - 1] if self.count else []
+        return [self.row(place)[0].decode() for place in places]
+
     def tuples(self, start: int, stop: int) -> Iterator[tuple[str, ...]]:
         """Rows as tuples of text, which is what drivers take parameters as. Blocks are made as they are asked
         for, and no line of Python runs for a row."""
@@ -140,7 +155,7 @@ class Load:
     """Rows for a table, and how they commit."""
 
     table: str
-    file: RowFile
+    file: Any  # a RowFile or a RecordFile, as the model says
     start: int
     stop: int
     per_commit: int | None

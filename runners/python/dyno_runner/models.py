@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from .answer import Answer
+from .answer import Answer, Rows
 from .clock import Clock
 from .contract import Test, take
 from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure
 from .inputs import Load, RowFile, Statements
+from .records import RecordFile
 
 # How many characters of a statement a message quotes.
 QUOTED = 200
@@ -24,9 +25,11 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
         case "statements":
             return _statements(test, driver, clock)
         case "insert-rows":
-            return _load(test, driver, clock, driver.insert_rows)
+            return _load(test, driver, clock, _rows(test), driver.insert_rows)
         case "bulk-load":
-            return _load(test, driver, clock, driver.bulk_load)
+            return _load(test, driver, clock, _rows(test), driver.bulk_load)
+        case "import-file":
+            return _load(test, driver, clock, RecordFile(test.input), driver.import_file)
         case "scan":
             return _scan(test, driver, clock)
         case model:
@@ -36,6 +39,14 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
 def quote(sql: str) -> str:
     """The beginning of a statement, for a message."""
     return sql if len(sql) <= QUOTED else f"{sql[:QUOTED]}…"
+
+
+def asked(driver: Driver, sql: str, what: str) -> Rows:
+    """The rows of a statement that is no part of a test's input; a failure of it tells which it was."""
+    try:
+        return driver.query(sql)
+    except Failure as failure:
+        raise failure.within(f"{what} ({quote(sql)})") from None
 
 
 def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
@@ -54,16 +65,29 @@ def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
     return sample, lambda: answer.rows
 
 
-def _load(test: Test, driver: Driver, clock: Clock, way: Callable[[Load], None]) -> Outcome:
+def _rows(test: Test) -> RowFile:
+    return RowFile(take(test.input, "rows", dict))
+
+
+def _load(
+    test: Test, driver: Driver, clock: Clock, file: RowFile | RecordFile, way: Callable[[Load], None]
+) -> Outcome:
     table = take(test.input, "table", str)
-    file = RowFile(take(test.input, "rows", dict))
     timed = min(take(test.input, "timed", int, file.count), file.count)
     load = Load(table, file, 0, timed, take(test.input, "per_commit", int, None))
     rest = Load(table, file, timed, file.count, None)
-    _, sample = _told(load, "row", lambda: clock.time(lambda: way(load)))
+
+    def work() -> None:
+        for sql in file.before:
+            asked(driver, sql, "before the first record")
+        way(load)
+        for sql in file.after:
+            asked(driver, sql, "after the last record")
+
+    _, sample = _told(load, "row", lambda: clock.time(work))
     if rest.count:
         _told(rest, "row (after the clock)", lambda: way(rest))
-    sample |= {"operations": timed, "rows": timed, "bytes": timed * file.width}
+    sample |= {"operations": timed, "rows": timed, "bytes": file.bytes_of(timed)}
     return sample, lambda: _digest(load, driver)
 
 
@@ -89,14 +113,10 @@ def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
 
 
 def _digest(load: Load, driver: Driver) -> list[Any]:
-    """The table's digest, and its first, middle and last row as found by their first cell."""
-    file = load.file
-    places = [0, file.count // 2, file.count - 1] if file.count else []
-    digest = TableDigest(
-        [column.name for column in file.columns], [file.row(place)[0].decode() for place in places]
-    )
+    """The table's digest; of rows also some of them, as found by their first cell."""
+    digest = TableDigest({column.name: column.kind for column in load.columns}, load.file.shown())
     try:
-        for rows in driver.blocks(load.table, file.columns):
+        for rows in driver.blocks(load.table, load.columns):
             digest.add(rows)
         return digest.answer()
     except Failure as failure:

@@ -9,8 +9,7 @@ from .contract import PROTOCOL, Job, Test
 from .driver import Driver
 from .drivers import find
 from .events import Events
-from .failure import Failure
-from .models import perform, quote
+from .models import asked, perform
 
 
 class Trial:
@@ -50,20 +49,13 @@ class Trial:
         # the input is loaded and not just before the clock starts.
         self._events.send("progress", test=test.id)
         for sql in test.setup:
-            _asked(driver, sql, "the setup")
+            asked(driver, sql, "the setup")
         sample, answer = perform(test, driver, clock)
         size = driver.database_bytes()
         size = folder_bytes(self._job.directory) if size is None else size
         self._events.send("sample", test=test.id, **sample, database_bytes=size)
-        rows = answer() if test.check is None else _asked(driver, test.check, "the check query")
+        rows = answer() if test.check is None else asked(driver, test.check, "the check query")
         self._events.send_answer(test.id, rows)
-
-
-def _asked(driver: Driver, sql: str, what: str):
-    try:
-        return driver.query(sql)
-    except Failure as failure:
-        raise failure.within(f"{what} ({quote(sql)})") from None
 
 
 def folder_bytes(folder: Path) -> int:

@@ -14,7 +14,7 @@ from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
-from dyno_runner.drivers.mysql.pymysql import check_version, short
+from dyno_runner.drivers.mysql.version import check_version, short
 from dyno_runner.drivers.mysql.settings import means as mysql_means
 from dyno_runner.drivers.mysql.stream import feed
 from dyno_runner.drivers.postgres.units import are_equal
@@ -85,7 +85,7 @@ class Inputs(Place):
 
 class Digests(unittest.TestCase):
     def digest(self, *rows):
-        digest = TableDigest(["one", "two"], ["a", "z"])
+        digest = TableDigest({"one": "text", "two": "text"}, ["a", "z"])
         digest.add(rows)
         return digest.answer()
 

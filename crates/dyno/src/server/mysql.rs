@@ -35,6 +35,9 @@ const SHAPING: &[&str] = &[
     "lower_case_table_names",
 ];
 
+/// Settings for which the servers have no option: the runner sets them for its session.
+const OF_SESSIONS: &[&str] = &["foreign_key_checks", "unique_checks"];
+
 /// The arguments with which a data folder is made.
 pub fn init_arguments(installation: &Installation, settings: &[Setting]) -> Vec<String> {
     // No file of the machine's is read. The option must come first.
@@ -74,7 +77,8 @@ pub fn start_command(installation: &Installation, settings: &[Setting], folders:
     // By LOAD DATA LOCAL rows come from a client's memory. MariaDB allows it unless told otherwise, MySQL does
     // not; it has no other effect.
     command.arg("--local-infile=ON");
-    command.args(settings.iter().map(option));
+    let options = settings.iter().filter(|setting| !OF_SESSIONS.contains(&normal(&setting.name).as_str()));
+    command.args(options.map(option));
     command.arg("--skip-networking");
     if installation.engine == ServerEngine::MySql {
         // The X protocol has a port and a socket of its own.

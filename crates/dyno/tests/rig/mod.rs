@@ -179,3 +179,36 @@ pub fn samples(events: Vec<Event>) -> Vec<Sample> {
     };
     events.into_iter().filter_map(sample).collect()
 }
+
+/// CRC-32 as zlib has it, bit by bit.
+pub fn crc32(bytes: &[u8]) -> u64 {
+    let turn = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    let crc = bytes.iter().fold(!0_u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), turn));
+    u64::from(!crc)
+}
+
+/// The rows that a test was answered with.
+pub fn answers(events: &[Event], test: &str) -> Vec<Vec<Value>> {
+    let of = |event: &Event| match event {
+        Event::Answer { test: of, rows } if of == test => Some(rows.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(of).flatten().collect()
+}
+
+/// What the runner says of one load that must fail, and that it sends no sample and no answer of it.
+pub fn complaint(rig: &Rig, way: &str, test: Test) -> String {
+    let mut job = rig.job_of(vec![test]);
+    job.variant = Some(way.to_owned());
+    failure(rig, &rig.run(&job))
+}
+
+/// What the runner says at the end of events that hold no sample and no answer.
+pub fn failure(rig: &Rig, events: &[Event]) -> String {
+    assert!(
+        !events.iter().any(|event| matches!(event, Event::Sample(_) | Event::Answer { .. })),
+        "{events:?}"
+    );
+    rig.assert_nothing_left();
+    message(events).to_owned()
+}

@@ -1,94 +1,127 @@
 //! What the ways of loading rows into a server have in common.
 
+use std::ops::Range;
 use std::slice::ChunksExact;
 
 use anyhow::Result;
-use dyno_protocol::Column;
 
 use super::Client;
 use crate::cells::Slice;
-use crate::{Failure, Load};
+use crate::{Failure, Import, Load};
 
 /// Most rows of one statement: what drivers and their manuals suggest, far from every limit of a server.
 const ROWS: u64 = 1000;
 /// Most parameters of one statement: both protocols count them in 16 bits.
 const PARAMETERS: u64 = 65_535;
 
-/// Hands the rows to `way`, those of one transaction at a time, and begins and commits around it. What
-/// `way` returns is how many rows it has loaded. A transaction that fails is left open: the connection ends
-/// with the trial, and the server rolls it back.
+/// How many rows there are, and how they commit.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How many.
+    pub count: u64,
+    /// How many of them make a transaction; none: all.
+    pub per_commit: Option<u64>,
+    /// Whether a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which
+    /// cost an exchange with the server each.
+    pub alone: bool,
+}
+
+impl From<&Load<'_>> for Extent {
+    fn from(load: &Load) -> Extent {
+        Extent { count: load.rows.len(), per_commit: load.per_commit, alone: false }
+    }
+}
+
+impl From<&Import<'_>> for Extent {
+    fn from(import: &Import) -> Extent {
+        Extent { count: import.records, per_commit: import.per_commit, alone: true }
+    }
+}
+
+/// Hands the places of the rows to `way`, those of one transaction at a time, and begins and commits around
+/// each. What `way` returns is how many rows it has loaded. A transaction that fails is left open: the
+/// connection ends with the trial, and the server rolls it back.
 pub fn in_transactions<C: Client>(
     client: &C,
-    load: &Load,
-    mut way: impl FnMut(Slice) -> Result<u64, Failure>,
+    extent: Extent,
+    mut way: impl FnMut(Range<u64>) -> Result<u64, Failure>,
 ) -> Result<u64, Failure> {
-    let count = load.rows.len();
+    let Extent { count, per_commit, alone } = extent;
+    let begins = !(alone && per_commit == Some(1));
     let mut start = 0;
     let mut done = 0;
     while start < count {
-        let end = load.per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
-        client.command(c"BEGIN")?;
-        done += way(load.rows.slice(start..end))
-            .map_err(|failure| Failure { index: failure.index.map(|index| start + index), ..failure })?;
-        client.command(c"COMMIT")?;
+        let end = per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
+        if begins {
+            client.command(c"BEGIN")?;
+        }
+        done += way(start..end)?;
+        if begins {
+            client.command(c"COMMIT")?;
+        }
         start = end;
     }
     Ok(done)
 }
 
-/// Inserts the rows by a prepared statement that takes `group` of them in one call. `prepare` makes it for
-/// a number of rows: that one, and what is left over at the end of a transaction. `call` executes it; where it
-/// fails and knows by which row, it counts within the group.
+/// Inserts rows by a prepared statement that takes `group` of them in one call. `prepare` makes it for a
+/// number of rows: that one, and what is left over at the end of a transaction. `call` executes it for the rows
+/// at these places; where it fails, it says at which if it knows.
 pub fn insert<C: Client, S>(
     client: &C,
-    load: &Load,
+    extent: Extent,
     group: u64,
-    prepare: impl Fn(&C, u64) -> Result<S>,
-    call: impl Fn(&C, &mut S, Slice) -> Result<(), Failure>,
+    prepare: impl Fn(u64) -> Result<S>,
+    mut call: impl FnMut(&mut S, Range<u64>) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
-    let mut whole = prepare(client, group)?;
+    let mut whole = prepare(group)?;
     let mut part: Option<(u64, S)> = None;
-    in_transactions(client, load, |rows| {
-        let mut done = 0;
-        for rows in rows.groups(group) {
+    in_transactions(client, extent, |rows| {
+        let mut start = rows.start;
+        while start < rows.end {
+            let end = rows.end.min(start + group);
             let statement = match &mut part {
-                _ if rows.len() == group => &mut whole,
-                Some((count, statement)) if *count == rows.len() => statement,
-                part => &mut part.insert((rows.len(), prepare(client, rows.len())?)).1,
+                _ if end - start == group => &mut whole,
+                Some((count, statement)) if *count == end - start => statement,
+                part => &mut part.insert((end - start, prepare(end - start)?)).1,
             };
-            call(client, statement, rows).map_err(|failure| Failure {
+            call(statement, start..end).map_err(|failure| Failure {
                 // Of several rows in one call, no server tells which it refused.
-                index: failure.index.or((group == 1).then_some(0)).map(|index| done + index),
+                index: failure.index.or((group == 1).then_some(start)),
                 ..failure
             })?;
-            done += rows.len();
+            start = end;
         }
-        Ok(done)
+        Ok(rows.end - rows.start)
     })
 }
 
 /// `INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)`, for so many rows and with parameters spelled as the server
 /// wants them, each by its number from 1.
-pub fn insert_text(load: &Load, rows: u64, parameter: impl Fn(usize) -> String) -> String {
-    let columns = load.columns.len();
+pub fn insert_text<'a>(
+    table: &str,
+    names: impl ExactSizeIterator<Item = &'a str>,
+    rows: u64,
+    parameter: impl Fn(usize) -> String,
+) -> String {
+    let columns = names.len();
     let row = |row: usize| {
         let parameters: Vec<String> = (1..=columns).map(|column| parameter(row * columns + column)).collect();
         format!("({})", parameters.join(", "))
     };
     let rows: Vec<String> = (0..rows as usize).map(row).collect();
-    format!("INSERT INTO {} ({}) VALUES {}", load.table, column_list(load.columns), rows.join(", "))
+    format!("INSERT INTO {table} ({}) VALUES {}", column_list(names), rows.join(", "))
 }
 
 /// `a, b`: names as the job spells them, because the statements that made the table did so too.
-pub fn column_list(columns: &[Column]) -> String {
-    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+pub fn column_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
 }
 
-/// How many rows one statement of several takes.
-pub fn rows_per_statement(load: &Load) -> u64 {
-    let columns = load.columns.len().max(1) as u64;
-    let transaction = load.per_commit.unwrap_or(load.rows.len());
-    ROWS.min(PARAMETERS / columns).min(transaction).max(1)
+/// How many rows of so many columns one statement of several takes.
+pub fn rows_per_statement(extent: Extent, columns: usize) -> u64 {
+    let transaction = extent.per_commit.unwrap_or(extent.count);
+    ROWS.min(PARAMETERS / columns.max(1) as u64).min(transaction).max(1)
 }
 
 /// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
@@ -154,7 +187,7 @@ impl<'a> Lines<'a> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::RowFile;
+    use dyno_protocol::{Column, RowFile};
 
     use super::*;
     use crate::MappedRows;
@@ -182,10 +215,11 @@ mod tests {
 
     #[test]
     fn a_statement_has_parameters_for_every_cell() {
-        let text = with_load(None, |load| insert_text(load, 2, |number| format!("${number}")));
+        let text =
+            with_load(None, |load| insert_text(load.table, load.names(), 2, |number| format!("${number}")));
         assert_eq!(text, "INSERT INTO t (x, y) VALUES ($1, $2), ($3, $4)");
-        assert_eq!(with_load(None, rows_per_statement), 3);
-        assert_eq!(with_load(Some(2), rows_per_statement), 2);
+        let together = |load: &Load| rows_per_statement(load.into(), 2);
+        assert_eq!((with_load(None, together), with_load(Some(2), together)), (3, 2));
     }
 
     #[test]

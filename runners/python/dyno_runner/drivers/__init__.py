@@ -1,5 +1,5 @@
 """The drivers, each imported when a job names it: so a package that is missing takes none of the others
-down."""
+down. `sql` is what those with SQL have in common, `server` what those of servers have."""
 
 from importlib import import_module
 

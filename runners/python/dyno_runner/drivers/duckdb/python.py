@@ -1,45 +1,45 @@
 """DuckDB's own client for Python, which has the engine within it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import duckdb
 
-from ...answer import Answer, Rows
+from ...answer import Rows
 from ...contract import Job
 from ...driver import Driver, Hello, identifier, variant_of
 from ...failure import Failure, one_line
-from ...inputs import Column, Load, Statements
+from ...inputs import Load
+from ...records import RecordFile
+from ..spelling import quoted
+from ..sql import BLOCK, Sql, blocks_of
 from .settings import Settings
 
-# Rows that are read back at once, or given to `executemany`, which wants a list of them.
-BLOCK = 4096
 # Statements that return how many rows they changed, in place of rows.
 CHANGING = {duckdb.StatementType.INSERT, duckdb.StatementType.UPDATE, duckdb.StatementType.DELETE}
 COUNT = "Count"
+# The types of what is in a file.
+TYPES = {"text": "VARCHAR", "integer": "INTEGER"}
 
 
-class DuckDb(Driver):
+class DuckDb(Sql):
     """An open database."""
+
+    _error = duckdb.Error
 
     def __init__(self, connection: Any, variant: str) -> None:
         self._connection = connection
-        self._changes = 0
         if variant == "arrow":
             # Before a clock starts, and only where it is needed.
             self._batches = import_module(".arrow", __package__).Batches
-        ways: dict[str, Callable[[Load], None]] = {
-            "arrow": self._arrow,
-            "appender": self._appender,
-            "executemany": self.insert_rows,
-        }
-        self._load = ways[variant]
+        ways = {"arrow": self._arrow, "appender": self._appender, "executemany": self.insert_rows}
+        self._load = ways.get(variant, super()._load)
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, ("arrow", "appender", "executemany"))
+        variant = variant_of(job, ("arrow", "appender", "executemany", "csv"))
         if job.build != "bundled":
             raise Failure(
                 "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
@@ -63,22 +63,11 @@ class DuckDb(Driver):
         version = version.removeprefix("v")
         return driver, Hello(version, f"duckdb {duckdb.__version__}", settings.in_force(connection), build)
 
-    def statements(self, statements: Statements, answer: Answer) -> None:
-        run = self._run
-        place = 0
-        try:
-            for place, sql in enumerate(statements.texts()):
-                answer.take(run(sql))
-        except duckdb.Error as error:
-            raise Failure(one_line(error), place) from None
-        except Failure as failure:
-            raise Failure(failure.message, place) from None
-
     def _run(self, sql: str) -> Rows:
         # The text is parsed once: `execute` of a text would do the same within.
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1:
-            raise Failure(f"it holds {len(statements)} statements and not one")
+            raise duckdb.Error(f"it holds {len(statements)} statements and not one")
         result = self._connection.execute(statements[0])
         rows = result.fetchall()
         if statements[0].type in CHANGING and result.description[0][0] == COUNT:
@@ -86,73 +75,62 @@ class DuckDb(Driver):
             return ()
         return rows
 
+    def _select(self, sql: str) -> Iterator[Rows]:
+        return blocks_of(self._connection.execute(sql))
+
+    def _begin(self) -> None:
+        self._connection.begin()
+
+    def _commit(self) -> None:
+        self._connection.commit()
+
     def insert_rows(self, load: Load) -> None:
         """`executemany`: within it one prepared statement is executed for each row. The client keeps none
         from one call of `execute` to the next, and would plan the same INSERT again for every row."""
-        sql = f"INSERT INTO {identifier(load.table)} VALUES ({', '.join('?' * len(load.columns))})"
-        connection = self._connection
-        try:
-            for start, stop in load.transactions():
-                connection.begin()
+        sql = self._insert(load)
+        with self._told():
+            for start, stop in self._transactions(load):
                 rows = load.file.tuples(start, stop)
                 while block := list(islice(rows, BLOCK)):
-                    connection.executemany(sql, block)
-                connection.commit()
-        except duckdb.Error as error:
-            raise Failure(one_line(error)) from None
+                    self._connection.executemany(sql, block)
 
     def _arrow(self, load: Load) -> None:
         """INSERT from a SELECT over Arrow data, which DuckDB reads where they lie."""
         columns = ", ".join(f"row[{place + 1}]" for place in range(len(load.columns)))
         sql = f"INSERT INTO {identifier(load.table)} SELECT {columns} FROM dyno_rows"
         connection = self._connection
-        try:
-            batches = self._batches(load.file)
-            for start, stop in load.transactions():
-                connection.begin()
-                connection.register("dyno_rows", batches.reader(start, stop))
-                connection.execute(sql)
-                connection.unregister("dyno_rows")
-                connection.commit()
-        except duckdb.Error as error:
-            raise Failure(one_line(error)) from None
+        batches = self._batches(load.file)
+        for start, stop in self._transactions(load):
+            connection.register("dyno_rows", batches.reader(start, stop))
+            connection.execute(sql)
+            connection.unregister("dyno_rows")
 
     def _appender(self, load: Load) -> None:
         """The appender, which takes rows and plans nothing."""
-        connection = self._connection
-        try:
-            for start, stop in load.transactions():
-                connection.begin()
-                appender = connection.appender(load.table)
-                appender.append_rows(load.file.tuples(start, stop))
-                appender.flush()
-                connection.commit()
-        except duckdb.Error as error:
-            raise Failure(one_line(error)) from None
+        for start, stop in self._transactions(load):
+            appender = self._connection.appender(load.table)
+            appender.append_rows(load.file.tuples(start, stop))
+            appender.flush()
 
-    def bulk_load(self, load: Load) -> None:
-        self._load(load)
-
-    def scan(self, sql: str, answer: Answer) -> None:
-        answer.take(self.query(sql))
-
-    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
-        names = ", ".join(identifier(column.name) for column in columns)
-        try:
-            result = self._connection.execute(f"SELECT {names} FROM {identifier(table)}")
-            while rows := result.fetchmany(BLOCK):
-                yield rows
-        except duckdb.Error as error:
-            raise Failure(one_line(error)) from None
-
-    def query(self, sql: str) -> Rows:
-        try:
-            return self._run(sql)
-        except duckdb.Error as error:
-            raise Failure(one_line(error)) from None
-
-    def changes(self) -> int:
-        return self._changes
+    def import_file(self, load: Load) -> None:
+        """INSERT from a SELECT over the file, which DuckDB's own reader of CSV splits, by as many threads as
+        the engine has. Nothing is guessed: columns and delimiter are told. An empty field is an empty text
+        and no NULL. Where there are several transactions, each reads the file from its beginning."""
+        file: RecordFile = load.file
+        types = {column.name: TYPES[column.kind] for column in file.columns}
+        texts = [name for name, kind in types.items() if kind == TYPES["text"]]
+        columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
+        names = ", ".join(map(identifier, types))
+        sql = (
+            f"INSERT INTO {identifier(load.table)} ({names}) SELECT * FROM read_csv({quoted(file.file)}, "
+            f"auto_detect = false, header = false, delim = {quoted(file.delimiter)}, "
+            "quote = '', escape = '', "
+            f"columns = {{{columns}}}, force_not_null = [{', '.join(map(quoted, texts))}])"
+        )
+        with self._told():
+            for start, stop in self._transactions(load):
+                whole = stop - start == file.count
+                self._connection.execute(sql if whole else f"{sql} LIMIT {stop - start} OFFSET {start}")
 
     def close(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The trial's own database on a server: made anew, worked in, and removed whatever happens."""
+"""The trial's own database: how it is reached, made and removed."""
 
 from typing import Any
 
@@ -7,7 +7,11 @@ from pymysql.constants import CLIENT
 
 from ...contract import Server
 from ...failure import Failure, one_line
+from ..server import Scratch
+from .errors import number_of, words_of
 from .options import parse
+from .settings import Settings
+from .version import check_version
 
 # MySQL's usual port.
 PORT = 3306
@@ -18,9 +22,6 @@ LONGEST_PATH = 107
 DATABASE_ACCESS_DENIED = 1044
 # Error: there is no such connection to end.
 NO_SUCH_THREAD = 1094
-# Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has
-# killed the connection or closed it as idle.
-LOST = (2006, 2013, 1053, 1927, 3169, 4031)
 
 # What to do about a connection that failed, for the usual reasons.
 ADVICE = {
@@ -35,45 +36,46 @@ ADVICE = {
 }
 
 
-class Scratch:
-    """A connection to a server on which there is, once made, a database that goes away with it."""
+class MySqlScratch(Scratch):
+    """A database of MariaDB or MySQL."""
 
-    def __init__(self, server: Server) -> None:
-        """Connects to the server, without a database of the trial's own as yet."""
-        self._server = server
-        self._made = False
-        self.connection = self._connect()
+    def __init__(self, server: Server, engine: str, settings: Settings) -> None:
+        super().__init__(server)
+        self._engine = engine
+        self._settings = settings
+        # The server's, once it is connected to.
+        self.version = ""
 
-    def make(self) -> None:
-        """Removes a database of that name, makes it and works in it from then on.
+    def _create(self, connection: Any) -> None:
+        """Makes the database.
 
         Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
         where its character set is that one), which MySQL's users live with: letters that differ by case are
         equal, unlike in the other engines.
         """
         name = self._server.scratch
-        with self.connection.cursor() as cursor:
-            _drop(cursor, name)
+        with connection.cursor() as cursor:
             try:
+                cursor.execute("SELECT version()")
+                self.version = str(cursor.fetchone()[0])
+                check_version(self._engine, self.version)
+                # The database is made by some of the settings.
+                self._settings.apply(cursor)
                 cursor.execute("SELECT @@character_set_server, @@collation_server")
                 charset, collation = cursor.fetchone()
                 collate = f" COLLATE {collation}" if charset == "utf8mb4" else ""
                 cursor.execute(f"CREATE DATABASE `{name}` CHARACTER SET utf8mb4{collate}")
             except pymysql.Error as error:
                 raise _explained(error, "make", name) from None
-            self._made = True
-            cursor.execute(f"USE `{name}`")
 
-    def remove(self) -> None:
-        """Removes the database and closes the connection."""
-        # By a new connection, because the old one may be lost or in the middle of anything. The server rolls
-        # back what that has not committed.
-        if self.connection.open:
-            self.connection.close()
-        if self._made:
-            self._made = False
-            with self._connect() as connection, connection.cursor() as cursor:
-                _drop(cursor, self._server.scratch)
+    def _enter(self, connection: Any) -> Any:
+        with connection.cursor() as cursor:
+            cursor.execute(f"USE `{self._server.scratch}`")
+        return connection
+
+    def _close(self, connection: Any) -> None:
+        if connection.open:
+            connection.close()
 
     def _connect(self) -> Any:
         server = self._server
@@ -101,25 +103,20 @@ class Scratch:
         except OSError as error:
             raise Failure(f"cannot connect to {server.host}: {one_line(error)}") from None
 
-
-def number_of(error: Exception) -> int:
-    """The server's or the driver's number of an error; 0 where it has none."""
-    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
-
-
-def words_of(error: Exception) -> str:
-    """What the server or the driver said, with the number; or that the server is lost."""
-    number = number_of(error)
-    if not number and isinstance(error, pymysql.InterfaceError):
-        return "the connection to the server is lost"
-    words = one_line(error.args[1] if len(error.args) > 1 else error)
-    words = f"{words} (error {number})" if number else words
-    if number in LOST:
-        return (
-            f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its "
-            "log says why"
-        )
-    return words
+    def _drop(self, connection: Any) -> None:
+        """Removes the database if it is there. Where a runner that was killed has left a statement running in
+        it, that is ended first: it would hold the tables for as long as it runs."""
+        name = self._server.scratch
+        with connection.cursor() as cursor:
+            try:
+                cursor.execute("SHOW PROCESSLIST")
+                for process in cursor.fetchall():
+                    if process[3] == name:
+                        _kill(cursor, process[0])
+                # A note that there is none is no error and for nobody here.
+                cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")
+            except pymysql.Error as error:
+                raise _explained(error, "remove", name) from None
 
 
 def _address(server: Server) -> dict[str, Any]:
@@ -131,20 +128,6 @@ def _address(server: Server) -> dict[str, Any]:
             "a folder with a shorter name"
         )
     return {"unix_socket": server.host}
-
-
-def _drop(cursor: Any, name: str) -> None:
-    """Removes a database if it is there. Where a runner that was killed has left a statement running in it,
-    that is ended first: it would hold the tables for as long as it runs."""
-    try:
-        cursor.execute("SHOW PROCESSLIST")
-        for process in cursor.fetchall():
-            if process[3] == name:
-                _kill(cursor, process[0])
-        # A note that there is none is no error and for nobody here.
-        cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")
-    except pymysql.Error as error:
-        raise _explained(error, "remove", name) from None
 
 
 def _kill(cursor: Any, process: int) -> None:

@@ -12,7 +12,7 @@ import pymysql
 from ...contract import Setting
 from ...failure import Failure
 from ..spelling import check_names, last_of_each
-from .scratch import number_of, words_of
+from .errors import number_of, words_of
 
 # What bears on speed or safety and is told, by those servers that have it, whether it was asked for or not.
 ALWAYS = [

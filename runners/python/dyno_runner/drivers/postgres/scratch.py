@@ -1,4 +1,4 @@
-"""The trial's own database on a server: made anew, worked in, and removed whatever happens."""
+"""The trial's own database: how it is reached, made and removed."""
 
 import os
 from typing import Any
@@ -7,7 +7,10 @@ import psycopg
 
 from ...contract import Server
 from ...failure import Failure, one_line
+from ..server import Scratch
 from ..spelling import quoted
+from .errors import words_of
+from .settings import Settings
 
 # The database that every PostgreSQL has for this purpose.
 MAINTENANCE = "postgres"
@@ -30,39 +33,18 @@ ADVICE = {
 }
 
 
-class Scratch:
-    """A connection to a database that goes away with it."""
+class PostgresScratch(Scratch):
+    """A database of PostgreSQL."""
 
-    def __init__(self, server: Server, collate: str, ctype: str) -> None:
-        """Removes a database of that name, makes it and connects to it."""
+    def __init__(self, server: Server, settings: Settings) -> None:
+        super().__init__(server)
         _forget_environment()
-        self._server = server
-        self._made = False
-        with self._connect(self._maintenance()) as maintenance:
-            version = maintenance.info.server_version
-            if version < OLDEST:
-                raise Failure(
-                    f"the server is PostgreSQL {version // 10_000}.{version // 100 % 100}, and dyno works "
-                    "with version 10 and later"
-                )
-            self._drop(maintenance)
-            self._create(maintenance, collate, ctype)
-        self._made = True
-        self.connection = self._connect(server.scratch)
+        self._settings = settings
 
-    def remove(self) -> None:
-        """Closes the connection and removes the database."""
-        # No database can be removed while somebody is connected to it.
-        self.connection.close()
-        if self._made:
-            self._made = False
-            with self._connect(self._maintenance()) as maintenance:
-                self._drop(maintenance)
+    def _connect(self) -> psycopg.Connection[Any]:
+        return self._connect_to(self._server.database or MAINTENANCE)
 
-    def _maintenance(self) -> str:
-        return self._server.database or MAINTENANCE
-
-    def _connect(self, database: str) -> psycopg.Connection[Any]:
+    def _connect_to(self, database: str) -> psycopg.Connection[Any]:
         try:
             return psycopg.connect(**_options(self._server, database), autocommit=True)
         except psycopg.Error as error:
@@ -72,7 +54,7 @@ class Scratch:
                 f"cannot connect to the database '{database}' of {self._server.host}: {words}{advice}"
             ) from None
 
-    def _create(self, maintenance: psycopg.Connection[Any], collate: str, ctype: str) -> None:
+    def _create(self, maintenance: psycopg.Connection[Any]) -> None:
         """Makes the database, from the template that nobody has changed.
 
         Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in the
@@ -80,11 +62,17 @@ class Scratch:
         measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
         """
         name = self._server.scratch
+        version = maintenance.info.server_version
+        if version < OLDEST:
+            raise Failure(
+                f"the server is PostgreSQL {version // 10_000}.{version // 100 % 100}, and dyno works "
+                "with version 10 and later"
+            )
         sql = f'CREATE DATABASE "{name}"'
         if is_postgres(maintenance):
-            provider = " LOCALE_PROVIDER libc" if maintenance.info.server_version >= WITH_PROVIDERS else ""
-            sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(collate)}"
-            sql += f" LC_CTYPE {quoted(ctype)}{provider}"
+            provider = " LOCALE_PROVIDER libc" if version >= WITH_PROVIDERS else ""
+            sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(self._settings.collate)}"
+            sql += f" LC_CTYPE {quoted(self._settings.ctype)}{provider}"
         try:
             maintenance.execute(sql)
         except psycopg.errors.InsufficientPrivilege as error:
@@ -94,6 +82,16 @@ class Scratch:
             ) from None
         except psycopg.Error as error:
             raise Failure(f"cannot make the database {name}: {words_of(error)}") from None
+
+    def _enter(self, maintenance: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+        maintenance.close()
+        connection = self._connect_to(self._server.scratch)
+        try:
+            self._settings.apply(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _drop(self, maintenance: psycopg.Connection[Any]) -> None:
         """Removes the database if it is there. Where a runner that was killed has left a statement running in
@@ -109,21 +107,6 @@ class Scratch:
             maintenance.execute(f'DROP DATABASE IF EXISTS "{name}"')
         except psycopg.Error as error:
             raise Failure(f"cannot remove the database {name}: {words_of(error)}") from None
-
-
-def words_of(error: psycopg.Error) -> str:
-    """What the server said, with its code; or, where no server is left, that it is lost."""
-    diagnosis = error.diag
-    if diagnosis.sqlstate is None or isinstance(error, psycopg.errors.AdminShutdown):
-        words = one_line(error).rstrip(".")
-        if isinstance(error, psycopg.OperationalError):
-            return (
-                f"the connection to the server is lost: {words}. If the server has crashed or was stopped, "
-                "its log says why"
-            )
-        return words
-    parts = [diagnosis.message_primary, diagnosis.message_detail, diagnosis.message_hint]
-    return f"{one_line(' '.join(filter(None, parts)))} (PostgreSQL error {diagnosis.sqlstate})"
 
 
 def is_postgres(connection: psycopg.Connection[Any]) -> bool:

@@ -13,7 +13,7 @@ import psycopg
 from ...contract import Setting
 from ...failure import Failure
 from ..spelling import check_names, last_of_each, quoted
-from .scratch import words_of
+from .errors import words_of
 from .units import are_equal
 
 # What bears on speed or safety and is told whether it was asked for or not.

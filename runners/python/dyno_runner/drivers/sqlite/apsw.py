@@ -15,6 +15,7 @@ class Apsw(Database):
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._cursor = connection.cursor()
+        self._insert_row = self._cursor.execute
 
     @classmethod
     def connect(cls, job: Job, place: str) -> "Apsw":

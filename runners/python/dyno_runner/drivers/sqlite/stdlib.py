@@ -31,6 +31,7 @@ class Stdlib(Database):
         self._error = sqlite3.Error
         self._connection = connection
         self._cursor = connection.cursor()
+        self._insert_row = self._cursor.execute
         self._library = library
 
     @classmethod

@@ -1,0 +1,143 @@
+//! Files of records into a table: the model `import-file`.
+
+use std::ffi::CString;
+
+use anyhow::{Error, Result};
+use dyno_runner::server::{
+    Client, Extent, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
+};
+use dyno_runner::{Failure, Import};
+use memchr::memchr2;
+
+use crate::connection::Connection;
+use crate::copy::{Copy, copy_in};
+use crate::load::Way;
+use crate::prepared::{PIPELINE, Pipeline, Statement};
+
+/// Bytes that are looked through for what must be escaped, and sent if there is none: so they are sent while
+/// they are still in the processor's cache.
+const PIECE: usize = 1 << 18;
+
+impl Connection {
+    /// Imports by the variant's way.
+    pub fn import_file(&self, import: &Import) -> Result<u64, Failure> {
+        match self.way {
+            Way::Text => insert_texts(self, import, b"'"),
+            Way::Insert => self.insert_file(import, false),
+            Way::MultiRow => self.insert_file(import, true),
+            Way::Pipeline => self.pipeline_file(import),
+            Way::Copy => self.copy_file(import, false),
+            Way::Freeze => self.copy_file(import, true),
+        }
+    }
+
+    /// Prepared inserts, whose values lie in the file but for whole numbers, which are turned into such.
+    fn insert_file(&self, import: &Import, several: bool) -> Result<u64, Failure> {
+        insert_records(
+            self,
+            import,
+            several,
+            self.import_preparer(import),
+            |statement, place, fields| statement.bind_fields(place, fields, import.columns),
+            |statement| statement.execute(self),
+        )
+    }
+
+    /// The same, sent without waiting for the results of those before.
+    fn pipeline_file(&self, import: &Import) -> Result<u64, Failure> {
+        let pipeline = Pipeline::of(self)?;
+        let prepare = self.import_preparer(import);
+        let mut reader = import.reader();
+        insert(
+            self,
+            import.into(),
+            PIPELINE,
+            |_| prepare(1),
+            |statement, records| {
+                pipeline.insert(statement, records, |statement, record| {
+                    let bound = statement.bind_fields(0, reader.expect()?, import.columns);
+                    bound.map_err(|error| Failure::at(record, error))
+                })
+            },
+        )
+    }
+
+    fn import_preparer<'a>(&'a self, import: &'a Import) -> impl Fn(u64) -> Result<Statement> + 'a {
+        let columns = import.columns.iter().map(|column| (column.name.as_str(), column.kind));
+        move |rows| Statement::prepare(self, import.table, columns.clone(), rows)
+    }
+
+    /// COPY FROM STDIN of the file as it is: the server splits the records. To freeze them, which spares a later
+    /// visit to every row, the table must have been emptied in the same transaction: so that is done in the first
+    /// one, of a table that is empty.
+    fn copy_file(&self, import: &Import, freeze: bool) -> Result<u64, Failure> {
+        let text = |sql: String| CString::new(sql).map_err(Error::from);
+        let [plain, frozen] = [false, true].map(|freeze| text(copy_text(import, freeze)));
+        let (plain, frozen) = (plain?, frozen?);
+        let truncate = text(format!("TRUNCATE {}", import.table))?;
+        let mut freezes = freeze && self.rows(&format!("SELECT 1 FROM {} LIMIT 1", import.table))?.is_empty();
+        let mut pieces = Pieces::new(import);
+        let mut escaped = Vec::new();
+        // To empty it and to fill it are two statements.
+        let extent = Extent { alone: !freeze, ..import.into() };
+        in_transactions(self, extent, |records| {
+            let sql = if std::mem::take(&mut freezes) {
+                self.command(&truncate)?;
+                &frozen
+            } else {
+                &plain
+            };
+            let bytes = pieces.take(records.end - records.start);
+            Ok(copy_in(self, sql, |copy| {
+                bytes.chunks(PIECE).try_for_each(|piece| send(copy, piece, &mut escaped))
+            })?)
+        })
+    }
+}
+
+fn copy_text(import: &Import, freeze: bool) -> String {
+    let mut options = vec!["FORMAT text".to_owned()];
+    if import.delimiter != b'\t' {
+        options.push(format!("DELIMITER '{}'", char::from(import.delimiter).to_string().replace('\'', "''")));
+    }
+    if freeze {
+        options.push("FREEZE".to_owned());
+    }
+    let names = column_list(import.names());
+    format!("COPY {} ({names}) FROM STDIN WITH ({})", import.table, options.join(", "))
+}
+
+/// Sends bytes of a file of which none is to mean more than itself: to COPY a backslash begins an escape, and a
+/// carriage return may end a line.
+#[inline]
+fn send(copy: &Copy, bytes: &[u8], escaped: &mut Vec<u8>) -> Result<()> {
+    if memchr2(b'\\', b'\r', bytes).is_none() {
+        return copy.put(bytes);
+    }
+    escape(bytes, escaped);
+    copy.put(escaped)
+}
+
+#[cold]
+fn escape(bytes: &[u8], escaped: &mut Vec<u8>) {
+    escaped.clear();
+    for &byte in bytes {
+        match byte {
+            b'\\' => escaped.extend_from_slice(br"\\"),
+            b'\r' => escaped.extend_from_slice(br"\r"),
+            _ => escaped.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_copy_would_take_for_more_is_escaped() {
+        let mut escaped = b"before".to_vec();
+        escape(b"a\\N\tb\r\n", &mut escaped);
+        assert_eq!(escaped, b"a\\\\N\tb\\r\n");
+    }
+}

@@ -1,0 +1,31 @@
+"""What MariaDB and MySQL say when something fails."""
+
+import pymysql
+
+from ...failure import one_line
+
+# Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has
+# killed the connection or closed it as idle.
+LOST = (2006, 2013, 1053, 1927, 3169, 4031)
+# Errors: the server or its configuration lets no client send a file.
+NO_LOCAL = (1148, 3948, 4166)
+
+
+def number_of(error: Exception) -> int:
+    """The server's or the driver's number of an error; 0 where it has none."""
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def words_of(error: Exception) -> str:
+    """What the server or the driver said, with the number; or that the server is lost."""
+    number = number_of(error)
+    if not number and isinstance(error, pymysql.InterfaceError):
+        return "the connection to the server is lost"
+    words = one_line(error.args[1] if len(error.args) > 1 else error)
+    words = f"{words} (error {number})" if number else words
+    if number in LOST:
+        return (
+            f"the connection to the server is lost: {words}. If the server has crashed or was stopped, its "
+            "log says why"
+        )
+    return words

@@ -1,0 +1,20 @@
+"""What PostgreSQL says when something fails."""
+
+import psycopg
+
+from ...failure import one_line
+
+
+def words_of(error: psycopg.Error) -> str:
+    """What the server said, with its code; or, where no server is left, that it is lost."""
+    diagnosis = error.diag
+    if diagnosis.sqlstate is None or isinstance(error, psycopg.errors.AdminShutdown):
+        words = one_line(error).rstrip(".")
+        if isinstance(error, psycopg.OperationalError):
+            return (
+                f"the connection to the server is lost: {words}. If the server has crashed or was stopped, "
+                "its log says why"
+            )
+        return words
+    parts = [diagnosis.message_primary, diagnosis.message_detail, diagnosis.message_hint]
+    return f"{one_line(' '.join(filter(None, parts)))} (PostgreSQL error {diagnosis.sqlstate})"

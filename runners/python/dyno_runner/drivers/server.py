@@ -1,0 +1,105 @@
+"""What drivers of servers have in common: a database of the trial's own, made anew, worked in, and removed
+whatever happens."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..contract import Server
+from ..failure import Failure
+from .sql import Sql
+
+
+class Scratch:
+    """A database on a server, and the connection to it. A subclass says how it is reached, made and
+    removed."""
+
+    def __init__(self, server: Server) -> None:
+        """Nothing is connected or made as yet."""
+        self._server = server
+        self._made = False
+        self.connection: Any = None
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Removes a database of that name, makes it and connects to it. Where that fails, or what is done
+        within, nothing of it is left."""
+        try:
+            self.connection = self._connect()
+            self._drop(self.connection)
+            self._create(self.connection)
+            self._made = True
+            self.connection = self._enter(self.connection)
+            yield
+        except BaseException:
+            self.abandon()
+            raise
+
+    def remove(self) -> None:
+        """Closes the connection and removes the database."""
+        # By a new connection, because the old one may be lost or in the middle of anything, and because some
+        # servers remove no database to which somebody is connected. What it has not committed is rolled back.
+        if self.connection is not None:
+            self._close(self.connection)
+        if self._made:
+            self._made = False
+            with self._connect() as connection:
+                self._drop(connection)
+
+    def abandon(self) -> None:
+        """The same as far as it can be done, after a failure of which the cause is told elsewhere. What
+        cannot be removed now, the next trial removes."""
+        try:
+            self.remove()
+        except Failure:
+            pass
+
+    def _connect(self) -> Any:
+        """Connects to where databases are made and removed."""
+        raise NotImplementedError
+
+    def _create(self, connection: Any) -> None:
+        """Makes the database, of which none is there."""
+        raise NotImplementedError
+
+    def _enter(self, connection: Any) -> Any:
+        """A connection to the database, made of the one by which it was made, or in its place."""
+        raise NotImplementedError
+
+    def _drop(self, connection: Any) -> None:
+        """Removes the database if it is there, and ends the statements that a killed runner left running in
+        it."""
+        raise NotImplementedError
+
+    def _close(self, connection: Any) -> None:
+        connection.close()
+
+
+class ServerDriver(Sql):
+    """A connection to the trial's database."""
+
+    _parameter = "%s"
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._connection = scratch.connection
+        self._cursor = scratch.connection.cursor()
+
+    def close(self) -> None:
+        self._scratch.remove()
+
+    def abandon(self) -> None:
+        self._scratch.abandon()
+
+    def _is_lost(self) -> bool:
+        """Whether there is no connection any more."""
+        raise NotImplementedError
+
+    def _bytes_if_told(self, sql: str) -> int | None:
+        """The database's size by a query that not every server, or not for everybody, answers."""
+        try:
+            return int(self._run(sql)[0][0])
+        except self._error as error:
+            if self._is_lost():
+                raise Failure(self.words(error)).within("cannot tell the size of the database") from None
+            return None

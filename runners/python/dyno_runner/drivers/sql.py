@@ -1,0 +1,115 @@
+"""What drivers of engines with SQL have in common: all but how they are called."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..answer import Answer, Rows
+from ..driver import Driver, identifier, unsupported
+from ..failure import Failure, one_line
+from ..inputs import Column, Load, Statements
+
+# Rows that are read back at once.
+BLOCK = 4096
+
+
+class Sql(Driver):
+    """A driver whose calls raise `_error`. A subclass says how a statement is executed, how rows are read and
+    inserted, and sets `_load` to the way that the job's variant names."""
+
+    _error: type[Exception]
+    # How a statement spells a parameter.
+    _parameter = "?"
+    _changes = 0
+
+    def words(self, error: Exception) -> str:
+        """What the engine said, with its code where it has one."""
+        return one_line(error)
+
+    def _run(self, sql: str) -> Rows:
+        """Executes one statement and fetches its rows; where it returns none, adds to `_changes`."""
+        raise NotImplementedError
+
+    def _select(self, sql: str) -> Iterator[Rows]:
+        """Fetches the rows of a query, some at a time."""
+        raise NotImplementedError
+
+    def _insert_row(self, sql: str, row: Sequence[str]) -> Any:
+        """Executes the INSERT of one row. A subclass sets a function of its driver in its place."""
+        raise NotImplementedError
+
+    def _load(self, load: Load) -> None:
+        """Loads many rows by the variant's way, if it has one."""
+        raise unsupported("bulk-load by this variant")
+
+    def _begin(self) -> None:
+        self._run("BEGIN")
+
+    def _commit(self) -> None:
+        self._run("COMMIT")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the engine says within becomes a failure."""
+        try:
+            yield
+        except self._error as error:
+            raise Failure(self.words(error)) from None
+
+    def statements(self, statements: Statements, answer: Answer) -> None:
+        run = self._run
+        place = 0
+        try:
+            for place, sql in enumerate(statements.texts()):
+                answer.take(run(sql))
+        except self._error as error:
+            raise Failure(self.words(error), place) from None
+
+    def insert_rows(self, load: Load) -> None:
+        sql = self._insert(load)
+        insert = self._insert_row
+        place = load.start
+        try:
+            for start, stop in self._transactions(load):
+                for place, row in enumerate(load.file.tuples(start, stop), start):
+                    insert(sql, row)
+        except self._error as error:
+            raise Failure(self.words(error), place - load.start) from None
+
+    def bulk_load(self, load: Load) -> None:
+        with self._told():
+            self._load(load)
+
+    def scan(self, sql: str, answer: Answer) -> None:
+        answer.take(self.query(sql))
+
+    def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
+        names = ", ".join(identifier(column.name) for column in columns)
+        with self._told():
+            yield from self._select(f"SELECT {names} FROM {identifier(table)}")
+
+    def query(self, sql: str) -> Rows:
+        with self._told():
+            return self._run(sql)
+
+    def changes(self) -> int:
+        return self._changes
+
+    def _transactions(self, load: Load) -> Iterator[tuple[int, int]]:
+        """The ranges of rows that make a transaction each, which is begun before and committed after. One in
+        which something is raised stays open: the trial ends with it."""
+        for start, stop in load.transactions():
+            self._begin()
+            yield start, stop
+            self._commit()
+
+    def _insert(self, load: Load) -> str:
+        """The INSERT of one row with parameters."""
+        parameters = ", ".join([self._parameter] * len(load.columns))
+        return f"INSERT INTO {identifier(load.table)} VALUES ({parameters})"
+
+
+def blocks_of(cursor: Any) -> Iterator[Rows]:
+    """The rows that a cursor has, some at a time."""
+    while rows := cursor.fetchmany(BLOCK):
+        yield rows
