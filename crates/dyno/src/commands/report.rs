@@ -1,7 +1,7 @@
 //! `dyno report`: the page of a run, or of several beside each other.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use tempfile::NamedTempFile;
@@ -17,17 +17,22 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     if paths.is_empty() {
         paths.push(show::newest(&record::results_folder()).input()?);
     }
-    let sources: Vec<Source> =
-        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    write(&sources, &out)?;
+    write_files(&paths, &out)?;
     eprintln!("The page is in {}.", out.display());
     if arguments.open {
         opener::open(&out)
             .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Writes the page of runs by their files, the subject last.
+pub(super) fn write_files(paths: &[PathBuf], page: &Path) -> Result<()> {
+    let sources: Vec<Source> =
+        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
+    write(&sources, page)
 }
 
 /// Writes the page to a file, which is replaced only once all of it is written.

@@ -4,14 +4,15 @@
 
 mod comparison;
 mod csv_lines;
-mod encryption;
+pub(crate) mod encryption;
 pub(crate) mod grid;
 pub mod history;
 mod import;
 mod json;
-mod latency;
+pub(crate) mod latency;
 mod live;
 mod markdown;
+mod measure;
 pub(crate) mod notes;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -31,6 +32,7 @@ use crate::verdict::Verdict;
 pub use comparison::render as render_comparison;
 pub use import::ImportProgress;
 pub use json::pretty;
+pub use measure::Measure;
 #[cfg(feature = "parquet")]
 pub use parquet_file::write as parquet;
 pub use progress::Progress;

@@ -17,9 +17,10 @@ const LIBRARY: &str = include_str!("../../report/vendor/plot.min.js");
 /// The licences of what is in it.
 const LICENCES: &str = include_str!("../../report/vendor/plot.LICENSE.txt");
 const STYLE: &str = include_str!("../../report/page.css");
-const SCRIPTS: [&str; 3] = [
+const SCRIPTS: [&str; 4] = [
     include_str!("../../report/draw.js"),
     include_str!("../../report/charts.js"),
+    include_str!("../../report/lines.js"),
     include_str!("../../report/page.js"),
 ];
 

@@ -6,43 +6,51 @@ use super::charts::{self, Figure, RatioRow, grouped};
 use super::sections::anchor;
 use super::words;
 use crate::output::grid::{self, Detail};
-use crate::output::{self, units};
+use crate::output::{self, Measure, units};
 use crate::record::Run;
-use crate::verdict::{CellStanding, LevelRanking, Verdict};
+use crate::verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
+
+/// With more contenders than this, and fewer tests, each contender has a row and each test a column.
+const ABREAST: usize = 6;
 
 /// The summary chart and the table below it.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
     /// Geometric means within each level; absent where nobody has a rival.
     figure: Option<Figure>,
-    contenders: Vec<Column>,
+    /// What the rows are: `Test` or `Contender`.
+    corner: &'static str,
+    columns: Vec<Heading>,
     rows: Vec<GlanceRow>,
+    /// Whether figures are rates, so that a ratio goes the other way.
+    rates: bool,
 }
 
-/// A contender's columns.
+/// What a row or a column stands for.
 #[derive(Debug, Serialize)]
-struct Column {
-    label: String,
-    level: String,
-    baseline: bool,
+struct Heading {
+    /// A test's id.
+    id: Option<String>,
+    /// A test's title, or a contender's label.
+    name: String,
+    /// A contender's level, or what is counted in a test.
+    below: String,
     anchor: String,
 }
 
-/// A test's row.
+/// A row of figures.
 #[derive(Debug, Serialize)]
 struct GlanceRow {
-    id: String,
-    title: String,
-    anchor: String,
+    heading: Heading,
     cells: Vec<GlanceCell>,
 }
 
-/// A contender in a test: its time and, but for the baseline, the ratio.
+/// A contender in a test: its figure and, but for the baseline, the ratio.
 #[derive(Debug, Serialize)]
 struct GlanceCell {
-    time: String,
+    figure: String,
     ratio: Option<String>,
-    /// Nanoseconds, by which to sort.
+    /// The figure as a number, by which to sort.
     value: Option<f64>,
     fastest: bool,
     /// Whether the figures do not count.
@@ -50,30 +58,67 @@ struct GlanceCell {
 }
 
 pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Overview {
-    let baseline = run.baseline_index();
-    let contenders = run.shown_contenders().map(|(index, contender)| Column {
-        label: contender.label.clone(),
-        level: grid::level_name(contender),
-        baseline: index == baseline,
+    let contenders: Vec<Heading> = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
+    let turned = contenders.len() > ABREAST && contenders.len() > verdict.tests.len();
+    let (corner, columns, rows) = if turned {
+        let tests = verdict.tests.iter().map(|judged| column(run, judged));
+        let row = |(place, heading): (usize, Heading)| {
+            let cells = verdict.tests.iter().map(|judged| cell(run, judged, &judged.cells[place]));
+            (
+                words::place(&run.contenders[verdict.tests[0].cells[place].contender]),
+                GlanceRow { heading, cells: cells.collect() },
+            )
+        };
+        let mut rows: Vec<(usize, GlanceRow)> = contenders.into_iter().enumerate().map(row).collect();
+        // The safest first, and within a level as they were named.
+        rows.sort_by_key(|(place, _)| *place);
+        ("Contender", tests.collect(), rows.into_iter().map(|(_, row)| row).collect())
+    } else {
+        let row = |judged: &TestVerdict| GlanceRow {
+            heading: Heading {
+                id: Some(judged.id.clone()),
+                name: judged.title.clone(),
+                below: String::new(),
+                anchor: anchor(&judged.id),
+            },
+            cells: judged.cells.iter().map(|found| cell(run, judged, found)).collect(),
+        };
+        ("Test", contenders, verdict.tests.iter().map(row).collect())
+    };
+    let rates = run.suite.figure == crate::suite::Figure::Rate;
+    Overview { figure: figure(run, rankings), corner, columns, rows, rates }
+}
+
+fn contender(run: &Run, index: usize) -> Heading {
+    let record = &run.contenders[index];
+    let baseline = if index == run.baseline_index() { " · baseline" } else { "" };
+    Heading {
+        id: None,
+        name: record.label.clone(),
+        below: format!("{}{baseline}", grid::level_name(record)),
         anchor: super::contenders::anchor(index),
-    });
-    let rows = verdict.tests.iter().map(|test| GlanceRow {
-        id: test.id.clone(),
-        title: test.title.clone(),
-        anchor: anchor(&test.id),
-        cells: test
-            .cells
-            .iter()
-            .map(|cell| GlanceCell {
-                time: grid::figure(run, &test.id, cell),
-                ratio: (cell.contender != baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
-                value: cell.figures.summary.map(|summary| summary.median),
-                fastest: cell.fastest,
-                bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
-            })
-            .collect(),
-    });
-    Overview { figure: figure(run, rankings), contenders: contenders.collect(), rows: rows.collect() }
+    }
+}
+
+/// A test where there is no room for its title.
+fn column(run: &Run, judged: &TestVerdict) -> Heading {
+    Heading {
+        id: None,
+        name: judged.id.clone(),
+        below: Measure::of(run, &judged.id).unit().map_or("".into(), |unit| format!("{unit}/s")),
+        anchor: anchor(&judged.id),
+    }
+}
+
+fn cell(run: &Run, judged: &TestVerdict, cell: &Cell) -> GlanceCell {
+    let measure = Measure::of(run, &judged.id);
+    GlanceCell {
+        figure: grid::figure(run, &judged.id, cell),
+        ratio: (cell.contender != run.baseline_index()).then(|| grid::ratio_of(cell, Detail::Ratio)),
+        value: cell.figures.summary.map(|summary| measure.value(summary.median)),
+        fastest: cell.fastest,
+        bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
+    }
 }
 
 /// Each level's contenders against its fastest.
