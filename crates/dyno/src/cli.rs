@@ -127,6 +127,9 @@ pub struct RunArgs {
     /// How many rows; short for --set rows=N. K, M and G are thousands: 10M
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
+    /// Import this file in place of the one that the suite makes: the same columns, no header
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
     /// How many pairs; short for --set n=N. Several, as 5000,50000, make a run of each and show how the
     /// engines scale
     #[arg(long, value_name = "N", value_delimiter = ',')]

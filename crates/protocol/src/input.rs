@@ -38,6 +38,25 @@ pub struct Column {
     pub bytes: u64,
 }
 
+/// A column that a file of delimited records fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileColumn {
+    /// Its name.
+    pub name: String,
+    /// What its fields are.
+    pub kind: FieldKind,
+}
+
+/// What the fields of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FieldKind {
+    /// Text, perhaps empty.
+    Text,
+    /// A whole number of 32 bits, in decimal as it is printed: no plus, no leading zeros.
+    Integer,
+}
+
 /// Keys and values in two files, a pair by position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {

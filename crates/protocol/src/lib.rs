@@ -12,9 +12,9 @@ mod job;
 mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
-pub use input::{Cells, Column, KeyKind, Pairs, RowFile, Store};
+pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting};
-pub use test::{Commits, LoadWork, Test, Work};
+pub use test::{Commits, ImportWork, LoadWork, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
 /// a job or be misread; new optional fields do not raise it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{Cells, Pairs, RowFile, Store};
+use crate::input::{Cells, FileColumn, Pairs, RowFile, Store};
 
 /// One test of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,9 @@ pub enum Work {
     /// Load every row by the way that the driver's variant names, or by the driver's best one.
     /// The answer is the table's digest.
     BulkLoad(LoadWork),
+    /// Read a file of delimited records and insert each into a table, by the way that the driver's variant
+    /// names. Reading and splitting are within the clock. The answer is the digest of the columns filled.
+    ImportFile(ImportWork),
     /// Count the rows of a table whose two columns differ. The answer is the one row with the count.
     Scan {
         /// The table.
@@ -121,6 +124,33 @@ pub struct LoadWork {
     pub commits: Commits,
 }
 
+/// A file of records for a table: UTF-8, one record a line, each ended by a line feed, no header and no
+/// quoting. A field is what stands between delimiters; none holds a NUL byte or a backslash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportWork {
+    /// The table, which `setup` has made. It may have columns that the file does not fill.
+    pub table: String,
+    /// The columns that the file fills, in its order.
+    pub columns: Vec<FileColumn>,
+    /// The file.
+    pub file: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// How many records it holds.
+    pub records: u64,
+    /// What stands between fields: one byte of ASCII.
+    pub delimiter: char,
+    /// Statements within the clock, before the first record: those of an index that is made first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// Statements within the clock, after the last record: those of an index that is made last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How they commit.
+    #[serde(flatten)]
+    pub commits: Commits,
+}
+
 /// How the operations of a test commit, and how many of them are timed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -142,6 +172,7 @@ impl Work {
             Work::Reopen {} => "reopen",
             Work::InsertRows(_) => "insert-rows",
             Work::BulkLoad(_) => "bulk-load",
+            Work::ImportFile(_) => "import-file",
             Work::Scan { .. } => "scan",
             Work::KvPut { .. } => "kv-put",
             Work::KvGet { .. } => "kv-get",

@@ -117,6 +117,8 @@ pub const BLOB: c_int = 4;
 
 /// How long `bind_text` and its like may use what they were given: until the next binding or reset.
 pub const STATIC: *const c_void = std::ptr::null();
+/// It is copied.
+pub const TRANSIENT: *const c_void = std::ptr::without_provenance(usize::MAX);
 
 /// Flags of `open_v2`: for reading and writing, and created if missing.
 pub const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;

@@ -10,9 +10,10 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{Build, Column, Hello, Job, PROTOCOL, Store};
+use dyno_protocol::{Build, Column, FileColumn, Hello, Job, PROTOCOL, Store};
 use dyno_runner::{
-    Answer, Delete, Driver, Failure, Found, KeyValue, Load, Put, Rows, Scan, Slice, Statements, Visit, Watch,
+    Answer, Delete, Driver, Failure, Found, Import, KeyValue, Load, Put, Rows, Scan, Slice, Statements,
+    Visit, Watch,
 };
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -40,6 +41,19 @@ impl Rows for Null {
     }
 
     fn read_rows(&mut self, _: &str, _: &[Column], _: &mut Visit) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads and splits, which every program that imports must do.
+    fn import(&mut self, import: &Import) -> Result<u64, Failure> {
+        let mut reader = import.reader();
+        while let Some(fields) = reader.next()? {
+            black_box(fields);
+        }
+        Ok(reader.done())
+    }
+
+    fn read_fields(&mut self, _: &str, _: &[FileColumn], _: &mut Visit) -> Result<()> {
         Ok(())
     }
 }

@@ -32,7 +32,8 @@ impl Connection {
         self.connect(location)
     }
 
-    fn connect(&mut self, location: &CStr) -> Result<()> {
+    /// Opens a database in place of the one that was closed.
+    pub fn connect(&mut self, location: &CStr) -> Result<()> {
         let api = &self.api;
         let mut db = ptr::null_mut();
         // SAFETY: the strings end in NUL and `db` outlives the call.
@@ -52,7 +53,8 @@ impl Connection {
         Ok(())
     }
 
-    fn disconnect(&mut self) -> Result<()> {
+    /// Closes the database; only [`Connection::connect`] may follow.
+    pub fn disconnect(&mut self) -> Result<()> {
         // SAFETY: the connection is open; it is used again only once `connect` has opened another.
         let code = unsafe { (self.api.close)(self.db) };
         if code == OK { Ok(()) } else { Err(self.error(code)) }

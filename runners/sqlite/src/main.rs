@@ -2,10 +2,12 @@
 //!
 //! One code path measures every build (the bundled one, the system's, a file of the user's own),
 //! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
-//! loop of statements, `rows` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
+//! loop of statements, `rows`, `import` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
 
+mod beside;
 mod cipher;
 mod connection;
+mod import;
 mod kv;
 mod prepared;
 mod rows;
@@ -22,6 +24,7 @@ use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Driver, Failure, Statements};
 
 use connection::Connection;
+use import::Way;
 use settings::{Database, Settings};
 
 /// The database's name in the job's folder.
@@ -36,6 +39,8 @@ struct Sqlite {
     key: Option<Secret>,
     /// The variant `multirow`.
     multirow: bool,
+    /// How files are imported.
+    way: Way,
     /// The variant `without-rowid`.
     without_rowid: bool,
     /// The store that key-value work is about.
@@ -64,9 +69,10 @@ impl Driver for Sqlite {
         };
         let is = |variant: &str| job.variant.as_deref() == Some(variant);
         let (multirow, without_rowid) = (is("multirow"), is("without-rowid"));
+        let way = Way::of(job.variant.as_deref());
         let key = job.key.clone();
         let store = None;
-        Ok((Sqlite { connection, settings, location, key, multirow, without_rowid, store }, hello))
+        Ok((Sqlite { connection, settings, location, key, multirow, way, without_rowid, store }, hello))
     }
 
     fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {

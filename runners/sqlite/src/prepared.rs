@@ -1,11 +1,11 @@
 //! A statement that is prepared once and executed many times: the hot loops of rows and of keys.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
 
 use anyhow::{Result, anyhow};
-use dyno_sqlite::api::{DONE, OK, ROW, STATIC, Stmt};
+use dyno_sqlite::api::{DONE, OK, ROW, STATIC, Stmt, TRANSIENT};
 
 use crate::connection::{Connection, bytes};
 
@@ -35,15 +35,23 @@ impl<'a> Prepared<'a> {
     #[inline]
     pub fn bind_text(&self, parameter: c_int, text: &'a [u8]) -> Result<()> {
         // SAFETY: the statement is prepared, and the text outlives it by the type's lifetime.
-        let code = unsafe {
-            (self.connection.api.bind_text)(
-                self.statement,
-                parameter,
-                text.as_ptr().cast(),
-                text.len() as c_int,
-                STATIC,
-            )
-        };
+        unsafe { self.bind(parameter, text, STATIC) }
+    }
+
+    /// Binds text of which SQLite makes a copy.
+    #[inline]
+    pub fn bind_copy(&self, parameter: c_int, text: &[u8]) -> Result<()> {
+        // SAFETY: the statement is prepared, and the text is copied before the call ends.
+        unsafe { self.bind(parameter, text, TRANSIENT) }
+    }
+
+    /// # Safety
+    /// The text stays as long as the last argument tells SQLite.
+    #[inline]
+    unsafe fn bind(&self, parameter: c_int, text: &[u8], keep: *const c_void) -> Result<()> {
+        let (start, length) = (text.as_ptr().cast(), text.len() as c_int);
+        // SAFETY: as the caller promises.
+        let code = unsafe { (self.connection.api.bind_text)(self.statement, parameter, start, length, keep) };
         self.expect(code, OK)
     }
 
@@ -190,6 +198,26 @@ impl<'a> Transactions<'a> {
     pub fn finish(self) -> Result<()> {
         if self.left > 0 { self.commit.execute() } else { Ok(()) }
     }
+}
+
+/// Rows in a statement of the variant `multirow`, where the limit on parameters allows.
+pub const ROWS: usize = 50;
+/// The most parameters that a statement has by default (`SQLITE_MAX_VARIABLE_NUMBER` before 3.32).
+pub const PARAMETERS: usize = 999;
+
+/// `INSERT INTO "t"("a","b") VALUES(?,?),(?,?)`: a statement that takes so many rows.
+pub fn insert_text<'a>(
+    table: &str,
+    columns: impl ExactSizeIterator<Item = &'a str>,
+    rows: usize,
+) -> Result<CString> {
+    let row = format!("({})", vec!["?"; columns.len()].join(","));
+    text(format!("INSERT INTO {}({}) VALUES{}", quoted(table), names(columns), vec![row; rows].join(",")))
+}
+
+/// Names of columns as they stand in a statement.
+pub fn names<'a>(columns: impl Iterator<Item = &'a str>) -> String {
+    columns.map(quoted).collect::<Vec<_>>().join(",")
 }
 
 /// A name as it stands in a statement. Suites allow letters, digits and `_` only.

@@ -1,23 +1,20 @@
-//! The models `insert-rows`, `bulk-load` and `scan`.
+//! The models `insert-rows`, `bulk-load` and `scan`, and reading tables back.
 //!
 //! SQLite has no loading of its own: its manual's way is one prepared statement within a transaction.
 //! The variant `multirow` puts many rows into each statement, which spares calls and costs bindings.
 
+use std::ffi::c_int;
 use std::ops::Range;
 
 use anyhow::{Result, bail};
-use dyno_protocol::Column;
-use dyno_runner::{Answer, Failure, Load, Rows, Scan, Visit};
-use dyno_sqlite::api::TEXT;
+use dyno_protocol::{Column, FieldKind, FileColumn};
+use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
+use dyno_sqlite::api::{INTEGER, TEXT};
 
-use crate::Sqlite;
 use crate::connection::Connection;
-use crate::prepared::{Prepared, Transactions, quoted, text};
-
-/// Rows in a statement of the variant `multirow`, where the limit on parameters allows.
-const ROWS: usize = 50;
-/// The most parameters that a statement has by default (`SQLITE_MAX_VARIABLE_NUMBER` before 3.32).
-const PARAMETERS: usize = 999;
+use crate::import::{self, Way};
+use crate::prepared::{PARAMETERS, Prepared, ROWS, Transactions, insert_text, names, quoted, text};
+use crate::{Sqlite, beside};
 
 impl Rows for Sqlite {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
@@ -33,24 +30,49 @@ impl Rows for Sqlite {
     }
 
     fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let sql = format!("SELECT {} FROM {}", names(columns), quoted(table));
-        let query = Prepared::new(&self.connection, &text(sql)?)?;
+        let columns: Vec<(&str, c_int)> = columns.iter().map(|column| (column.name.as_str(), TEXT)).collect();
+        self.read_back(table, &columns, visit)
+    }
+
+    fn import(&mut self, import: &Import) -> Result<u64, Failure> {
+        match self.way {
+            Way::Beside => beside::import(self, import),
+            way => import::import(&self.connection, import, way),
+        }
+    }
+
+    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
+        let kind = |column: &FileColumn| match column.kind {
+            FieldKind::Text => TEXT,
+            FieldKind::Integer => INTEGER,
+        };
+        let columns: Vec<(&str, c_int)> =
+            columns.iter().map(|column| (column.name.as_str(), kind(column))).collect();
+        self.read_back(table, &columns, visit)
+    }
+}
+
+impl Sqlite {
+    /// Reads columns of given types back, every value as text.
+    fn read_back(&self, table: &str, columns: &[(&str, c_int)], visit: &mut Visit) -> Result<()> {
+        let list = names(columns.iter().map(|(name, _)| *name));
+        let query = Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
         while query.next()? {
-            for ((place, cell), column) in (0..).zip(&mut row).zip(columns) {
-                if query.kind(place) != TEXT {
-                    bail!("a value of the column {} is not stored as text", column.name);
+            for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {
+                if query.kind(place) != *kind {
+                    let kind = if *kind == TEXT { "text" } else { "a whole number" };
+                    bail!("a value of the column {name} is not stored as {kind}");
                 }
                 cell.clear();
+                // Asked for as bytes, a number is its decimals.
                 cell.extend_from_slice(query.column(place));
             }
             visit(&row.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
         Ok(())
     }
-}
 
-impl Sqlite {
     /// Inserts by statements of `together` rows each, and what is left by statements of one.
     fn load(&mut self, load: &Load, together: usize) -> Result<u64, Failure> {
         let connection = &self.connection;
@@ -76,7 +98,10 @@ fn insert(
     if range.is_empty() {
         return Ok(());
     }
-    let statement = Prepared::new(connection, &text(sql(load, together as usize))?)?;
+    let statement = Prepared::new(
+        connection,
+        &insert_text(load.table, load.columns.iter().map(|column| column.name.as_str()), together as usize)?,
+    )?;
     let rows = load.rows.slice(range.clone());
     for (group, first) in rows.groups(together).zip(range.step_by(together as usize)) {
         let mut operation = || {
@@ -91,13 +116,4 @@ fn insert(
         operation().map_err(|error| Failure::at(first, error))?;
     }
     Ok(())
-}
-
-fn sql(load: &Load, rows: usize) -> String {
-    let row = format!("({})", vec!["?"; load.columns.len()].join(","));
-    format!("INSERT INTO {}({}) VALUES{}", quoted(load.table), names(load.columns), vec![row; rows].join(","))
-}
-
-fn names(columns: &[Column]) -> String {
-    columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(",")
 }

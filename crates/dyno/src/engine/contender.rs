@@ -8,12 +8,11 @@ use dyno_protocol::{Build, Secret, Setting};
 use super::level::Safety;
 use super::registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
 use super::settings::{looks_like_setting, parse_setting};
+use super::ways::Ways;
 use crate::file_system::FileSystem;
 use crate::key::Key;
 use crate::server::ServerUrl;
-
-/// The setting that every engine has, and no engine knows: how many operations make a transaction.
-const PER_COMMIT: &str = "per_commit";
+use crate::suite::TableForm;
 
 /// One column of a table, with everything needed to run it.
 #[derive(Debug, Clone)]
@@ -36,6 +35,8 @@ pub struct Contender {
     pub settings: Vec<Setting>,
     /// How many operations of a test make a transaction; none where the test's model decides.
     pub per_commit: Option<u64>,
+    /// The form of the tables into which it imports files.
+    pub form: TableForm,
     /// The safety that these promise; none if the engine's rules do not tell.
     pub claimed: Option<Safety>,
     /// The server that runs already and is to be measured; none where dyno starts one.
@@ -89,6 +90,7 @@ impl Contender {
             profile: Profile::as_found(),
             settings: Vec::new(),
             per_commit: None,
+            form: TableForm::default(),
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -210,10 +212,11 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     }
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
-    let per_commit = take_per_commit(&mut settings)?;
+    let Ways { per_commit, form } = Ways::take(&mut settings)?;
     Ok(Contender {
         label,
         per_commit: per_commit.or(variant.as_ref().and_then(|variant| variant.per_commit)),
+        form,
         variant,
         claimed: engine.claimed_safety(&settings),
         engine: engine.clone(),
@@ -226,18 +229,6 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         file_system,
         key: None,
     })
-}
-
-/// How operations are committed is no setting of any engine: dyno tells it with each test.
-fn take_per_commit(settings: &mut Vec<Setting>) -> Result<Option<u64>> {
-    let mut last = None;
-    for setting in settings.extract_if(.., |setting| setting.name == PER_COMMIT) {
-        let count = setting.value.parse().ok().filter(|&count: &u64| count > 0);
-        last = Some(count.with_context(|| {
-            format!("{PER_COMMIT} is a number of operations from 1, not '{}'", setting.value)
-        })?);
-    }
-    Ok(last)
 }
 
 /// Takes a name apart. A build may be a path with slashes: its last part is a driver only where the

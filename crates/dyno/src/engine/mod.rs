@@ -9,6 +9,7 @@ mod level;
 mod memory;
 mod registry;
 mod settings;
+mod ways;
 
 pub use contender::{Contender, split_list};
 pub use encryption::Encryption;

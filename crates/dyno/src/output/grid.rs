@@ -167,7 +167,8 @@ fn missing(cell: &Cell) -> String {
     if cell.standing == CellStanding::NotApplicable { "–".into() } else { "failed".into() }
 }
 
-fn marks(cell: &Cell) -> String {
+/// The marks of a figure: worked out, wrong, fastest.
+pub fn marks(cell: &Cell) -> String {
     let mark = match cell.standing {
         CellStanding::Wrong(_) => " ✗",
         _ if cell.fastest => " *",
@@ -189,7 +190,8 @@ pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
     }
 }
 
-fn with_interval(ratio: &Ratio, detail: Detail) -> String {
+/// `2.29× (2.10–2.41)`.
+pub fn with_interval(ratio: &Ratio, detail: Detail) -> String {
     let text = units::ratio(ratio.ratio);
     match ratio.interval.filter(|_| detail == Detail::Interval) {
         Some(interval) => {

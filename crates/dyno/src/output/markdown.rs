@@ -2,7 +2,7 @@
 
 use super::grid::{self, Detail, Grid};
 use super::table::NONE_PUBLISHED;
-use super::{encryption, latency, notes, tax};
+use super::{encryption, ladder, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -10,15 +10,22 @@ use crate::verdict::Verdict;
 /// Heading, table and notes.
 pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
-    let mut parts =
-        vec![list(&notes::heading(run)), table(&grid::results(run, verdict, &places, Detail::Interval))];
+    let mut parts = vec![list(&notes::heading(run))];
+    parts.extend(verdict.ladders.iter().map(|rungs| table(&ladder::grid(run, verdict, rungs, false))));
+    if !verdict.ladders.is_empty() {
+        parts.push(list(&ladder::legend(run, verdict)));
+    }
+    let is_told = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
+    if !is_told {
+        parts.push(table(&grid::results(run, verdict, &places, Detail::Interval)));
+    }
     parts.extend(encryption::overhead(run, verdict).map(|grid| table(&grid)));
     if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
         parts.push(table(&grid));
         parts.push(list(&notes::published(run)));
     }
-    if options.published && grid::published(run, verdict).is_none() {
+    if options.published && verdict.ladders.is_empty() && grid::published(run, verdict).is_none() {
         parts.push(NONE_PUBLISHED.into());
     }
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
@@ -28,7 +35,9 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     if options.tax {
         parts.extend(tax::grids(run, verdict).iter().map(table));
     }
-    parts.push(list(&notes::legend(run, verdict)));
+    if !is_told {
+        parts.push(list(&notes::legend(run, verdict)));
+    }
     parts.join("\n\n") + "\n"
 }
 

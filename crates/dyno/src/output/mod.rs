@@ -9,6 +9,7 @@ pub(crate) mod grid;
 pub mod history;
 mod import;
 mod json;
+pub(crate) mod ladder;
 pub(crate) mod latency;
 mod live;
 mod markdown;

@@ -70,12 +70,16 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     lines.extend(marks(run, verdict));
     lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
     lines.extend(encryption::proofs(run));
-    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
-    lines.extend(disturbances(run, verdict));
-    lines.extend(troubles(run, verdict));
+    lines.extend(shortcomings(run, verdict));
     lines.extend(harness(run, verdict));
     lines.extend(latency::note(run));
     lines
+}
+
+/// Who was left out, what was disturbed and what went wrong.
+pub fn shortcomings(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let left_out = run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why));
+    left_out.chain(disturbances(run, verdict)).chain(troubles(run, verdict)).collect()
 }
 
 /// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
@@ -94,10 +98,7 @@ const FIGURES: &str = "Median ± standard deviation. A ratio is time over the ba
 /// The marks that are used in this table.
 fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
     let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
-    let mut lines = Vec::new();
-    if cells().any(|cell| cell.fastest) {
-        lines.push("* fastest of its safety level, or not to be told from it".to_owned());
-    }
+    let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
     let reason = |wanted| {
         cells().any(|cell| matches!(cell.difference, Some(Difference::None(reason)) if reason == wanted))
     };
@@ -110,6 +111,25 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
     if !reasons.is_empty() {
         lines.push(format!("≈ no difference may be claimed: {}", reasons.join(", or ")));
     }
+    lines.extend(figure_marks(verdict));
+    if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
+        lines.push("‡ of another safety level than the baseline: the price of safety, not a rank".to_owned());
+    }
+    lines.extend(caveats(run));
+    lines
+}
+
+/// What the mark of the fastest means.
+pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
+    let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
+    let is_used = cells.any(|cell| cell.fastest);
+    is_used.then(|| "* fastest of its safety level, or not to be told from it".to_owned())
+}
+
+/// What the marks of figures mean that are worked out or wrong.
+pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
+    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let mut lines = Vec::new();
     if cells().any(|cell| cell.figures.extrapolated) {
         lines.push(
             "~ only the first operations were timed, each a commit of its own, and the figure is worked \
@@ -120,9 +140,11 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
     if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
         lines.push("✗ a wrong answer: the test takes no part in ranking".to_owned());
     }
-    if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
-        lines.push("‡ of another safety level than the baseline: the price of safety, not a rank".to_owned());
-    }
+    lines
+}
+
+/// What is to be known of the safety of single contenders.
+fn caveats(run: &Run) -> Vec<String> {
     let mut caveats: Vec<(&str, Vec<&str>)> = Vec::new();
     for (_, contender) in run.shown_contenders() {
         let Some(caveat) = contender.safety.as_ref().and_then(|safety| safety.caveat.as_ref()) else {
@@ -133,8 +155,7 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
             None => caveats.push((caveat, vec![&contender.label])),
         }
     }
-    lines.extend(caveats.iter().map(|(caveat, labels)| format!("† {}: {caveat}", labels.join("; "))));
-    lines
+    caveats.iter().map(|(caveat, labels)| format!("† {}: {caveat}", labels.join("; "))).collect()
 }
 
 /// Version, settings and safety of a contender.
@@ -149,7 +170,8 @@ fn about(contender: &ContenderRecord) -> String {
     format!("{}: {version}{settings}. {}", contender.label, safety(contender))
 }
 
-fn safety(contender: &ContenderRecord) -> String {
+/// What a contender's commits survive.
+pub fn safety(contender: &ContenderRecord) -> String {
     if contender.harness {
         return "It does no work: this is what measuring costs.".into();
     }

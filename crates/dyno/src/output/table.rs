@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::grid::{self, Detail, Grid};
-use super::{WIDTH, encryption, latency, notes, tax};
+use super::{WIDTH, encryption, ladder, latency, notes, tax};
 use crate::cli::ShowOptions;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -18,7 +18,16 @@ const SHORT_TITLE: usize = 24;
 /// Heading, tables and notes.
 pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     let mut parts = vec![notes::paragraph(&notes::heading(run))];
-    parts.extend(tables(run, verdict));
+    for ladder in &verdict.ladders {
+        parts.push(plain(&ladder::grid(run, verdict, ladder, true)));
+    }
+    if !verdict.ladders.is_empty() {
+        parts.push(notes::paragraph(&ladder::legend(run, verdict)));
+    }
+    let is_told = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
+    if !is_told {
+        parts.extend(tables(run, verdict));
+    }
     if let Some(grid) = encryption::overhead(run, verdict) {
         parts.extend(chunks(&grid));
     }
@@ -29,7 +38,7 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
             notes::paragraph(&notes::published(run))
         ));
     }
-    if options.published && grid::published(run, verdict).is_none() {
+    if options.published && verdict.ladders.is_empty() && grid::published(run, verdict).is_none() {
         parts.push(NONE_PUBLISHED.into());
     }
     for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
@@ -39,7 +48,9 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     if options.tax {
         parts.extend(tax::grids(run, verdict).iter().map(plain));
     }
-    parts.push(notes::paragraph(&notes::legend(run, verdict)));
+    if !is_told {
+        parts.push(notes::paragraph(&notes::legend(run, verdict)));
+    }
     parts.join("\n\n") + "\n"
 }
 

@@ -10,16 +10,20 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Cells, RowFile};
+use dyno_protocol::{Cells, Commits, ImportWork, RowFile};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-use crate::suite::{Data, Parameters, Shape, Suite};
+use super::{records, timetable};
+use crate::suite::{Data, Like, Parameters, Shape, Suite};
 
 /// The letters of which rows are made.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
 const LETTERS_A_DRAW: usize = 10;
+
+/// More than a record of a file that dyno makes has on the average, in bytes.
+const LONGEST_RECORD: u64 = 40;
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +45,20 @@ pub struct Arrays<'a> {
     suite: &'a Suite,
     parameters: &'a Parameters,
     folder: PathBuf,
+    /// The user's own file, in place of the one that the suite has made.
+    file: Option<&'a Path>,
     written: BTreeSet<PathBuf>,
 }
 
 impl<'a> Arrays<'a> {
     /// Nothing is written yet; files will go to `folder`.
-    pub fn new(suite: &'a Suite, parameters: &'a Parameters, folder: &Path) -> Arrays<'a> {
-        Arrays { suite, parameters, folder: folder.join("data"), written: BTreeSet::new() }
+    pub fn new(
+        suite: &'a Suite,
+        parameters: &'a Parameters,
+        folder: &Path,
+        file: Option<&'a Path>,
+    ) -> Arrays<'a> {
+        Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new() }
     }
 
     /// A set of data of the suite, which has been checked to be there.
@@ -70,6 +81,51 @@ impl<'a> Arrays<'a> {
         let width = columns.iter().map(|column| column.bytes).sum();
         let cells = self.write(&format!("{name}.rows"), count, width, |rng, cell, _| letters(rng, cell))?;
         Ok(RowFile { file: cells.file, count, columns })
+    }
+
+    /// The file of records of a set, to be imported into a table.
+    pub fn records(&mut self, name: &str, table: String) -> Result<ImportWork> {
+        let Shape::File { like, fields, delimiter } = &self.data(name)?.shape else {
+            anyhow::bail!("the data {name} are no file of records");
+        };
+        let path = self.folder.join(format!("{name}.records"));
+        let count = self.count(name)?;
+        self.make_room(count, LONGEST_RECORD)?;
+        let write = || -> Result<u64> {
+            let mut output = BufWriter::with_capacity(1 << 20, File::create(&path)?);
+            let written = match (self.file, like) {
+                (Some(file), _) => records::copy(file, fields, *delimiter, &mut output)?.records,
+                (None, Like::Timetable) => {
+                    timetable::write(count, *delimiter, &mut self.rng(name), &mut output)?;
+                    count
+                }
+            };
+            output.into_inner()?.sync_all()?;
+            Ok(written)
+        };
+        let written = write().with_context(|| format!("cannot write the input {}", path.display()))?;
+        ensure!(
+            written == count,
+            "the file has {written} records now, and had {count}: it is being written to"
+        );
+        Ok(ImportWork {
+            table,
+            columns: fields.clone(),
+            bytes: fs::metadata(&path)?.len(),
+            file: path,
+            records: count,
+            delimiter: *delimiter,
+            before: Vec::new(),
+            after: Vec::new(),
+            commits: Commits::default(),
+        })
+    }
+
+    /// The stream of random numbers of a file.
+    fn rng(&self, name: &str) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
+        rng.set_stream(stream_of(name));
+        rng
     }
 
     /// One of the files of a set of pairs.
@@ -111,8 +167,7 @@ impl<'a> Arrays<'a> {
         let file = self.folder.join(name);
         if self.written.insert(file.clone()) {
             self.make_room(count, bytes)?;
-            let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
-            rng.set_stream(stream_of(name));
+            let mut rng = self.rng(name);
             let mut cell = vec![0; usize::try_from(bytes)?];
             let mut write = || -> std::io::Result<()> {
                 let mut output = BufWriter::with_capacity(1 << 20, File::create(&file)?);

@@ -4,7 +4,9 @@
 //! process and measures nothing.
 
 mod arrays;
+pub mod records;
 mod selection;
+mod timetable;
 pub mod truth;
 mod work;
 
@@ -16,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::{self as protocol, Value};
 
 use crate::engine::{Contender, Level};
-use crate::suite::{Parameters, Rendered, Suite};
+use crate::suite::{Model, Parameters, Rendered, Suite, TableForm};
 use arrays::Arrays;
 use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
 
@@ -33,8 +35,8 @@ pub struct Plan {
     pub contenders: Vec<Contender>,
     /// The tests of every trial, in order.
     pub tests: Vec<PlannedTest>,
-    /// The work of those tests, by dialect.
-    work: BTreeMap<String, Vec<protocol::Test>>,
+    /// The work of those tests, by dialect and form of tables.
+    work: BTreeMap<(String, TableForm), Vec<protocol::Test>>,
 }
 
 /// A test of the plan, as people see it.
@@ -65,18 +67,20 @@ pub struct PlannedTest {
 }
 
 impl Plan {
-    /// Renders the suite for every dialect among the contenders and writes the inputs to `folder`.
+    /// Renders the suite for every dialect among the contenders and writes the inputs to `folder`. `file` is the
+    /// user's own, in place of the suite's.
     pub fn new(
         suite: &Suite,
         parameters: &Parameters,
         contenders: Vec<Contender>,
         selection: &[Selection],
         folder: &Path,
+        file: Option<&Path>,
     ) -> Result<Plan> {
         for contender in &contenders {
             check_models(suite, selection, contender)?;
         }
-        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder));
+        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder, file));
         let chosen = |index: &usize| selection[*index] != Selection::Left;
         let chosen: Vec<usize> = (0..suite.tests.len()).filter(chosen).collect();
         let prepared = chosen.iter().map(|&index| preparer.prepare(&suite.tests[index]));
@@ -84,11 +88,11 @@ impl Plan {
         let mut tests = Vec::new();
         let mut work = BTreeMap::new();
         for contender in &contenders {
-            let dialect = &contender.engine.dialect;
-            if work.contains_key(dialect) {
+            let (dialect, form) = (&contender.engine.dialect, contender.form);
+            if work.contains_key(&key(contender)) {
                 continue;
             }
-            let rendered = suite.render(parameters, dialect)?;
+            let rendered = suite.render_form(parameters, dialect, form)?;
             let inputs = chosen.iter().zip(&prepared).map(|(&index, prepared)| (index, prepared.as_ref()));
             if tests.is_empty() {
                 let describe = |(index, prepared)| {
@@ -96,18 +100,18 @@ impl Plan {
                 };
                 tests = inputs.clone().map(describe).collect();
             }
-            let folder = folder.join(dialect);
+            let folder = folder.join(dialect).join(form.name());
             fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             let written =
-                inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, &folder));
-            work.insert(dialect.clone(), written.collect::<Result<Vec<_>>>()?);
+                inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, form, &folder));
+            work.insert(key(contender), written.collect::<Result<Vec<_>>>()?);
         }
         Ok(Plan { contenders, tests, work })
     }
 
     /// The job of one trial of a contender: the tests whose models it implements.
     pub fn job(&self, contender: &Contender, directory: &Path) -> protocol::Job {
-        let tests = self.tests.iter().zip(&self.work[&contender.engine.dialect]);
+        let tests = self.tests.iter().zip(&self.work[&key(contender)]);
         let tests =
             tests.filter(|(_, test)| contender.implements(test.work.model())).map(|(planned, test)| {
                 let work =
@@ -122,7 +126,7 @@ impl Plan {
     pub fn whole(&self, contender: usize, sample: &protocol::Sample) -> Option<u64> {
         let contender = &self.contenders[contender];
         let place = self.tests.iter().position(|test| test.id == sample.test)?;
-        let test = &self.work[&contender.engine.dialect][place];
+        let test = &self.work[&key(contender)][place];
         let work =
             committing(test.work.clone(), contender.per_commit, most_timed(contender, &self.tests[place]));
         is_cut(&work).then(|| operations(&work))
@@ -133,6 +137,11 @@ impl Plan {
         let lacking = self.tests.iter().filter(|test| !contender.implements(test.model));
         lacking.map(|test| test.id.clone()).collect()
     }
+}
+
+/// What the work of a contender depends on.
+fn key(contender: &Contender) -> (String, TableForm) {
+    (contender.engine.dialect.clone(), contender.form)
 }
 
 /// A job without tests, which asks only who answers and what is in force.
@@ -160,7 +169,7 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
 }
 
 /// A contender must do one of the tests at least.
-fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
     let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
     let mut models: Vec<&str> = timed.map(|(test, _)| test.model.name()).collect();
     models.dedup();
@@ -171,6 +180,16 @@ fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -
             suite.name,
             contender.runner.name,
             models.join(", ")
+        );
+    }
+    if contender.form != TableForm::default()
+        && !suite.tests.iter().any(|test| test.model == Model::ImportFile)
+    {
+        bail!(
+            "{} cannot run the suite {}: index= and primary_key= are about tables into which files are imported, and \
+             no test of it does that",
+            contender.label,
+            suite.name
         );
     }
     Ok(())

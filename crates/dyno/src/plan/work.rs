@@ -7,11 +7,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{self as protocol, Commits, KeyKind, LoadWork, Pairs, Store, Work};
+use dyno_protocol::{self as protocol, Commits, ImportWork, KeyKind, LoadWork, Pairs, Store, Work};
 
 use super::arrays::{Arrays, Part};
 use super::truth::{self, Order, Rows};
-use crate::suite::{Model, Rendered, Shape, Suite, Test};
+use crate::suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test};
 
 /// The input of a test that works on arrays, the same for every dialect.
 #[derive(Debug, Clone)]
@@ -60,6 +60,7 @@ impl<'a> Preparer<'a> {
         let Some(name) = test.data.as_deref() else { return Ok(None) };
         let prepared = match self.suite.data[name].shape {
             Shape::Rows { columns, bytes } => self.rows(test, name, columns * bytes),
+            Shape::File { .. } => self.file(test, name),
             Shape::Pairs { key, key_bytes, value_bytes } => {
                 let store = Store { name: name.to_owned(), key };
                 self.pairs(test, store, key_bytes, value_bytes)
@@ -87,6 +88,13 @@ impl<'a> Preparer<'a> {
             _ => Work::BulkLoad(load),
         };
         Ok(Prepared { work, answer, amount })
+    }
+
+    fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {
+        let work = self.arrays.records(name, test.table.clone().unwrap_or_default())?;
+        let amount = Amount { count: work.records, bytes: work.bytes, unit: "rows" };
+        let answer = truth::imported(&work)?;
+        Ok(Prepared { work: Work::ImportFile(work), answer, amount })
     }
 
     fn pairs(&mut self, test: &Test, store: Store, key_bytes: u64, value_bytes: u64) -> Result<Prepared> {
@@ -148,8 +156,13 @@ impl<'a> Preparer<'a> {
     }
 }
 
-/// The work of a test in one dialect.
-pub fn in_dialect(test: Rendered, prepared: Option<&Prepared>, folder: &Path) -> Result<protocol::Test> {
+/// The work of a test in one dialect, with tables of a form.
+pub fn in_dialect(
+    test: Rendered,
+    prepared: Option<&Prepared>,
+    form: TableForm,
+    folder: &Path,
+) -> Result<protocol::Test> {
     let work = match prepared.map(|prepared| prepared.work.clone()) {
         None => {
             let (file, count) = write_statements(&test, folder)?;
@@ -158,6 +171,14 @@ pub fn in_dialect(test: Rendered, prepared: Option<&Prepared>, folder: &Path) ->
         Some(Work::Scan { table, columns, differ, .. }) => {
             let sql = test.statements.into_iter().next().unwrap_or_default();
             Work::Scan { table, columns, differ, sql }
+        }
+        Some(Work::ImportFile(work)) => {
+            let (before, after) = match form.index {
+                Index::None => (Vec::new(), Vec::new()),
+                Index::First => (test.index, Vec::new()),
+                Index::Last => (Vec::new(), test.index),
+            };
+            Work::ImportFile(ImportWork { before, after, ..work })
         }
         Some(work) => work,
     };
@@ -189,6 +210,7 @@ pub fn committing(mut work: Work, per_commit: Option<u64>, one_by_one: Option<u6
     match &mut work {
         Work::InsertRows(LoadWork { commits, .. })
         | Work::BulkLoad(LoadWork { commits, .. })
+        | Work::ImportFile(ImportWork { commits, .. })
         | Work::KvPut { commits, .. }
         | Work::KvDelete { commits, .. } => *commits = Commits { per_commit, timed },
         _ => {}
@@ -201,6 +223,7 @@ pub fn is_cut(work: &Work) -> bool {
     match work {
         Work::InsertRows(LoadWork { commits, .. })
         | Work::BulkLoad(LoadWork { commits, .. })
+        | Work::ImportFile(ImportWork { commits, .. })
         | Work::KvPut { commits, .. }
         | Work::KvDelete { commits, .. } => commits.timed.is_some(),
         _ => false,
@@ -212,6 +235,7 @@ pub fn operations(work: &Work) -> u64 {
     match work {
         Work::Statements { count, .. } => *count,
         Work::InsertRows(load) | Work::BulkLoad(load) => load.rows.count,
+        Work::ImportFile(work) => work.records,
         Work::Reopen {} | Work::Scan { .. } => 1,
         Work::KvPut { pairs, .. } | Work::KvGet { pairs, .. } => pairs.keys.count,
         Work::KvRange { keys, .. } | Work::KvDelete { keys, .. } => keys.count,
@@ -229,6 +253,13 @@ pub fn in_words(prepared: &Prepared, test: &Test) -> Vec<String> {
     let line = match &prepared.work {
         Work::InsertRows(load) => format!("insert {count} rows of {} into {}", shape(load), load.table),
         Work::BulkLoad(load) => format!("load {count} rows of {} into {}", shape(load), load.table),
+        Work::ImportFile(work) => {
+            format!(
+                "read {count} records of {} fields and insert them into {}",
+                work.columns.len(),
+                work.table
+            )
+        }
         Work::KvPut { store, overwrite: false, .. } => format!("put {count} pairs with {}", keys(store)),
         Work::KvPut { store, .. } => format!("put {count} new values for {} that are there", keys(store)),
         Work::KvGet { store, present: true, .. } => format!("get {count} {} that are there", keys(store)),

@@ -7,6 +7,7 @@
 mod file;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use dyno_protocol::{Build, Hello, Sample, Setting, Value};
 use schemars::JsonSchema;
@@ -113,9 +114,45 @@ pub struct SuiteRecord {
     /// Whether tables show durations or rates.
     #[serde(default)]
     pub figure: Figure,
+    /// The user's file that was imported in place of the suite's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileRecord>,
+    /// The rungs of its ladder, if it is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<RungRecord>,
     /// The tests chosen with `--only`; absent when all ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
+}
+
+/// A file of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileRecord {
+    /// Where it was.
+    pub path: PathBuf,
+    /// How many records it has.
+    pub records: u64,
+    /// Its size as it was imported, in bytes.
+    pub bytes: u64,
+    /// Its CRC-32 as it was imported.
+    pub crc32: u32,
+}
+
+/// A rung of a suite's ladder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RungRecord {
+    /// Its name.
+    pub name: String,
+    /// The label of its contender, which may be none of the run's.
+    pub contender: String,
+    /// What it changes.
+    pub shows: String,
+    /// Rows a second as somebody published them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// The name of the rung with which it is compared; absent: with none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
 }
 
 /// What decides how many trials there are, and in what order.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Shape, Suite, Test, statements};
+use super::{Model, Shape, Suite, Test, rung, statements};
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -15,6 +15,7 @@ impl Suite {
             data.check().with_context(place)?;
             ensure!(is_name(name), "{}: a name is letters and digits, and begins with a letter", place());
         }
+        rung::check(&self.rungs).with_context(|| self.path.display().to_string())?;
         self.check_tests()?;
         self.check_dialects(dialects)?;
         self.check_published()
@@ -24,7 +25,7 @@ impl Suite {
         if self.tests.is_empty() {
             bail!("{}: a suite needs at least one [[test]]", self.path.display());
         }
-        if self.contenders.is_empty() {
+        if self.contenders().is_empty() {
             bail!("{}: `contenders` is empty; name at least one", self.path.display());
         }
         if !(0.0..1.0).contains(&self.tolerance) {
@@ -64,7 +65,7 @@ impl Suite {
 
     fn check_dialects(&self, known: &BTreeSet<String>) -> Result<()> {
         for test in &self.tests {
-            for template in [&test.setup, &test.statements, &test.check].into_iter().flatten() {
+            for template in [&test.setup, &test.index, &test.statements, &test.check].into_iter().flatten() {
                 for (line, dialect) in statements::dialects(template.get_ref()) {
                     if !known.contains(dialect) {
                         let names: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -88,8 +89,11 @@ impl Suite {
         let Some(data) = self.data.get(name) else {
             bail!("{}: there are no [data.{name}]", place());
         };
+        let is_file = test.model == Model::ImportFile;
         match (&data.shape, test.model.is_key_value()) {
-            (Shape::Rows { .. }, false) | (Shape::Pairs { .. }, true) => {}
+            (Shape::Rows { .. }, false) if !is_file => {}
+            (Shape::File { .. }, _) if is_file => {}
+            (Shape::Pairs { .. }, true) => {}
             _ => bail!("{}: the model {} takes other data than {name}", place(), test.model.name()),
         }
         ensure!(

@@ -1,7 +1,7 @@
-//! Sets of data: what the arrays hold that tests load. The plan makes them.
+//! Sets of data: what the arrays and files hold that tests load. The plan makes them.
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{Column, KeyKind};
+use dyno_protocol::{Column, FileColumn, KeyKind};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -40,9 +40,35 @@ pub enum Shape {
         /// The width of the values, in bytes.
         value_bytes: u64,
     },
+    /// A file of delimited records.
+    File {
+        /// What its records are like.
+        like: Like,
+        /// The columns that it fills, in its order.
+        fields: Vec<FileColumn>,
+        /// What stands between fields.
+        delimiter: char,
+    },
 }
 
-/// A set of data as written: rows have `columns` and `bytes`, pairs the others.
+/// What the records of a file are like that dyno makes itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Like {
+    /// Stops of vehicles along their routes, in seven fields: route, branch, version, stop, vehicle, day, time.
+    Timetable,
+}
+
+impl Like {
+    /// How many fields its records have.
+    fn fields(self) -> usize {
+        match self {
+            Like::Timetable => 7,
+        }
+    }
+}
+
+/// A set of data as written: rows have `columns` and `bytes`, files `like` and `fields`, pairs the others.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -52,13 +78,29 @@ struct Written {
     key: Option<KeyKind>,
     key_bytes: Option<u64>,
     value_bytes: Option<u64>,
+    like: Option<Like>,
+    fields: Option<Vec<FileColumn>>,
+    delimiter: Option<char>,
 }
 
 impl TryFrom<Written> for Data {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Data, Self::Error> {
-        let Written { count, columns, bytes, key, key_bytes, value_bytes } = written;
+        let Written { count, columns, bytes, key, key_bytes, value_bytes, like, fields, delimiter } = written;
+        let is_other = columns.or(bytes).or(key_bytes).or(value_bytes).is_some() || key.is_some();
+        match (like, fields) {
+            (Some(like), Some(fields)) if !is_other => {
+                let delimiter = delimiter.unwrap_or('\t');
+                return Ok(Data { count, shape: Shape::File { like, fields, delimiter } });
+            }
+            (None, None) if delimiter.is_none() => {}
+            _ => {
+                return Err(
+                    "a file has `like` and `fields`, perhaps `delimiter`, and nothing of rows or pairs",
+                );
+            }
+        }
         let shape = match (columns, bytes, key, key_bytes, value_bytes) {
             (Some(columns), Some(bytes), None, None, None) => Shape::Rows { columns, bytes },
             (None, None, Some(KeyKind::Integer), None, Some(value_bytes)) => {
@@ -68,10 +110,9 @@ impl TryFrom<Written> for Data {
                 Shape::Pairs { key: KeyKind::Blob, key_bytes, value_bytes }
             }
             _ => {
-                return Err(
-                    "data are rows, with `columns` and `bytes`; or pairs, with `key` (\"integer\" or \
-                            \"blob\"), `key_bytes` for blobs, and `value_bytes`",
-                );
+                return Err("data are rows, with `columns` and `bytes`; pairs, with `key` (\"integer\" or \
+                            \"blob\"), `key_bytes` for blobs, and `value_bytes`; or a file, with `like` and \
+                            `fields`");
             }
         };
         Ok(Data { count, shape })
@@ -92,6 +133,11 @@ impl Data {
         }
     }
 
+    /// The parameter that says how many, if one does.
+    pub fn parameter(&self) -> Option<&str> {
+        self.count.get_ref().as_str()
+    }
+
     /// Where the count stands in the suite's file, for messages.
     pub fn place(&self) -> usize {
         self.count.span().start
@@ -108,17 +154,23 @@ impl Data {
                 ensure!((8..=WIDEST).contains(key_bytes), "`key_bytes` is from 8 to {WIDEST}");
                 ensure!((1..=WIDEST).contains(value_bytes), "`value_bytes` is from 1 to {WIDEST}");
             }
+            Shape::File { like, fields, delimiter } => {
+                let wanted = like.fields();
+                ensure!(fields.len() == wanted, "it has {} `fields` and not {wanted}", fields.len());
+                let is_one_byte = delimiter.is_ascii() && !['\n', '\r', '\\', '\0'].contains(delimiter);
+                ensure!(is_one_byte, "`delimiter` is one character of ASCII, and ends no line");
+            }
         }
         Ok(())
     }
 
-    /// The columns of rows: a1, b2, … z26, aa27, … none of pairs.
+    /// The columns of rows: a1, b2, … z26, aa27, … none of others.
     pub fn columns(&self) -> Vec<Column> {
         match self.shape {
             Shape::Rows { columns, bytes } => {
                 (1..=columns).map(|number| Column { name: column_name(number), bytes }).collect()
             }
-            Shape::Pairs { .. } => Vec::new(),
+            Shape::Pairs { .. } | Shape::File { .. } => Vec::new(),
         }
     }
 }

@@ -36,11 +36,11 @@ pub fn join(text: &str, other: &str, path: &Path) -> Result<String> {
     Ok(format!("{}\n\n{tables}", own.join("\n")))
 }
 
-/// A document from its first table on: the first line that begins with a bracket, and not within a string.
+/// A document from its first table on that is no rung: the first line that begins with a bracket, and not within a string.
 fn tables(text: &str) -> Option<&str> {
     let starts = text.match_indices('\n').map(|(place, _)| place + 1);
     starts
-        .filter(|&start| text[start..].starts_with('['))
+        .filter(|&start| text[start..].starts_with('[') && !text[start..].starts_with("[[rung]]"))
         .find(|&start| toml::from_str::<toml::Table>(&text[..start]).is_ok())
         .map(|start| &text[start..])
 }
@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn the_other_suites_tables_follow_and_lines_keep_their_numbers() {
         let own = "name = 'x'\ninclude = \"y\"\n[[test]]\nid = '0'\n";
-        let other = "name = 'y'\nstory = \"\"\"\n[not a table]\n\"\"\"\n\n[[test]]\nid = '1'\n";
+        let other =
+            "name = 'y'\nstory = \"\"\"\n[not a table]\n\"\"\"\n\n[[rung]]\nname = 'r'\n[[test]]\nid = '1'\n";
         assert_eq!(included(own).as_deref(), Some("y"));
         let joined = join(own, other, Path::new("x.toml")).unwrap();
         assert_eq!(joined, "name = 'x'\n# include = \"y\"\n[[test]]\nid = '0'\n\n[[test]]\nid = '1'\n");

@@ -5,11 +5,13 @@
 
 mod check;
 mod data;
+mod form;
 mod include;
 mod load;
 mod model;
 mod parameters;
 mod random;
+mod rung;
 mod statements;
 mod template;
 mod words;
@@ -24,9 +26,11 @@ use toml::Spanned;
 
 use dyno_protocol::Value;
 
-pub use data::{Data, Shape};
+pub use data::{Data, Like, Shape};
+pub use form::{Index, TableForm};
 pub use model::{Model, Transaction};
 pub use parameters::{Declaration, ParameterValue, Parameters, parse_count};
+pub use rung::{Rung, compared_with};
 pub use template::{Renderer, TemplateError};
 
 /// The dialect of engines that have no SQL.
@@ -45,8 +49,12 @@ pub struct Suite {
     /// How far two numbers of an answer may differ, relative to the larger.
     #[serde(default)]
     pub tolerance: f64,
-    /// The contenders when a run names none.
-    pub contenders: Vec<String>,
+    /// The contenders when a run names none; beside them, those of the rungs.
+    #[serde(default)]
+    contenders: Vec<String>,
+    /// The rungs of its ladder, if it is one.
+    #[serde(default, rename = "rung")]
+    pub rungs: Vec<Rung>,
     /// Whether tables show durations or how much is done in a second.
     #[serde(default)]
     pub figure: Figure,
@@ -95,7 +103,7 @@ pub enum Cpus {
     All,
 }
 
-/// A test as written. `title`, `setup`, `statements`, `check` and the tables' names are templates.
+/// A test as written. `title`, `setup`, `index`, `statements`, `check` and the tables' names are templates.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
@@ -117,6 +125,9 @@ pub struct Test {
     pub setup: Option<Spanned<String>>,
     /// The statements; of a scan, the query.
     pub statements: Option<Spanned<String>>,
+    /// The statements that make an index, for contenders that make it before the first record of a file or
+    /// after the last.
+    pub index: Option<Spanned<String>>,
     /// The set of data, by name.
     pub data: Option<String>,
     /// The table into which rows go, or which is scanned.
@@ -175,6 +186,8 @@ pub struct Rendered {
     pub title: String,
     /// Statements before the clock.
     pub setup: Vec<String>,
+    /// The statements that make an index.
+    pub index: Vec<String>,
     /// Every statement, BEGIN and COMMIT included; none where the model takes none.
     pub statements: Vec<String>,
     /// The checking query.
@@ -198,10 +211,31 @@ impl Published {
 }
 
 impl Suite {
+    /// The contenders when a run names none: those of the rungs, then the others.
+    pub fn contenders(&self) -> Vec<String> {
+        self.rungs.iter().map(|rung| &rung.contender).chain(&self.contenders).cloned().collect()
+    }
+
+    /// The file that its tests import, and the parameter that says how many records it has.
+    pub fn file_data(&self) -> Option<(&Shape, &str)> {
+        let data = self.data.values().find(|data| matches!(data.shape, Shape::File { .. }))?;
+        Some((&data.shape, data.parameter()?))
+    }
+
     /// All tests for one dialect. They are rendered in order, all of them, because they share one
     /// stream of random numbers.
     pub fn render(&self, parameters: &Parameters, dialect: &str) -> Result<Vec<Rendered>> {
-        let renderer = Renderer::new(parameters, dialect);
+        self.render_form(parameters, dialect, TableForm::default())
+    }
+
+    /// All tests for one dialect, with tables of a form.
+    pub fn render_form(
+        &self,
+        parameters: &Parameters,
+        dialect: &str,
+        form: TableForm,
+    ) -> Result<Vec<Rendered>> {
+        let renderer = Renderer::new(parameters, dialect, form);
         self.tests.iter().map(|test| self.render_test(test, &renderer, dialect)).collect()
     }
 
@@ -213,7 +247,7 @@ impl Suite {
             Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
             _ => Ok::<_, anyhow::Error>(Vec::new()),
         };
-        let setup = list(&test.setup)?;
+        let (setup, index) = (list(&test.setup)?, list(&test.index)?);
         let mut statements = list(&test.statements)?;
         if let Some(template) = test.statements.as_ref().filter(|_| dialect != NO_SQL) {
             let (line, place) = (self.line_of(template.span().start), self.path.display());
@@ -234,6 +268,7 @@ impl Suite {
             id: test.id.clone(),
             title: render(&test.title)?.trim().to_owned(),
             setup,
+            index,
             statements,
             check: check.transpose()?,
         })

@@ -16,6 +16,8 @@ pub enum Model {
     InsertRows,
     /// Rows by the best way that a driver has.
     BulkLoad,
+    /// A file of records read, split and inserted.
+    ImportFile,
     /// Rows counted whose two columns differ.
     Scan,
     /// Pairs put into a store.
@@ -49,6 +51,7 @@ impl Model {
             Model::Reopen => "reopen",
             Model::InsertRows => "insert-rows",
             Model::BulkLoad => "bulk-load",
+            Model::ImportFile => "import-file",
             Model::Scan => "scan",
             Model::KvPut => "kv-put",
             Model::KvGet => "kv-get",
@@ -72,6 +75,9 @@ impl Model {
             Model::InsertRows | Model::BulkLoad => {
                 &[("data", true), ("table", true), ("one_by_one", false), ("check", false)]
             }
+            Model::ImportFile => {
+                &[("data", true), ("table", true), ("index", false), ("one_by_one", false), ("check", false)]
+            }
             Model::Scan => &[("data", true), ("table", true), ("differ", true), ("statements", true)],
             Model::KvPut => &[("data", true), ("overwrite", false), ("one_by_one", false)],
             Model::KvGet => &[("data", true), ("absent", false)],
@@ -88,6 +94,7 @@ impl Model {
             ("transaction", test.transaction != Transaction::Each),
             ("data", test.data.is_some()),
             ("table", test.table.is_some()),
+            ("index", test.index.is_some()),
             ("differ", test.differ.is_some()),
             ("absent", test.absent),
             ("overwrite", test.overwrite),

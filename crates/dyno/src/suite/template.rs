@@ -9,6 +9,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
+use super::TableForm;
 use super::parameters::{ParameterValue, Parameters};
 use super::random::Stream;
 use super::words::words;
@@ -35,7 +36,7 @@ pub struct TemplateError {
 
 impl Renderer {
     /// A renderer at the beginning of the random stream.
-    pub fn new(parameters: &Parameters, dialect: &str) -> Renderer {
+    pub fn new(parameters: &Parameters, dialect: &str, form: TableForm) -> Renderer {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         // A line that holds nothing but a tag leaves no line behind.
@@ -44,7 +45,8 @@ impl Renderer {
         environment.set_fuel(Some(FUEL));
         add_functions(&mut environment, parameters);
         let variables = parameters.iter().map(|(name, value)| (name, template_value(value)));
-        let context = Value::from_pairs(variables.chain([("dialect", Value::from(dialect))]));
+        let own = [("dialect", Value::from(dialect)), ("primary_key", Value::from(form.primary_key))];
+        let context = Value::from_pairs(variables.chain(own));
         Renderer { environment, context }
     }
 
@@ -107,12 +109,12 @@ mod tests {
     use super::*;
 
     fn render(template: &str) -> Result<String, TemplateError> {
-        Renderer::new(&Parameters::default(), "sqlite").render(template)
+        Renderer::new(&Parameters::default(), "sqlite", TableForm::default()).render(template)
     }
 
     #[test]
     fn data_come_from_one_stream() {
-        let renderer = Renderer::new(&Parameters::default(), "sqlite");
+        let renderer = Renderer::new(&Parameters::default(), "sqlite", TableForm::default());
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "13153");
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "75560");
     }

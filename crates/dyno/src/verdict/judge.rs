@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Figures, figures, is_disturbed, measured, used};
+use super::ladder::{Ladder, ladders};
 use super::overhead::{Overhead, overheads};
 use crate::answers::{self, Answer, AnswerVerdict, Reference};
 use crate::engine::Level;
@@ -27,6 +28,9 @@ pub struct Verdict {
     /// What encryption costs those contenders that encrypt, where the same engine took part without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overheads: Vec<Overhead>,
+    /// The ladders of a suite that has rungs, one for each test shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladders: Vec<Ladder>,
 }
 
 /// What may be said about a test.
@@ -103,7 +107,8 @@ pub fn judge(run: &Run) -> Verdict {
     let tests: Vec<TestVerdict> = run.shown_tests().map(|test| judge_test(run, &shown, test)).collect();
     let summaries = shown.iter().map(|&contender| summarize(run, &tests, contender)).collect();
     let overheads = overheads(run, &tests);
-    Verdict { tests, summaries, overheads }
+    let ladders = ladders(run, &tests);
+    Verdict { tests, summaries, overheads, ladders }
 }
 
 /// Whether a test is part of geometric means. Opening is not: it happens once, and deriving a key, slow on purpose,
@@ -119,7 +124,7 @@ fn is_unproved(run: &Run, contender: usize) -> bool {
 }
 
 fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
-    let floor_ns = floor(run, &test.id);
+    let floor_ns = floor(run, test);
     let (reference, mismatches) = judge_answers(run, shown, test);
     let mut cells: Vec<Cell> = shown
         .iter()
@@ -142,10 +147,12 @@ fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
     TestVerdict { id: test.id.clone(), title: test.title.clone(), reference, floor_ns, cells }
 }
 
-/// The null runner's median for the same work.
-fn floor(run: &Run, test: &str) -> Option<f64> {
+/// The null runner's median for the same work. A file it reads and splits as every contender must: that is work, and no
+/// cost of measuring.
+fn floor(run: &Run, test: &TestRecord) -> Option<f64> {
     let harness = run.contenders.iter().position(|contender| contender.harness)?;
-    figures(run, harness, test).summary.map(|summary| summary.median)
+    let summary = figures(run, harness, &test.id).summary.filter(|_| test.model != "import-file");
+    summary.map(|summary| summary.median)
 }
 
 /// How the right answer was chosen, and by contender what is wrong with those that differ from it.

@@ -6,6 +6,7 @@
 mod compare;
 mod figures;
 mod judge;
+mod ladder;
 mod latency;
 mod levels;
 mod overhead;
@@ -14,6 +15,7 @@ mod scaling;
 pub use compare::{CellComparison, Comparison, TestComparison, changes, compare};
 pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed, samples_of};
 pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, contenders_ratio, judge};
+pub use ladder::{Ladder, Rung, SafetyChange};
 pub use latency::{Percentiles, latency};
 pub use levels::{LevelRanking, Rank, mean_over, rank_levels};
 pub use overhead::Overhead;

@@ -3,11 +3,11 @@
 use std::ffi::CStr;
 
 use anyhow::Result;
-use dyno_protocol::{Column, Hello, Job, Server};
+use dyno_protocol::{Column, FileColumn, Hello, Job, Server};
 
 use super::client::Client;
 use super::scratch::Scratch;
-use crate::{Answer, Driver, Failure, KeyValue, Load, Rows, Scan, Statements, Visit, job};
+use crate::{Answer, Driver, Failure, Import, KeyValue, Load, Rows, Scan, Statements, Visit, job};
 
 /// A server as one client library reaches it.
 pub trait Engine: Sized {
@@ -96,6 +96,14 @@ impl<E: Engine> Rows for Trial<E> {
 
     fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
         self.scratch.client_mut().read_rows(table, columns, visit)
+    }
+
+    fn import(&mut self, import: &Import) -> Result<u64, Failure> {
+        self.scratch.client_mut().import(import)
+    }
+
+    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
+        self.scratch.client_mut().read_fields(table, columns, visit)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What each model does: its input loaded, its work between two readings of the clock, its answer.
 
+mod import;
 mod kv;
 mod rows;
 mod statements;
@@ -17,6 +18,7 @@ pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
         Work::Reopen {} => reopen(bench),
         Work::InsertRows(load) => rows::load(load, bench, D::insert_rows),
         Work::BulkLoad(load) => rows::load(load, bench, D::bulk_load),
+        Work::ImportFile(work) => import::import(work, bench),
         Work::Scan { table, columns, differ, sql } => rows::scan(table, columns, *differ, sql, bench),
         Work::KvPut { store, pairs, overwrite, commits } => kv::put(store, pairs, *overwrite, commits, bench),
         Work::KvGet { store, pairs, present } => kv::get(store, pairs, *present, bench),
@@ -37,6 +39,7 @@ fn reopen<D: Driver>(bench: &mut Bench<D>) -> Result<Sample> {
 pub fn read_back<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<()> {
     match work {
         Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
+        Work::ImportFile(work) => import::read_back(work, bench),
         Work::KvPut { .. } | Work::KvDelete { .. } => kv::digest(bench),
         Work::KvScan { .. } => kv::order(bench),
         Work::Statements { .. }

@@ -43,10 +43,11 @@ pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Ve
     Ok(contenders)
 }
 
-/// Asks each contender of the suite's own list who it is, and leaves out those that do not answer: a library,
-/// a language or a server that is not installed leaves the others working.
+/// Asks each contender of the suite's own list who it is, and leaves out those that do not answer or do none of the
+/// tests: a library, a language or a server that is not installed leaves the others working.
 pub fn at_hand(
     contenders: Vec<Contender>,
+    does_tests: impl Fn(&Contender) -> Result<()>,
     conduct: &Conduct,
     servers: &mut Servers,
     scratch: &Scratch,
@@ -54,7 +55,12 @@ pub fn at_hand(
     let mut found = Vec::new();
     let mut left_out = Vec::new();
     for contender in contenders {
-        match missing(&contender, conduct, servers, scratch)? {
+        let idle = does_tests(&contender).err().map(|error| format!("{error:#}"));
+        let why = match idle {
+            None => missing(&contender, conduct, servers, scratch)?,
+            idle => idle,
+        };
+        match why {
             None => found.push(contender),
             Some(why) => left_out.push(LeftOut { label: contender.label, why }),
         }

@@ -1,6 +1,7 @@
 //! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
 
 mod contenders;
+mod file;
 mod outset;
 mod request;
 
@@ -17,7 +18,7 @@ use crate::key::Key;
 use crate::machine::{Machine, Storage, allowed_cpus, cpu_list};
 use crate::output::Progress;
 use crate::placement::Placement;
-use crate::plan::{Plan, select};
+use crate::plan::{Plan, check_models, select};
 use crate::proof::{Proof, Prover, hold_together};
 use crate::record::{self, Ended, Run};
 use crate::report::Source;
@@ -102,14 +103,18 @@ fn perform(
     let memory_bytes = request.limits.memory_bytes;
     let conduct = Conduct { placement, pairing: place.placement, timeout, memory_bytes, interrupts };
     let mut servers = conduct.servers(&scratch);
-    let mut left_out = Vec::new();
     if request.by_suite {
-        (contenders, left_out) = at_hand(contenders, &conduct, &mut servers, &scratch)?;
+        let does_tests = |contender: &Contender| check_models(&request.suite, &selection, contender);
+        let (found, missing) = at_hand(contenders, does_tests, &conduct, &mut servers, &scratch)?;
+        contenders = found;
+        request.left_out.extend(missing);
         request.keep(&contenders).input()?;
     }
+    let file = request.file.as_ref().map(|file| file.path.as_path());
+    let inputs = scratch.inputs();
     let plan =
-        Plan::new(&request.suite, &request.parameters, contenders, &selection, &scratch.inputs()).input()?;
-    let mut run = Run { left_out, ..begin(request, &plan, machine, storage, &conduct) };
+        Plan::new(&request.suite, &request.parameters, contenders, &selection, &inputs, file).input()?;
+    let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;

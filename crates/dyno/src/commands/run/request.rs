@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::super::Input;
+use super::file;
 use crate::cli::{RerunArgs, RunArgs};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
-use crate::record::{self, Limits, Schedule};
+use crate::record::{self, FileRecord, LeftOut, Limits, RungRecord, Schedule};
 use crate::run::fresh_seed;
 use crate::server::ServerUrl;
-use crate::suite::{ParameterValue, Parameters, Published, Suite};
+use crate::suite::{ParameterValue, Parameters, Published, Suite, compared_with};
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -28,6 +29,12 @@ pub struct Request {
     pub limits: Limits,
     /// Whether nobody named the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
+    /// Those of the suite's contenders that nobody knows here.
+    pub left_out: Vec<LeftOut>,
+    /// The rungs of the suite's ladder.
+    pub rungs: Vec<RungRecord>,
+    /// The user's file in place of the suite's.
+    pub file: Option<FileRecord>,
 }
 
 /// The request of a command line; `n` is one of its sizes.
@@ -42,13 +49,22 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
     let short = [("scale", &arguments.scale), ("rows", &arguments.rows)];
     changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
     changes.extend(n.map(|n| ("n".to_owned(), n.to_owned())));
+    let file = arguments.file.as_deref().map(|path| file::adopt(path, &suite)).transpose()?;
+    if let Some((file, count)) = &file {
+        changes.retain(|(name, _)| name != count);
+        changes.push((count.clone(), file.records.to_string()));
+    }
     let parameters = Parameters::resolve(&suite.parameters, &changes)?;
-    let contenders = typed_contenders(arguments, &suite, registry)?;
+    let (contenders, left_out) = typed_contenders(arguments, &suite, registry)?;
+    ensure!(!contenders.is_empty() || !left_out.is_empty(), "no contender is named");
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
     Ok(Request {
         parameters,
         baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,
-        by_suite: arguments.with.is_empty() && arguments.urls.is_empty(),
+        by_suite: is_by_suite(arguments),
+        left_out,
+        rungs: rungs(&suite, registry),
+        file: file.map(|(file, _)| file),
         contenders,
         only: arguments.only.clone(),
         schedule: Schedule {
@@ -87,6 +103,9 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
         Some(url) => Contender::at(ServerUrl::parse(url)?, registry),
     });
     let contenders = contenders.collect::<Result<Vec<_>>>().input()?;
+    if let Some(file) = &old.suite.file {
+        file::check_unchanged(file, &suite).input()?;
+    }
     Ok(Request {
         suite,
         parameters: old.suite.parameters,
@@ -96,14 +115,47 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
         schedule: old.schedule,
         limits: old.limits,
         by_suite: false,
+        left_out: Vec::new(),
+        rungs: old.suite.rungs,
+        file: old.suite.file,
     })
 }
 
-/// The contenders named, or else the suite's.
-fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> Result<Vec<Contender>> {
+fn is_by_suite(arguments: &RunArgs) -> bool {
+    arguments.with.is_empty() && arguments.urls.is_empty()
+}
+
+/// The rungs of a suite, their contenders by label.
+fn rungs(suite: &Suite, registry: &Registry) -> Vec<RungRecord> {
+    let rungs = suite.rungs.iter().enumerate().map(|(index, rung)| {
+        let contender = Contender::parse(&rung.contender, registry);
+        RungRecord {
+            name: rung.name.clone(),
+            contender: contender.map_or(rung.contender.clone(), |contender| contender.label),
+            shows: rung.shows.clone(),
+            published: rung.published,
+            over: compared_with(&suite.rungs, index).map(str::to_owned),
+        }
+    });
+    rungs.collect()
+}
+
+/// The contenders named, or else the suite's; of a suite's, those that are not known here are left out: a runner may lack
+/// a driver or a way of working that others have.
+fn typed_contenders(
+    arguments: &RunArgs,
+    suite: &Suite,
+    registry: &Registry,
+) -> Result<(Vec<Contender>, Vec<LeftOut>)> {
     let mut names: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
-    if names.is_empty() && arguments.urls.is_empty() {
-        names.clone_from(&suite.contenders);
+    let mut left_out = Vec::new();
+    if is_by_suite(arguments) {
+        for label in suite.contenders() {
+            match Contender::parse(&label, registry) {
+                Ok(_) => names.push(label),
+                Err(error) => left_out.push(LeftOut { label, why: error.root_cause().to_string() }),
+            }
+        }
     }
     let mut contenders: Vec<Contender> = Vec::new();
     let named = names.iter().map(|name| Contender::parse(name, registry));
@@ -119,13 +171,14 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
         }
         contenders.push(contender);
     }
-    Ok(contenders)
+    Ok((contenders, left_out))
 }
 
-/// The label of the contender with which to compare: the one named, or the first.
+/// The label of the contender with which to compare: the one named, or the first that is an engine.
 fn baseline(name: Option<&str>, contenders: &[Contender], registry: &Registry) -> Result<String> {
     let Some(name) = name else {
-        return Ok(contenders.first().context("no contender is named")?.label.clone());
+        let engine = contenders.iter().find(|contender| !contender.engine.harness).or(contenders.first());
+        return Ok(engine.map_or_else(String::new, |contender| contender.label.clone()));
     };
     let is_one = |label: &str| contenders.iter().any(|contender| contender.label == label);
     if is_one(name) {

@@ -1,0 +1,201 @@
+//! The ladder of a suite: each rung with its rate, what it gains over the rung it changes, what it survives, and a bar.
+
+use std::collections::BTreeSet;
+
+use super::grid::{self, Grid};
+use super::{notes, units};
+use crate::record::{ContenderRecord, Run};
+use crate::statistics::Difference;
+use crate::verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
+
+/// The width of the longest bar.
+const BAR: usize = 12;
+/// Where a rung's name is cut for the terminal.
+const NAME: usize = 22;
+
+/// Whether contenders take part that are no rungs, so that a ladder does not show all there is.
+pub fn leaves_out(run: &Run, verdict: &Verdict) -> bool {
+    let rungs = || verdict.ladders.iter().flat_map(|ladder| &ladder.rungs);
+    run.shown_contenders().any(|(index, _)| !rungs().any(|rung| rung.contender == index))
+}
+
+/// A ladder as rows of text; with bars for the terminal.
+pub fn grid(run: &Run, verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
+    let is_published = ladder.rungs.iter().any(|rung| rung.published.is_some());
+    let title = verdict.tests.iter().find(|test| test.id == ladder.test).map_or("", |test| &test.title);
+    let mut header = ["", if bars { "rung" } else { title }, "survives", "rows/s", "gain", "over"]
+        .map(String::from)
+        .to_vec();
+    if bars {
+        header.push(" ".repeat(BAR));
+    }
+    if is_published {
+        header.push("published".into());
+    }
+    let longest = longest(run, ladder);
+    let rows = ladder.rungs.iter().enumerate().map(|(index, rung)| {
+        let name = if bars { cut(&rung.name) } else { rung.name.clone() };
+        let mut row = vec![(index + 1).to_string(), name, grid::level_name(&run.contenders[rung.contender])];
+        row.extend([rate(verdict, ladder, rung), gain(rung), over(rung)]);
+        if bars {
+            row.push(bar(rung, rung.over.and_then(|over| ladder.rungs[over].rate), longest));
+        }
+        if is_published {
+            row.push(rung.published.map_or("–".into(), units::rate));
+        }
+        row
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// What the figures, the marks and the rungs mean, and everything that did not hold.
+pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
+    let rungs = || verdict.ladders.iter().flat_map(|ladder| &ladder.rungs);
+    let mut lines = vec![
+        "Rows a second by the median time. A gain is how many times as fast a rung is as the one whose number stands under \
+         'over', with its 95 % interval."
+            .to_owned(),
+    ];
+    if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
+        lines.push("≈ no difference may be claimed".into());
+    }
+    if rungs().any(is_traded) {
+        lines.push("‡ bought with safety, or paid for it: the two rungs do not survive the same".into());
+    }
+    lines.extend(notes::fastest_mark(verdict));
+    lines.extend(notes::figure_marks(verdict));
+    let safeties_of = run.shown_contenders().filter_map(|(_, contender)| contender.safety.as_ref());
+    let caveats: BTreeSet<&String> = safeties_of.filter_map(|safety| safety.caveat.as_ref()).collect();
+    lines.extend(caveats.into_iter().map(|caveat| format!("† {caveat}")));
+    if let Some(ladder) = verdict.ladders.first() {
+        lines.extend(ladder.rungs.iter().enumerate().map(|(index, rung)| {
+            let label = &run.contenders[rung.contender].label;
+            format!("{} {} ({label}): {}", index + 1, rung.name, rung.shows)
+        }));
+        lines.extend(safeties(run, ladder));
+    }
+    let versions = run.shown_contenders().filter(|(_, contender)| !contender.harness);
+    let versions: BTreeSet<String> = versions.filter_map(|(_, contender)| version(contender)).collect();
+    lines.push(format!("Measured: {}.", versions.into_iter().collect::<Vec<_>>().join(", ")));
+    if rungs().any(|rung| rung.published.is_some()) {
+        lines.extend(notes::published(run));
+    }
+    lines.extend(notes::shortcomings(run, verdict));
+    lines
+}
+
+/// What rungs survive, each level with the numbers of those that have it.
+fn safeties(run: &Run, ladder: &Ladder) -> Vec<String> {
+    let mut known: Vec<(String, Vec<String>)> = Vec::new();
+    for (index, rung) in ladder.rungs.iter().enumerate() {
+        let contender = &run.contenders[rung.contender];
+        if contender.harness {
+            continue;
+        }
+        let (text, number) = (notes::safety(contender), (index + 1).to_string());
+        match known.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, numbers)) => numbers.push(number),
+            None => known.push((text, vec![number])),
+        }
+    }
+    known.into_iter().map(|(text, numbers)| format!("{}: {text}", numbers.join(", "))).collect()
+}
+
+fn version(contender: &ContenderRecord) -> Option<String> {
+    contender.hello.as_ref().map(|hello| format!("{} {}", contender.engine, hello.engine_version))
+}
+
+fn rate(verdict: &Verdict, ladder: &Ladder, rung: &Rung) -> String {
+    let test = verdict.tests.iter().find(|test| test.id == ladder.test);
+    let cell = test.and_then(|test| test.cells.iter().find(|cell| cell.contender == rung.contender));
+    let marks = cell.map(grid::marks).unwrap_or_default();
+    rung.rate.map_or("failed".into(), |rate| format!("{}{marks}", units::rate(rate)))
+}
+
+fn gain(rung: &Rung) -> String {
+    let Some(gain) = &rung.gain else {
+        return if rung.over.is_some() { "–".into() } else { String::new() };
+    };
+    let is_none = matches!(rung.difference, Some(Difference::None(_)));
+    let marks = [(is_none, " ≈"), (is_traded(rung), " ‡")];
+    let marks: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
+    format!("{}{marks}", grid::with_interval(gain, grid::Detail::Interval))
+}
+
+fn over(rung: &Rung) -> String {
+    rung.over.map_or(String::new(), |over| (over + 1).to_string())
+}
+
+fn is_traded(rung: &Rung) -> bool {
+    rung.gain.is_some() && matches!(rung.safety, Some(SafetyChange::Lower | SafetyChange::Higher))
+}
+
+/// The rate of the longest bar: the fastest rung's that inserts anything.
+fn longest(run: &Run, ladder: &Ladder) -> f64 {
+    let inserting = ladder.rungs.iter().filter(|rung| !run.contenders[rung.contender].harness);
+    inserting.filter_map(|rung| rung.rate).fold(0.0, f64::max)
+}
+
+/// A bar as long as the rate: dark what the rung compared with has too, lighter what is gained over it, dotted what is
+/// lost. One that is longer than there is room ends in an arrow.
+fn bar(rung: &Rung, other: Option<f64>, longest: f64) -> String {
+    let Some(own) = rung.rate.filter(|_| longest > 0.0 && !matches!(rung.standing, CellStanding::Wrong(_)))
+    else {
+        return " ".repeat(BAR);
+    };
+    if own > longest {
+        return format!("{}→", "█".repeat(BAR - 1));
+    }
+    let length = |rate: f64| ((rate / longest * BAR as f64).round() as usize).min(BAR);
+    let (own, other) = (length(own).max(1), length(other.unwrap_or(own)));
+    let dark = own.min(other.max(1));
+    let dots = other.saturating_sub(own);
+    format!(
+        "{}{}{}{}",
+        "█".repeat(dark),
+        "▒".repeat(own - dark),
+        "·".repeat(dots),
+        " ".repeat(BAR - own - dots)
+    )
+}
+
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some(_) => name.chars().take(NAME - 1).chain(['…']).collect(),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(own: f64, other: Option<f64>) -> String {
+        let rung = Rung {
+            name: "r".into(),
+            shows: String::new(),
+            contender: 0,
+            standing: CellStanding::Counts,
+            rate: Some(own),
+            interval: None,
+            extrapolated: false,
+            over: None,
+            gain: None,
+            difference: None,
+            level: None,
+            safety: None,
+            published: None,
+            published_gain: None,
+        };
+        bar(&rung, other, 120.0)
+    }
+
+    #[test]
+    fn a_bar_tells_what_is_gained_and_lost() {
+        assert_eq!(drawn(60.0, None), "██████      ");
+        assert_eq!(drawn(60.0, Some(30.0)), "███▒▒▒      ");
+        assert_eq!(drawn(60.0, Some(120.0)), "██████······");
+        assert_eq!(drawn(0.1, Some(0.1)), "█           ");
+        assert_eq!(drawn(500.0, None), "███████████→");
+    }
+}

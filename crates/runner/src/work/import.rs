@@ -1,0 +1,102 @@
+//! The model `import-file`.
+
+use std::ffi::CString;
+use std::fs::File;
+
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{ImportWork, Sample};
+use memchr::memchr_iter;
+use memmap2::Mmap;
+
+use super::{explain, timed};
+use crate::digest::TableDigest;
+use crate::import::Import;
+use crate::trial::Bench;
+use crate::{Answer, Driver, Failure};
+
+pub fn import<D: Driver>(work: &ImportWork, bench: &mut Bench<D>) -> Result<Sample> {
+    ensure!(work.delimiter.is_ascii(), "the delimiter {:?} is not one byte", work.delimiter);
+    let timed = timed(&work.commits, work.records);
+    // Also brings the file into the kernel's cache: reading it is timed, waiting for a device is not.
+    let cut = check(work, timed)?;
+    let [before, after] = [&work.before, &work.after].map(|list| texts(list));
+    let (before, after) = (before?, after?);
+    let Bench { driver, clock, answer, .. } = bench;
+    let (result, sample) = clock.time(|| {
+        let file = map(work)?;
+        execute(&before, driver, answer)?;
+        let done = driver.import(&part(work, &file, 0..cut, timed))?;
+        execute(&after, driver, answer)?;
+        Ok(done)
+    });
+    let done = result.map_err(|failure| explain(failure, "record", timed))?;
+    ensure!(done == timed, "{done} records were imported and {timed} were to be: the driver lost some");
+    let rest = work.records - timed;
+    if rest > 0 {
+        let file = map(work)?;
+        let others = Import { per_commit: None, ..part(work, &file, cut..file.len(), rest) };
+        let imported = driver.import(&others);
+        imported.map_err(|failure| explain(failure, "record (after the clock)", rest))?;
+    }
+    Ok(Sample { operations: done, rows: done, bytes: cut as u64, ..sample })
+}
+
+/// The digest of the columns that the file fills.
+pub fn read_back<D: Driver>(work: &ImportWork, bench: &mut Bench<D>) -> Result<()> {
+    let mut digest = TableDigest::new(work.columns.len(), []);
+    bench.driver.read_fields(&work.table, &work.columns, &mut |row| digest.add(row))?;
+    bench.answer.begin(true);
+    digest.answer().iter().for_each(|row| bench.answer.row(row));
+    Ok(())
+}
+
+/// Where in the file the records that are timed end. The file must be what the job says.
+fn check(work: &ImportWork, timed: u64) -> Result<usize> {
+    let file = map(work)?;
+    let (mut records, mut cut) = (0, 0);
+    for end in memchr_iter(b'\n', &file) {
+        records += 1;
+        if records == timed {
+            cut = end + 1;
+        }
+    }
+    ensure!(
+        (file.len() as u64, records) == (work.bytes, work.records) && file.last().is_none_or(|&b| b == b'\n'),
+        "the input {} has {} bytes and {records} records where {} and {} are promised: it is cut off or another",
+        work.file.display(),
+        file.len(),
+        work.bytes,
+        work.records
+    );
+    Ok(cut)
+}
+
+fn map(work: &ImportWork) -> Result<Mmap> {
+    let name = || format!("the input {}", work.file.display());
+    let file = File::open(&work.file).with_context(|| format!("cannot open {}", name()))?;
+    // SAFETY: dyno wrote the file for this trial and nothing changes it while the runner lives.
+    unsafe { Mmap::map(&file) }.with_context(|| format!("cannot map {}", name()))
+}
+
+fn part<'a>(work: &'a ImportWork, file: &'a [u8], range: std::ops::Range<usize>, records: u64) -> Import<'a> {
+    Import {
+        table: &work.table,
+        columns: &work.columns,
+        delimiter: work.delimiter as u8,
+        bytes: &file[range],
+        records,
+        per_commit: work.commits.per_commit,
+        file: (records == work.records).then_some(&work.file),
+    }
+}
+
+fn texts(statements: &[String]) -> Result<Vec<CString>> {
+    statements.iter().map(|sql| CString::new(sql.as_str()).context("a statement holds a NUL byte")).collect()
+}
+
+fn execute<D: Driver>(statements: &[CString], driver: &mut D, answer: &mut Answer) -> Result<(), Failure> {
+    for sql in statements {
+        driver.query(sql, answer).with_context(|| sql.to_string_lossy().into_owned())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The variant `beside`: the table is filled in a new file without journal and sync, which is then synced and renamed
+//! to the database's place, as `dyno import` makes a new database. After a power cut there is the old file or the new one.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::Value;
+use dyno_runner::{Failure, Import};
+
+use crate::Sqlite;
+use crate::connection::Connection;
+use crate::import::{self, Way};
+use crate::settings::Database;
+
+/// What makes the file quick to fill, and useless if the process dies: it is thrown away then.
+const PRAGMAS: [&CStr; 4] = [
+    c"PRAGMA journal_mode=OFF",
+    c"PRAGMA synchronous=OFF",
+    c"PRAGMA locking_mode=EXCLUSIVE",
+    c"PRAGMA cache_size=-65536",
+];
+
+/// Imports all records at once, whatever the transactions.
+pub fn import(sqlite: &mut Sqlite, import: &Import) -> Result<u64, Failure> {
+    check(sqlite)?;
+    let place = Path::new(OsStr::from_bytes(sqlite.location.as_bytes())).to_owned();
+    let new = place.with_extension("new");
+    let location = CString::new(new.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
+    let schema = schema(&sqlite.connection)?;
+    sqlite.connection.reopen(&location)?;
+    for sql in PRAGMAS.into_iter().chain(schema.iter().map(CString::as_c_str)) {
+        sqlite.connection.rows(sql)?;
+    }
+    let whole = Import { per_commit: None, ..*import };
+    let done = import::import(&sqlite.connection, &whole, Way::Typed)?;
+    sqlite.connection.disconnect()?;
+    replace(&new, &place)?;
+    sqlite.connection.connect(&sqlite.location)?;
+    sqlite.settings.apply(&sqlite.connection, sqlite.key.as_ref())?;
+    Ok(done)
+}
+
+/// What is there already would be lost.
+fn check(sqlite: &Sqlite) -> Result<()> {
+    ensure!(
+        sqlite.settings.database == Database::File,
+        "only a database in a file can be built beside its place"
+    );
+    let empty = sqlite.connection.total_changes() == 0;
+    ensure!(empty, "a database is built beside its place only while no table of it has rows");
+    Ok(())
+}
+
+/// The statements that made what is in the database, tables before their indexes.
+fn schema(connection: &Connection) -> Result<Vec<CString>> {
+    let rows = connection.rows(c"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")?;
+    let texts = rows.into_iter().flatten().map(|value| match value {
+        Value::Text(sql) => CString::new(sql).context("the schema holds a NUL byte"),
+        other => anyhow::bail!("the schema holds {other:?}"),
+    });
+    texts.collect()
+}
+
+/// Syncs a file, renames it to a place and syncs the folder.
+fn replace(new: &Path, place: &Path) -> Result<()> {
+    let synced = File::open(new).and_then(|file| file.sync_all());
+    synced.with_context(|| format!("cannot sync {}", new.display()))?;
+    fs::rename(new, place).with_context(|| format!("cannot rename {}", new.display()))?;
+    let folder = place.parent().unwrap_or(Path::new("/"));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .with_context(|| format!("cannot sync {}", folder.display()))
+}

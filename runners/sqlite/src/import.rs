@@ -1,0 +1,181 @@
+//! The model `import-file`: the ways of getting records into a table that the ladder of `suites/import.toml` climbs.
+
+use std::ffi::{CStr, c_int};
+
+use anyhow::{Context, Result, anyhow};
+use dyno_protocol::FieldKind;
+use dyno_runner::{Answer, Failure, Import};
+
+use crate::connection::Connection;
+use crate::prepared::{PARAMETERS, Prepared, ROWS, Transactions, insert_text, names, quoted};
+
+/// How records become rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A statement's text for each record, its values in it.
+    Text,
+    /// A prepared statement; SQLite copies the values that are bound.
+    Prepared,
+    /// A prepared statement; the values are bound where they lie in the file. The usual way.
+    NoCopy,
+    /// The same, whole numbers being bound as such.
+    Typed,
+    /// Prepared statements of many rows.
+    Multirow,
+    /// As `Typed`, into a new file that takes the place of the database.
+    Beside,
+}
+
+impl Way {
+    /// The way that a variant of the driver is about.
+    pub fn of(variant: Option<&str>) -> Way {
+        match variant {
+            Some("text") => Way::Text,
+            Some("prepared") => Way::Prepared,
+            Some("typed") => Way::Typed,
+            Some("multirow") => Way::Multirow,
+            Some("beside") => Way::Beside,
+            _ => Way::NoCopy,
+        }
+    }
+}
+
+/// Imports by one of the ways that fill a table of an open database. Returns how many records were inserted.
+pub fn import(connection: &Connection, import: &Import, way: Way) -> Result<u64, Failure> {
+    let before = connection.total_changes();
+    match way {
+        Way::Text => by_texts(connection, import)?,
+        Way::Prepared => {
+            by_statement(connection, import, |statement, place, field, _| statement.bind_copy(place, field))?
+        }
+        Way::NoCopy => {
+            by_statement(connection, import, |statement, place, field, _| statement.bind_text(place, field))?
+        }
+        Way::Typed | Way::Beside => by_statement(connection, import, bind_typed)?,
+        Way::Multirow => by_groups(connection, import)?,
+    }
+    Ok(connection.total_changes() - before)
+}
+
+/// Formats, compiles and executes a statement for each record.
+fn by_texts(connection: &Connection, import: &Import) -> Result<(), Failure> {
+    let columns = import.columns.iter().map(|column| column.name.as_str());
+    let head = format!("INSERT INTO {}({}) VALUES(", quoted(import.table), names(columns)).into_bytes();
+    let mut sql = head.clone();
+    let mut answer = Answer::new();
+    insert(connection, import, |fields| {
+        sql.truncate(head.len());
+        for field in fields {
+            sql.push(b'\'');
+            put_quoted(field, &mut sql);
+            sql.extend_from_slice(b"',");
+        }
+        sql.pop();
+        sql.extend_from_slice(b")\0");
+        let text = CStr::from_bytes_with_nul(&sql).context("a field holds a NUL byte")?;
+        connection.execute(text, &mut answer)
+    })
+}
+
+/// A field as it stands between quotes.
+#[inline]
+fn put_quoted(field: &[u8], sql: &mut Vec<u8>) {
+    if !field.contains(&b'\'') {
+        return sql.extend_from_slice(field);
+    }
+    for &byte in field {
+        sql.extend_from_slice(if byte == b'\'' { b"''" } else { std::slice::from_ref(&byte) });
+    }
+}
+
+/// Binds and executes one prepared statement for each record.
+#[inline]
+fn by_statement<'a>(
+    connection: &'a Connection,
+    import: &Import<'a>,
+    bind: impl Fn(&Prepared<'a>, c_int, &'a [u8], FieldKind) -> Result<()>,
+) -> Result<(), Failure> {
+    let columns = import.columns.iter().map(|column| column.name.as_str());
+    let statement = Prepared::new(connection, &insert_text(import.table, columns, 1)?)?;
+    insert(connection, import, |fields| {
+        for ((place, field), column) in (1..).zip(fields).zip(import.columns) {
+            bind(&statement, place, field, column.kind)?;
+        }
+        statement.execute()
+    })
+}
+
+/// Reads the records, hands each to `one` and commits as the import says.
+#[inline]
+fn insert<'a>(
+    connection: &Connection,
+    import: &Import<'a>,
+    mut one: impl FnMut(&[&'a [u8]]) -> Result<()>,
+) -> Result<(), Failure> {
+    let mut transactions = Transactions::new(connection, import.per_commit)?;
+    let mut reader = import.reader();
+    let mut index = 0;
+    while let Some(fields) = reader.next()? {
+        let mut record = || {
+            transactions.before()?;
+            one(fields)?;
+            transactions.after(1)
+        };
+        record().map_err(|error| Failure::at(index, error))?;
+        index += 1;
+    }
+    Ok(transactions.finish()?)
+}
+
+/// Binds a field as what it is.
+#[inline]
+fn bind_typed<'a>(statement: &Prepared<'a>, place: c_int, field: &'a [u8], kind: FieldKind) -> Result<()> {
+    match kind {
+        FieldKind::Text => statement.bind_text(place, field),
+        FieldKind::Integer => statement.bind_integer(place, integer(field)?),
+    }
+}
+
+#[inline]
+fn integer(field: &[u8]) -> Result<i64> {
+    let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| anyhow!("{:?} is no whole number", String::from_utf8_lossy(field)))
+}
+
+/// Binds many records to one statement and executes it; what is left over goes one by one.
+fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), Failure> {
+    let width = import.columns.len();
+    let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
+    let together = ROWS.min(PARAMETERS / width).min(transaction).max(1);
+    let columns = || import.columns.iter().map(|column| column.name.as_str());
+    let many = Prepared::new(connection, &insert_text(import.table, columns(), together)?)?;
+    let single = Prepared::new(connection, &insert_text(import.table, columns(), 1)?)?;
+    let mut transactions = Transactions::new(connection, import.per_commit)?;
+    let mut reader = import.reader();
+    let mut pending: Vec<&[u8]> = Vec::with_capacity(together * width);
+    let mut execute = |statement: &Prepared<'a>, fields: &[&'a [u8]], first: u64| {
+        let mut group = || {
+            transactions.before()?;
+            for (place, field) in (1..).zip(fields) {
+                statement.bind_text(place, field)?;
+            }
+            statement.execute()?;
+            transactions.after((fields.len() / width) as u64)
+        };
+        group().map_err(|error| Failure::at(first, error))
+    };
+    let mut first = 0;
+    while let Some(fields) = reader.next()? {
+        pending.extend_from_slice(fields);
+        if pending.len() == pending.capacity() {
+            execute(&many, &pending, first)?;
+            first += together as u64;
+            pending.clear();
+        }
+    }
+    for fields in pending.chunks(width) {
+        execute(&single, fields, first)?;
+        first += 1;
+    }
+    Ok(transactions.finish()?)
+}
