@@ -37,7 +37,8 @@ pub(super) fn write_files(paths: &[PathBuf], page: &Path) -> Result<()> {
 
 /// Writes the page to a file, which is replaced only once all of it is written.
 pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
-    let page = report::render(sources).input()?;
+    let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+    let page = if is_markdown { report::markdown(sources) } else { report::render(sources) }.input()?;
     let context = || format!("cannot write the page to {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(context)?;

@@ -54,6 +54,8 @@ pub(super) enum Chart {
     Years { series: Vec<Series> },
     /// Figures at several sizes, in panels beside each other. Nanoseconds, or so many in a second.
     Scaling { parameter: String, rate: bool, sizes: Vec<f64>, series: Vec<ScalingSeries> },
+    /// Rungs of a ladder, each from the rate of the one that it changes to its own. Rows a second.
+    Ladder { series: Vec<LadderSeries> },
     /// Percentiles of durations in rows. Nanoseconds.
     Latency { series: Vec<LatencySeries> },
 }
@@ -147,6 +149,29 @@ pub(super) struct ScalingPoint {
     pub value: f64,
     pub interval: Option<Interval>,
     pub text: String,
+}
+
+/// The rungs in one test.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LadderSeries {
+    pub name: String,
+    pub rows: Vec<LadderRow>,
+}
+
+/// A rung.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LadderRow {
+    pub label: String,
+    pub text: String,
+    /// The place of its safety level, the safest first.
+    pub level: usize,
+    pub rate: Option<f64>,
+    pub interval: Option<Interval>,
+    /// The rate of the rung that it changes.
+    pub from: Option<f64>,
+    /// Whether that one stands right above it.
+    pub next: bool,
+    pub published: Option<f64>,
 }
 
 /// The percentiles of one test.

@@ -150,7 +150,7 @@ fn conclude(
     options: &ShowOptions,
     interrupts: &Interrupts,
 ) -> Result<Exit> {
-    let shown = show::results(run, options)?;
+    let shown = show::results(run, path, options)?;
     result?;
     if let Some(page) = &place.report {
         report::write(&[Source::new(path, run.clone())], page)?;

@@ -42,7 +42,7 @@ pub(in crate::report) fn encryption(run: &Run, verdict: &Verdict) -> Option<View
     );
     Some(View {
         anchor: "encryption".into(),
-        title: "What encryption costs".into(),
+        title: "What encryption costs: more time than unencrypted".into(),
         text: "Each contender that encrypts over the same engine and driver without, as safe as it. In the chart \
                the geometric mean over the tests that both passed, opening left out: deriving a key happens once, and is \
                slow on purpose. A mean of unlike things; the table has each test. ≈ means that no difference may be claimed."

@@ -4,6 +4,7 @@
 pub(super) mod comparison;
 mod cost;
 mod encryption;
+mod ladder;
 mod latency;
 pub(super) mod published;
 mod scaling;
@@ -40,6 +41,7 @@ pub(super) struct View {
 /// The runs are of several sizes and cannot be set side by side.
 pub(super) fn views(sources: &[Source], run: &Run, verdict: &Verdict) -> Result<Vec<View>> {
     let mut views = Vec::new();
+    views.extend(ladder::ladder(run, verdict));
     views.extend(scaling::scaling(sources)?);
     views.extend(encryption::encryption(run, verdict));
     views.extend(cost::driver_tax(run, verdict));
