@@ -92,7 +92,18 @@ const charts = {
   ladder({ series }, width, figure) {
     const LEVELS = [["survives power loss", 0], ["survives a crash of the process", 4], ["may lose commits in a crash", 1], ["keeps nothing, or unknown", 5]];
     const { rows } = series[chosen(figure)];
-    const at = layout([{ head: "" }, ...(width < NARROW ? [{ head: "" }, { head: "" }] : []), ...rows], width);
+    const keys = LEVELS.map(([words, colour], place) => ({ words, colour, place })).filter((key) => rows.some((row) => row.level === key.place));
+    if (rows.some((row) => row.published)) keys.push({ words: "published, other hardware", place: -1 });
+    let [x, y] = [6, 12];
+    for (const key of keys) {
+      const long = key.words.length * 6.8 + 34;
+      if (x + long > width && x > 6) [x, y] = [6, y + 20];
+      Object.assign(key, { x, y });
+      x += long;
+    }
+    // The words for the marks stand where headings would.
+    const above = Math.ceil((y + 12) / 30);
+    const at = layout([...Array(above).fill({ head: "" }), ...rows], width);
     const right = rightMargin(at.lines);
     const lines = at.lines.filter((row) => row.rate !== null).map((row) => ({ ...row, colour: LEVELS[row.level][1] }));
     const ends = lines.flatMap((row) => [row.rate, row.from, row.published, row.interval?.low, row.interval?.high].filter((x) => x > 0));
@@ -107,21 +118,12 @@ const charts = {
     // A line down from each rung to the next one that begins there.
     const down = steps.filter((row) => row.next).map((row) => ({ ...row, above: lines[lines.indexOf(row) - 1]?.y ?? row.y }));
     const published = lines.filter((row) => row.published > 0);
-    const used = LEVELS.map((level, place) => [...level, place]).filter(([, , place]) => lines.some((row) => row.level === place));
-    const keys = [...used.map(([words, colour, place]) => ({ words, colour, place })), ...(published.length ? [{ words: "published, other hardware", place: -1 }] : [])];
-    let [x, y] = [6, 12];
-    for (const key of keys) {
-      const long = key.words.length * 6.8 + 34;
-      if (x + long > width && x > 6) [x, y] = [6, y + 20];
-      Object.assign(key, { x, y });
-      x += long;
-    }
     const legend = { frameAnchor: "left", y: "y" };
     return plot({
       width, height: at.bottom + 30, marginLeft: at.margin, marginRight: right, marginTop: 0, marginBottom: 30,
       x: { type: "log", domain },
       marks: [
-        Plot.link(ticks, { x1: (d) => d, x2: (d) => d, y1: 34, y2: at.bottom, stroke: "var(--line)", strokeLinecap: "butt" }),
+        Plot.link(ticks, { x1: (d) => d, x2: (d) => d, y1: above * 30 + 4, y2: at.bottom, stroke: "var(--line)", strokeLinecap: "butt" }),
         Plot.axisX(ticks, { tickFormat: rate, label: null, tickSize: 0, color: "var(--quiet)" }),
         Plot.link(down, { x: "from", y1: "above", y2: (d) => d.y + 7, stroke: "var(--quiet)", strokeWidth: 1, strokeOpacity: 0.7, strokeLinecap: "butt" }),
         Plot.link(gains, { ...bar, stroke: colour, strokeOpacity: 0.55, strokeWidth: 14 }),
@@ -129,8 +131,8 @@ const charts = {
         Plot.link(losses, { ...bar, stroke: "var(--paper)", strokeWidth: 11 }),
         Plot.link(lines.filter((row) => row.interval), { x1: (d) => d.interval.low, x2: (d) => d.interval.high, y: "y", stroke: colour, strokeWidth: 2.5, strokeLinecap: "butt" }),
         Plot.dot(lines, { x: "rate", y: "y", r: 5, symbol: (d) => SYMBOLS[d.level], fill: colour, stroke: "var(--paper)", strokeWidth: 1, title: said }),
-        Plot.dot(published, { x: "published", y: "y", r: 4.5, symbol: "diamond", fill: "var(--paper)", stroke: "var(--ink)", strokeWidth: 1.4, title: (d) => `${d.label}: ${rate(d.published)} published` }),
-        ...keys.map((key) => Plot.dot([key], { ...legend, r: 5, dx: key.x - at.margin + 4, symbol: SYMBOLS[key.place] ?? "diamond", fill: key.place < 0 ? "var(--paper)" : colour(key), stroke: key.place < 0 ? "var(--ink)" : "none" })),
+        Plot.dot(published, { x: "published", y: "y", r: 4.5, symbol: "times", stroke: "var(--ink)", strokeWidth: 1.6, title: (d) => `${d.label}: ${rate(d.published)} published` }),
+        ...keys.map((key) => Plot.dot([key], { ...legend, r: 5, dx: key.x - at.margin + 4, ...(key.place < 0 ? { symbol: "times", stroke: "var(--ink)", strokeWidth: 1.6 } : { symbol: SYMBOLS[key.place], fill: colour(key) }) })),
         ...keys.map((key) => Plot.text([key], { ...legend, text: "words", textAnchor: "start", dx: key.x - at.margin + 14, fill: "var(--quiet)" })),
         ...rowTexts(at, width, right),
       ],

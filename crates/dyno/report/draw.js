@@ -30,6 +30,12 @@ function cut(label, longest) {
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }
 
+/** The same cut in its middle, where names differ at their ends. */
+function squeeze(label, longest) {
+  const tail = Math.floor(longest * 0.55);
+  return label.length > longest ? `${label.slice(0, longest - 1 - tail)}…${label.slice(-tail)}` : label;
+}
+
 /** Places rows under each other: each gets its middle `y`; in a narrow chart the label has a line of its own. */
 function layout(rows, width) {
   const narrow = width < NARROW;

@@ -35,15 +35,15 @@ Object.assign(charts, {
     const lines = families.map((family) => placed.filter((point) => point.family === family).sort((a, b) => a.year - b.year)).filter((line) => line.length > 1);
     const ticks = logTicks(...domain, height);
     const said = isRate ? rate : (x) => duration(x * 1e9);
-    const longest = narrow ? 12 : 26;
+    const longest = narrow ? 13 : 26;
     // A column's labels stand to its right; to its left where the next column is too near for them.
     const span = years.at(-1) - years[0] + 1.4;
     const gap = (a, b) => ((b - a) * (width - 260)) / span;
     const leftward = new Set(years.filter((year, i) => i + 1 < years.length && gap(year, years[i + 1]) < 150 && (i === 0 || years[i] - years[i - 1] > years[i + 1] - years[i])));
     const near = years.some((year, i) => i > 0 && gap(years[i - 1], year) < 44);
-    const room = (year) => Math.max(...placed.filter((point) => point.year === year).map((point) => cut(point.label, longest).length)) * 6.6 + 14;
+    const room = (year) => Math.max(...placed.filter((point) => point.year === year).map((point) => squeeze(point.label, longest).length)) * 6.6 + 14;
     const label = (points, dx, textAnchor) =>
-      Plot.text(points, { x: "year", y: "labelY", text: (d) => cut(d.label, longest), dx, textAnchor, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 });
+      Plot.text(points, { x: "year", y: "labelY", text: (d) => squeeze(d.label, longest), dx, textAnchor, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 });
     const marginLeft = 56 + (leftward.has(years[0]) ? room(years[0]) : 0);
     return plot({
       width, height, marginLeft, marginRight: room(years.at(-1)), marginTop: 16, marginBottom: 36,

@@ -7,7 +7,7 @@ use super::sections::anchor;
 use super::words;
 use crate::output::grid::{self, Detail};
 use crate::output::{self, Measure, units};
-use crate::record::Run;
+use crate::record::{ContenderRecord, Run};
 use crate::verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
 
 /// With more contenders than this, and fewer tests, each contender has a row and each test a column.
@@ -58,35 +58,46 @@ struct GlanceCell {
 }
 
 pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Overview {
-    let contenders: Vec<Heading> = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
-    let turned = contenders.len() > ABREAST && contenders.len() > verdict.tests.len();
-    let (corner, columns, rows) = if turned {
-        let tests = verdict.tests.iter().map(|judged| column(run, judged));
-        let row = |(place, heading): (usize, Heading)| {
-            let cells = verdict.tests.iter().map(|judged| cell(run, judged, &judged.cells[place]));
-            (
-                words::place(&run.contenders[verdict.tests[0].cells[place].contender]),
-                GlanceRow { heading, cells: cells.collect() },
-            )
-        };
-        let mut rows: Vec<(usize, GlanceRow)> = contenders.into_iter().enumerate().map(row).collect();
-        // The safest first, and within a level as they were named.
-        rows.sort_by_key(|(place, _)| *place);
-        ("Contender", tests.collect(), rows.into_iter().map(|(_, row)| row).collect())
-    } else {
-        let row = |judged: &TestVerdict| GlanceRow {
-            heading: Heading {
-                id: Some(judged.id.clone()),
-                name: judged.title.clone(),
-                below: String::new(),
-                anchor: anchor(&judged.id),
-            },
-            cells: judged.cells.iter().map(|found| cell(run, judged, found)).collect(),
-        };
-        ("Test", contenders, verdict.tests.iter().map(row).collect())
+    let contenders = run.shown_contenders().count();
+    let (corner, columns, rows) = match contenders > ABREAST && contenders > verdict.tests.len() {
+        true => (
+            "Contender",
+            verdict.tests.iter().map(|judged| column(run, judged)).collect(),
+            turned(run, verdict),
+        ),
+        false => {
+            let columns = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
+            ("Test", columns, verdict.tests.iter().map(|judged| test(run, judged)).collect())
+        }
     };
     let rates = run.suite.figure == crate::suite::Figure::Rate;
     Overview { figure: figure(run, rankings), corner, columns, rows, rates }
+}
+
+/// A test's row.
+fn test(run: &Run, judged: &TestVerdict) -> GlanceRow {
+    let heading = Heading {
+        id: Some(judged.id.clone()),
+        name: judged.title.clone(),
+        below: String::new(),
+        anchor: anchor(&judged.id),
+    };
+    GlanceRow { heading, cells: judged.cells.iter().map(|found| cell(run, judged, found)).collect() }
+}
+
+/// A row for each contender: the safest first, the harness last, and within a level as they were named.
+fn turned(run: &Run, verdict: &Verdict) -> Vec<GlanceRow> {
+    let place = |record: &ContenderRecord| match record.harness {
+        true => words::LEVELS.len(),
+        false => words::place(words::level(record)),
+    };
+    let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
+        let cells = verdict.tests.iter().map(|judged| cell(run, judged, &judged.cells[column]));
+        (place(record), GlanceRow { heading: contender(run, index), cells: cells.collect() })
+    };
+    let mut rows: Vec<(usize, GlanceRow)> = run.shown_contenders().enumerate().map(row).collect();
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
 fn contender(run: &Run, index: usize) -> Heading {

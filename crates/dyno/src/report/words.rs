@@ -42,9 +42,9 @@ pub(super) fn short(contender: &ContenderRecord) -> &'static str {
 pub(super) const LEVELS: [Option<Level>; 4] =
     [Some(Level::PowerLoss), Some(Level::ProcessCrash), Some(Level::None), None];
 
-/// The place of a contender's level among them.
-pub(super) fn place(contender: &ContenderRecord) -> usize {
-    LEVELS.iter().position(|known| *known == level(contender)).unwrap_or(LEVELS.len())
+/// The place of a level among them.
+pub(super) fn place(level: Option<Level>) -> usize {
+    LEVELS.iter().position(|known| *known == level).unwrap_or(LEVELS.len())
 }
 
 /// `2.29× (2.10–2.41)`.

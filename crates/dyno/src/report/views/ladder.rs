@@ -17,7 +17,7 @@ pub(in crate::report) fn ladder(run: &Run, verdict: &Verdict) -> Option<View> {
     let series: Vec<LadderSeries> = verdict
         .ladders
         .iter()
-        .map(|ladder| LadderSeries { name: title(ladder), rows: rows(run, ladder) })
+        .map(|ladder| LadderSeries { name: title(ladder), rows: rows(ladder) })
         .collect();
     let several = series.len() > 1;
     let spoken: Vec<String> =
@@ -47,13 +47,13 @@ pub(in crate::report) fn ladder(run: &Run, verdict: &Verdict) -> Option<View> {
     })
 }
 
-fn rows(run: &Run, ladder: &Ladder) -> Vec<LadderRow> {
+fn rows(ladder: &Ladder) -> Vec<LadderRow> {
     let row = |(index, rung): (usize, &Rung)| {
         let over = rung.over.filter(|_| rung.gain.is_some());
         LadderRow {
             label: format!("{} {}", index + 1, rung.name),
             text: said(rung),
-            level: words::place(&run.contenders[rung.contender]),
+            level: words::place(rung.level),
             rate: rung.rate,
             interval: rung.interval,
             from: over.and_then(|over| ladder.rungs[over].rate),
