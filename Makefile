@@ -58,7 +58,8 @@ bench: build
 import-parquet:
 	$(CARGO) build --release -p dyno --features parquet
 
-# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium.
+# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium. Contenders that are
+# not at hand are left out.
 gallery: build
 	sh scripts/gallery.sh
 

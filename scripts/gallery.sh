@@ -1,35 +1,74 @@
 #!/bin/sh
-# Runs every suite a few times and writes its page and a picture of it to docs/gallery/. What a run measures
-# is in its page and in results/gallery/; GALLERY_TRIALS and DYNO say how often and with which program.
+# Runs suites at a small size and writes their pages, a picture of each and an index to docs/gallery/.
+#
+#   scripts/gallery.sh [SUITE...]          all of suites/, where none is named
+#
+# GALLERY_TRIALS (8: as many as carry intervals) and GALLERY_SCALE (small or tiny) say how much is measured, DYNO with
+# which program. What a run measured is in its page and in results/gallery/.
 set -eu
 cd "$(dirname "$0")/.."
 
-dyno=${DYNO:-target/release/dyno}
-# As many as carry intervals.
+dyno=${DYNO:-${CARGO_TARGET_DIR:-target}/release/dyno}
 trials=${GALLERY_TRIALS:-8}
+scale=${GALLERY_SCALE:-small}
 folder=docs/gallery
+results=results/gallery
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo "gallery: the pictures need Chromium: sudo apt-get install chromium" >&2
     exit 1
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$folder"
+mkdir -p "$folder" "$results"
 
-for file in suites/*.toml; do
-    suite=$(basename "$file" .toml)
+# What a suite is run with: enough to show its views, small enough for a coffee.
+options() { # SUITE
+    case $1-$scale in
     # The contenders are the suite's own, but where the servers of other engines are worth a picture.
-    with=
-    [ "$suite" != speedtest ] || with="--with sqlite,sqlite:wal,sqlite:nosync,postgres,mariadb"
+    speedtest-small) echo "--with sqlite,sqlite:wal,sqlite:nosync,postgres,mariadb" ;;
+    speedtest-tiny) echo "--with sqlite,sqlite:wal,sqlite:nosync --scale 0.02" ;;
+    encryption-small) echo "--scale 0.2" ;;
+    encryption-tiny) echo "--scale 0.02" ;;
+    intuition-small) echo "--rows 20000" ;;
+    intuition-tiny) echo "--rows 500" ;;
+    # 5,000 pairs are a size of the page of 2009; the last is the one of which the page is.
+    kv-small) echo "--n 500,50000,5000 --latency" ;;
+    kv-tiny) echo "--n 100,300 --latency" ;;
+    import*-small) echo "--rows 100000" ;;
+    import*-tiny) echo "--rows 500" ;;
+    *) echo "" ;;
+    esac
+}
+
+# The part of a page at its top: what a README has room for.
+picture() { # PAGE PNG
+    # Run as root, Chromium needs to be told that it has no sandbox.
+    "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1500 \
+        --virtual-time-budget=5000 --screenshot="$work/picture.png" "file://$1" 2>/dev/null
+    mv "$work/picture.png" "$2"
+}
+
+# A page with its picture for everything that is in the folder, so that a suite may be run by itself.
+index() {
+    echo "# Gallery"
+    echo
+    echo "Pages of real runs at a small size, made by \`make gallery\`. GitHub shows a page's source: download it, or look at"
+    echo "its picture here. Each holds its run file, which \`dyno rerun\` repeats."
+    for page in "$folder"/*.html; do
+        suite=$(basename "$page" .html)
+        printf '\n## %s\n\n[![The page of %s](%s.png)](%s.html)\n' "$suite" "$suite" "$suite" "$suite"
+    done
+}
+
+[ $# -gt 0 ] || set -- $(cd suites && ls *.toml | sed 's/\.toml$//')
+for suite; do
     echo "gallery: $suite"
     # 3 means that something failed or gave a wrong answer: the page shows it.
-    "$dyno" run "$suite" $with --trials "$trials" --quiet \
-        --out "results/gallery/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
+    "$dyno" run "$suite" $(options "$suite") --trials "$trials" --quiet \
+        --out "$results/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue
     }
-    # Run as root, Chromium needs to be told that it has no sandbox.
-    "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1500 \
-        --virtual-time-budget=5000 --screenshot="$work/$suite.png" "file://$PWD/$folder/$suite.html" 2>/dev/null
-    mv "$work/$suite.png" "$folder/$suite.png"
+    picture "$PWD/$folder/$suite.html" "$folder/$suite.png"
 done
+index >"$folder/README.md"

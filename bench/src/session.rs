@@ -100,7 +100,7 @@ impl Session {
         let parameters = Parameters::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
         let scratch = Scratch::create(dir)?;
         let selection = select(&suite, measured.only)?;
-        let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs())?;
+        let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs(), None)?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
         let tests = plan.tests.len();
         let comparisons = compared.iter().enumerate().flat_map(|(place, contender)| {

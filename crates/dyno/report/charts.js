@@ -1,19 +1,20 @@
-// One function for each kind of chart; report/charts.rs describes their data.
+// Charts of rows, a function for each kind; report/charts.rs describes their data. lines.js has the others.
 "use strict";
 
 const charts = {
   /** Every sample of each contender in a row, with median and interval. */
-  samples({ log, rows }, width) {
+  samples({ log, count, rows }, width) {
+    const [value, format] = measure(count);
     const at = layout(rows, width);
     const right = rightMargin(at.lines);
     const blocks = Math.max(1, ...at.lines.flatMap((row) => [...row.used, ...row.left_out].map(([block]) => block)));
     const dots = (kind) =>
-      at.lines.flatMap((row) => row[kind].map(([block, ns]) => ({ ns, y: row.y - 10 + (20 * (block - 0.5)) / blocks, row, block })));
-    const all = [...dots("used"), ...dots("left_out")].map((dot) => dot.ns);
+      at.lines.flatMap((row) => row[kind].map(([block, ns]) => ({ ns, x: value(ns), y: row.y - 10 + (20 * (block - 0.5)) / blocks, row, block })));
+    const all = [...dots("used"), ...dots("left_out")].map((dot) => dot.x);
     if (all.length === 0) return null;
     const domain = log ? [Math.min(...all) * 0.9, Math.max(...all) * 1.1] : [0, Math.max(...all) * 1.02];
     const inner = width - at.margin - right;
-    const said = (dot) => `${dot.row.label}, block ${dot.block}: ${duration(dot.ns)}`;
+    const said = (dot) => `${dot.row.label}, block ${dot.block}: ${format(dot.x)}${count ? `, ${duration(dot.ns)}` : ""}`;
     const measured = at.lines.filter((row) => row.median !== null);
     const ticks = log ? logTicks(...domain, inner) : Math.max(2, Math.round(inner / 110));
     return plot({
@@ -21,11 +22,11 @@ const charts = {
       x: { type: log ? "log" : "linear", domain },
       marks: [
         Plot.gridX({ ticks, stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.axisX({ ticks, tickFormat: duration, label: null, tickSize: 0, color: "var(--quiet)" }),
-        Plot.link(measured.filter((row) => row.interval), { x1: (d) => d.interval.low, x2: (d) => d.interval.high, y: "y", stroke: colour, strokeOpacity: 0.28, strokeWidth: 20, strokeLinecap: "butt" }),
-        Plot.dot(dots("left_out"), { x: "ns", y: "y", r: 1.9, stroke: (d) => colour(d.row), strokeOpacity: 0.8, strokeWidth: 0.8, title: (d) => `${said(d)}, disturbed` }),
-        Plot.dot(dots("used"), { x: "ns", y: "y", r: 2.1, fill: (d) => colour(d.row), fillOpacity: 0.75, title: said }),
-        Plot.link(measured, { x: "median", y1: (d) => d.y - 12, y2: (d) => d.y + 12, stroke: colour, strokeWidth: 2.5, strokeLinecap: "butt" }),
+        Plot.axisX({ ticks, tickFormat: format, label: null, tickSize: 0, color: "var(--quiet)" }),
+        Plot.link(measured.filter((row) => row.interval), { x1: (d) => value(d.interval.low), x2: (d) => value(d.interval.high), y: "y", stroke: colour, strokeOpacity: 0.28, strokeWidth: 20, strokeLinecap: "butt" }),
+        Plot.dot(dots("left_out"), { x: "x", y: "y", r: 1.9, stroke: (d) => colour(d.row), strokeOpacity: 0.8, strokeWidth: 0.8, title: (d) => `${said(d)}, disturbed` }),
+        Plot.dot(dots("used"), { x: "x", y: "y", r: 2.1, fill: (d) => colour(d.row), fillOpacity: 0.75, title: said }),
+        Plot.link(measured, { x: (d) => value(d.median), y1: (d) => d.y - 12, y2: (d) => d.y + 12, stroke: colour, strokeWidth: 2.5, strokeLinecap: "butt" }),
         ...rowTexts(at, width, right),
       ],
     });
@@ -57,52 +58,83 @@ const charts = {
     });
   },
 
-  /** Seconds over years: what others published, and this run. */
-  years({ series }, width, figure) {
-    const chosen = figure.closest("section").querySelector("select.series");
-    const points = series[Number(chosen?.value ?? 0)].points;
-    if (points.length === 0) return null;
-    const narrow = width < NARROW;
-    const height = narrow ? 420 : 380;
-    const seconds = points.map((point) => point.seconds);
-    const domain = [Math.min(...seconds) / 1.5, Math.max(...seconds) * 1.5];
-    const scale = (value) => 16 + ((height - 52) * (Math.log(domain[1]) - Math.log(value))) / (Math.log(domain[1]) - Math.log(domain[0]));
-    const years = [...new Set(points.map((point) => point.year))].sort((a, b) => a - b);
-    // Labels of one year push each other apart, from the top down.
-    const placed = years.flatMap((year) => {
-      let last = -Infinity;
-      const column = points.filter((point) => point.year === year).sort((a, b) => b.seconds - a.seconds);
-      return column.map((point) => {
-        const y = scale(point.seconds);
-        last = Math.max(y, last + 14);
-        return { ...point, y, labelY: last };
-      });
-    });
-    const families = [...new Set(placed.map((point) => point.family).filter(Boolean))];
-    const lines = families.map((family) => placed.filter((point) => point.family === family).sort((a, b) => a.year - b.year)).filter((line) => line.length > 1);
-    const ticks = logTicks(...domain, height);
-    const second = (x) => duration(x * 1e9);
-    const longest = narrow ? 12 : 26;
-    // A column's labels stand to its right; to its left where the next column is too near for them.
-    const span = years.at(-1) - years[0] + 1.4;
-    const gap = (a, b) => ((b - a) * (width - 260)) / span;
-    const leftward = new Set(years.filter((year, i) => i + 1 < years.length && gap(year, years[i + 1]) < 150 && (i === 0 || years[i] - years[i - 1] > years[i + 1] - years[i])));
-    const near = years.some((year, i) => i > 0 && gap(years[i - 1], year) < 44);
-    const room = (year) => Math.max(...placed.filter((point) => point.year === year).map((point) => cut(point.label, longest).length)) * 6.6 + 14;
-    const label = (points, dx, textAnchor) =>
-      Plot.text(points, { x: "year", y: "labelY", text: (d) => cut(d.label, longest), dx, textAnchor, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 });
-    const marginLeft = 56 + (leftward.has(years[0]) ? room(years[0]) : 0);
+  /** Percentiles of durations in rows: a median, what few operations exceed, and the slowest. */
+  latency({ series }, width, figure) {
+    const { clock, rows } = series[chosen(figure)];
+    const at = layout(rows, width);
+    const right = rightMargin(at.lines);
+    const places = ["p50", "p90", "p99", "p999", "max"];
+    const dots = at.lines.flatMap((row) => places.map((place) => ({ row, place, y: row.y, ns: row.percentiles[place] })));
+    const ends = [...dots.map((dot) => dot.ns), ...(clock ? [clock] : [])].map((ns) => Math.max(ns, 1));
+    const domain = [Math.min(...ends) / 1.3, Math.max(...ends) * 1.3];
+    const ticks = logTicks(...domain, width - at.margin - right);
+    const names = { p50: "median", p90: "90 %", p99: "99 %", p999: "99.9 %", max: "slowest" };
+    const of = (...wanted) => dots.filter((dot) => wanted.includes(dot.place));
+    const shown = { x: "ns", y: "y", title: (d) => `${d.row.label}, ${names[d.place]}: ${duration(d.ns)}` };
     return plot({
-      width, height, marginLeft, marginRight: room(years.at(-1)), marginTop: 16, marginBottom: 36,
-      x: { domain: [years[0] - 0.8, years.at(-1) + 0.6] },
+      width, height: at.bottom + 30, marginLeft: at.margin, marginRight: right, marginTop: 0, marginBottom: 30,
+      x: { type: "log", domain },
       marks: [
-        Plot.gridY(ticks.map(scale), { stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.text(ticks, { y: scale, text: second, frameAnchor: "left", textAnchor: "end", dx: 48 - marginLeft, fill: "var(--quiet)" }),
-        Plot.axisX(years, { tickFormat: (year) => (near ? `’${String(year).slice(2)}` : `${year}`), label: null, tickSize: 0, color: "var(--quiet)" }),
-        ...lines.map((line) => Plot.line(line, { x: "year", y: "y", stroke: colour(line[0]), strokeOpacity: 0.4, strokeDasharray: "4 4" })),
-        Plot.dot(placed, { x: "year", y: "y", r: 4.5, fill: (d) => (d.today ? colour(d) : "var(--paper)"), stroke: colour, strokeWidth: 1.8, title: "text" }),
-        label(placed.filter((point) => !leftward.has(point.year)), 11, "start"),
-        label(placed.filter((point) => leftward.has(point.year)), -11, "end"),
+        Plot.gridX(ticks, { stroke: "var(--line)", strokeOpacity: 1 }),
+        Plot.axisX(ticks, { tickFormat: duration, label: null, tickSize: 0, color: "var(--quiet)" }),
+        ...(clock ? [Plot.ruleX([clock], { stroke: "var(--quiet)", strokeDasharray: "3 4" })] : []),
+        Plot.link(at.lines, { x1: (d) => d.percentiles.p50, x2: (d) => d.percentiles.p99, y: "y", stroke: colour, strokeOpacity: 0.45, strokeWidth: 6, strokeLinecap: "butt" }),
+        Plot.link(at.lines, { x1: (d) => d.percentiles.p99, x2: (d) => d.percentiles.max, y: "y", stroke: colour, strokeOpacity: 0.6, strokeWidth: 1.2 }),
+        Plot.link(of("p90", "p99", "p999"), { x: "ns", y1: (d) => d.y - 6, y2: (d) => d.y + 6, stroke: (d) => colour(d.row), strokeWidth: 2, strokeLinecap: "butt", title: shown.title }),
+        Plot.dot(of("p50"), { ...shown, r: 5, fill: (d) => colour(d.row) }),
+        Plot.dot(of("max"), { ...shown, r: 4, fill: "var(--paper)", stroke: (d) => colour(d.row), strokeWidth: 1.8 }),
+        ...rowTexts(at, width, right),
+      ],
+    });
+  },
+
+  /** The rungs of a ladder as a waterfall: each bar from the rate of the rung that it changes to its own. */
+  ladder({ series }, width, figure) {
+    const LEVELS = [["survives power loss", 0], ["survives a crash of the process", 4], ["may lose commits in a crash", 1], ["keeps nothing, or unknown", 5]];
+    const { rows } = series[chosen(figure)];
+    const keys = LEVELS.map(([words, colour], place) => ({ words, colour, place })).filter((key) => rows.some((row) => row.level === key.place));
+    if (rows.some((row) => row.published)) keys.push({ words: "published, other hardware", place: -1 });
+    let [x, y] = [6, 12];
+    for (const key of keys) {
+      const long = key.words.length * 6.8 + 34;
+      if (x + long > width && x > 6) [x, y] = [6, y + 20];
+      Object.assign(key, { x, y });
+      x += long;
+    }
+    // The words for the marks stand where headings would.
+    const above = Math.ceil((y + 12) / 30);
+    const at = layout([...Array(above).fill({ head: "" }), ...rows], width);
+    const right = rightMargin(at.lines);
+    const lines = at.lines.filter((row) => row.rate !== null).map((row) => ({ ...row, colour: LEVELS[row.level][1] }));
+    const ends = lines.flatMap((row) => [row.rate, row.from, row.published, row.interval?.low, row.interval?.high].filter((x) => x > 0));
+    if (ends.length === 0) return null;
+    const domain = [Math.min(...ends) / 1.3, Math.max(...ends) * 1.25];
+    const ticks = logTicks(...domain, width - at.margin - right);
+    const steps = lines.filter((row) => row.from > 0);
+    const gains = steps.filter((row) => row.rate >= row.from);
+    const losses = steps.filter((row) => row.rate < row.from);
+    const said = (row) => `${row.label}: ${row.text}, ${LEVELS[row.level][0]}`;
+    const bar = { x1: "from", x2: "rate", y: "y", strokeLinecap: "butt", title: said };
+    // A line down from each rung to the next one that begins there.
+    const down = steps.filter((row) => row.next).map((row) => ({ ...row, above: lines[lines.indexOf(row) - 1]?.y ?? row.y }));
+    const published = lines.filter((row) => row.published > 0);
+    const legend = { frameAnchor: "left", y: "y" };
+    return plot({
+      width, height: at.bottom + 30, marginLeft: at.margin, marginRight: right, marginTop: 0, marginBottom: 30,
+      x: { type: "log", domain },
+      marks: [
+        Plot.link(ticks, { x1: (d) => d, x2: (d) => d, y1: above * 30 + 4, y2: at.bottom, stroke: "var(--line)", strokeLinecap: "butt" }),
+        Plot.axisX(ticks, { tickFormat: rate, label: null, tickSize: 0, color: "var(--quiet)" }),
+        Plot.link(down, { x: "from", y1: "above", y2: (d) => d.y + 7, stroke: "var(--quiet)", strokeWidth: 1, strokeOpacity: 0.7, strokeLinecap: "butt" }),
+        Plot.link(gains, { ...bar, stroke: colour, strokeOpacity: 0.55, strokeWidth: 14 }),
+        Plot.link(losses, { ...bar, stroke: colour, strokeWidth: 14 }),
+        Plot.link(losses, { ...bar, stroke: "var(--paper)", strokeWidth: 11 }),
+        Plot.link(lines.filter((row) => row.interval), { x1: (d) => d.interval.low, x2: (d) => d.interval.high, y: "y", stroke: colour, strokeWidth: 2.5, strokeLinecap: "butt" }),
+        Plot.dot(lines, { x: "rate", y: "y", r: 5, symbol: (d) => SYMBOLS[d.level], fill: colour, stroke: "var(--paper)", strokeWidth: 1, title: said }),
+        Plot.dot(published, { x: "published", y: "y", r: 4.5, symbol: "times", stroke: "var(--ink)", strokeWidth: 1.6, title: (d) => `${d.label}: ${rate(d.published)} published` }),
+        ...keys.map((key) => Plot.dot([key], { ...legend, r: 5, dx: key.x - at.margin + 4, ...(key.place < 0 ? { symbol: "times", stroke: "var(--ink)", strokeWidth: 1.6 } : { symbol: SYMBOLS[key.place], fill: colour(key) }) })),
+        ...keys.map((key) => Plot.text([key], { ...legend, text: "words", textAnchor: "start", dx: key.x - at.margin + 14, fill: "var(--quiet)" })),
+        ...rowTexts(at, width, right),
       ],
     });
   },

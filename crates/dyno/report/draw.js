@@ -13,9 +13,27 @@ function duration(ns) {
   return `${+(ns / size).toPrecision(3)} ${unit}`;
 }
 
+/** So many of something in a second, as the axis says it: 20k/s. */
+function rate(x) {
+  const units = [["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1]];
+  const [unit, size] = units.find(([, size]) => x >= size * 0.9995) ?? units[3];
+  return `${+(x / size).toPrecision(3)}${unit}/s`;
+}
+
+/** How a test's nanoseconds are shown: as they are, or as rates of the `count` that was done in them. */
+function measure(count) {
+  return count ? [(ns) => (count / ns) * 1e9, rate] : [(ns) => ns, duration];
+}
+
 /** The label of a row, cut where the chart is too narrow for it. */
 function cut(label, longest) {
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
+}
+
+/** The same cut in its middle, where names differ at their ends. */
+function squeeze(label, longest) {
+  const tail = Math.floor(longest * 0.55);
+  return label.length > longest ? `${label.slice(0, longest - 1 - tail)}…${label.slice(-tail)}` : label;
 }
 
 /** Places rows under each other: each gets its middle `y`; in a narrow chart the label has a line of its own. */
@@ -48,6 +66,19 @@ function rowTexts({ narrow, lines, heads, margin }, width, right) {
     Plot.text(lines, { y: "y", text: "text", frameAnchor: "right", textAnchor: "start", dx: 8, fill: "var(--ink)", fontVariant: "tabular-nums" }),
   ];
 }
+
+/** Which of its series a chart shows: what is chosen above it. */
+function chosen(figure) {
+  return Number(figure.closest("section").querySelector("select.series")?.value ?? 0);
+}
+
+/** A number of rows or pairs: 50k. */
+function count(x) {
+  return rate(x).slice(0, -2);
+}
+
+/** A shape for each colour, so that lines are told apart without it. */
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon"];
 
 const colour = (row) => `var(--c${row.colour})`;
 

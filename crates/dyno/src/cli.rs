@@ -43,7 +43,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write a page: one HTML file that opens anywhere, without a network
     ///
-    /// With several runs the last one is the subject, and it is compared with each of the others.
+    /// With several runs the last one is the subject. It is compared with those that did the same work; those of
+    /// other sizes show how speed changes with size. A name that ends in .md gets the same as Markdown.
     Report(ReportArgs),
     /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row a sample
     Export(ExportArgs),

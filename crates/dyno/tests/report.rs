@@ -4,42 +4,22 @@
 mod browser;
 mod common;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use browser::Browser;
-use common::{Place, read_json, repository};
+use common::{Place, read_json};
 use serde_json::{Value, json};
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.json")
 }
 
-/// The page of a run file, in a folder of its own.
-fn page(place: &Place, runs: &[&Path]) -> PathBuf {
-    let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-    place.dyno(&format!("report {} -o page.html", names.join(" "))).exits(0).says("page.html");
-    place.path("page.html")
-}
-
-/// A page that is open, with every chart drawn.
-fn open(browser: &Browser, page: &Path) {
-    browser.resize(1200, 900);
-    browser.open(page);
-    browser.draw_all();
-}
-
-fn assert_quiet(browser: &Browser) {
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    assert_eq!(browser.requests(), Vec::<String>::new());
-}
-
 #[test]
 fn the_charts_show_the_samples_of_the_run() {
     let place = Place::new();
     let browser = Browser::start();
-    open(&browser, &page(&place, &[&golden()]));
+    browser.show(&place.page(&[&golden()]));
     let run = read_json(&golden());
     let verdict = place.dyno(&format!("show {} --format json", golden().display())).json();
     for test in verdict["verdict"]["tests"].as_array().unwrap() {
@@ -73,7 +53,7 @@ fn the_charts_show_the_samples_of_the_run() {
             assert!(labels.as_str().unwrap().contains(&format!("{label}: ")), "{labels}");
         }
     }
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 /// Label, block and nanoseconds of every measured sample of a test, the fastest first.
@@ -116,7 +96,7 @@ fn assert_linear_or_log(drawn: &[(String, f64)], samples: &[(String, u64, f64)])
 fn tables_are_sorted_with_the_mouse_and_the_keyboard() {
     let place = Place::new();
     let browser = Browser::start();
-    open(&browser, &page(&place, &[&golden()]));
+    browser.show(&place.page(&[&golden()]));
     let column = "return [...document.querySelector('table.glance').tBodies[0].rows].map((row) => Number(row.cells[1].dataset.value))";
     let values = || -> Vec<f64> {
         browser.run(column).as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
@@ -133,35 +113,28 @@ fn tables_are_sorted_with_the_mouse_and_the_keyboard() {
     browser.open(&place.path("page.html"));
     browser.press("Tab", 9, "");
     assert_eq!(browser.run("return document.activeElement.className"), "skip");
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 #[test]
 fn light_and_dark_and_narrow_are_readable_by_everyone() {
     let place = Place::new();
     let browser = Browser::start();
-    let page = page(&place, &[&golden()]);
-    let axe = fs::read_to_string(repository().join("crates/dyno/report/vendor/axe.min.js")).unwrap();
+    let page = place.page(&[&golden()]);
     let mut backgrounds = Vec::new();
     for (scheme, width) in [("light", 1200), ("dark", 1200), ("light", 360)] {
         browser.prefer(scheme);
-        open(&browser, &page);
+        browser.show(&page);
         browser.resize(width, 900);
         browser.draw_all();
-        let wide = browser.run("return document.documentElement.scrollWidth").as_u64().unwrap();
-        assert!(wide <= u64::from(width), "the page is {wide} wide in a window of {width}");
-        browser.run("document.querySelectorAll('details').forEach((details) => (details.open = true))");
-        browser.run(&format!("{axe}\nwindow.axe = axe;"));
-        let found = browser.wait_for(
-            "axe.run().then((found) => done(found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`)), (error) => done([String(error)]))",
-        );
-        assert_eq!(found, json!([]), "{scheme}, {width} wide");
+        browser.assert_fits(width);
+        browser.assert_accessible(&format!("{scheme}, {width} wide"));
         backgrounds.push(browser.run("return getComputedStyle(document.body).backgroundColor"));
     }
     assert_ne!(backgrounds[0], backgrounds[1]);
     browser.run("document.getElementById('theme').click()");
     assert_eq!(browser.run("return getComputedStyle(document.body).backgroundColor"), backgrounds[1]);
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 #[test]
@@ -187,7 +160,7 @@ fn what_a_file_says_stays_text() {
     run["trials"][0]["failure"] = json!({"test": run["tests"][0]["id"], "message": EVIL});
     let file = place.write("evil.json", &run.to_string());
     let browser = Browser::start();
-    open(&browser, &page(&place, &[Path::new(&file)]));
+    browser.show(&place.page(&[Path::new(&file)]));
     assert_eq!(browser.run("return window.hacked ?? null"), Value::Null);
     assert_eq!(browser.run("return document.querySelectorAll('img, a[href^=\"javascript\" i]').length"), 0);
     assert_eq!(browser.run("return document.querySelector('h1').textContent"), EVIL);
@@ -199,7 +172,7 @@ fn what_a_file_says_stays_text() {
             .unwrap()
             .contains(EVIL)
     );
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 #[test]
@@ -209,7 +182,7 @@ fn the_run_file_is_within_the_page_and_two_runs_are_compared() {
     newer["machine"]["kernel"]["release"] = "9.9.9".into();
     let newer = place.write("newer.json", &newer.to_string());
     let browser = Browser::start();
-    open(&browser, &page(&place, &[&golden(), Path::new(&newer)]));
+    browser.show(&place.page(&[&golden(), Path::new(&newer)]));
     let unpacked = browser.wait_for(
         "const link = [...document.querySelectorAll('a.download')].at(-1);
          const bytes = Uint8Array.from(atob(link.href.split(',')[1]), (c) => c.charCodeAt(0));
@@ -231,14 +204,14 @@ fn the_run_file_is_within_the_page_and_two_runs_are_compared() {
         "return [...document.querySelectorAll('section[aria-labelledby=compared-0] tbody tr')].map((row) => row.cells[4].dataset.value)",
     );
     assert!(ratios.as_array().unwrap().iter().all(|ratio| ratio == "1.0"), "{ratios}");
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 #[test]
 fn a_page_of_fifty_tests_and_twenty_contenders_opens() {
     let place = Place::new();
     let file = place.write("large.json", &large().to_string());
-    let page = page(&place, &[Path::new(&file)]);
+    let page = place.page(&[Path::new(&file)]);
     let browser = Browser::start();
     browser.resize(1200, 900);
     let began = Instant::now();
@@ -252,7 +225,7 @@ fn a_page_of_fifty_tests_and_twenty_contenders_opens() {
     assert_eq!(browser.run("return document.querySelector('#test-50 svg')"), Value::Null);
     browser.draw_all();
     assert_eq!(browser.run("return document.querySelectorAll('#test-50 svg circle').length"), 600);
-    assert_quiet(&browser);
+    browser.assert_quiet();
 }
 
 /// 50 tests of 20 contenders in 30 trials, made from a run.

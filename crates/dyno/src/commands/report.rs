@@ -1,7 +1,7 @@
 //! `dyno report`: the page of a run, or of several beside each other.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use tempfile::NamedTempFile;
@@ -17,11 +17,9 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     if paths.is_empty() {
         paths.push(show::newest(&record::results_folder()).input()?);
     }
-    let sources: Vec<Source> =
-        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    write(&sources, &out)?;
+    write_files(&paths, &out)?;
     eprintln!("The page is in {}.", out.display());
     if arguments.open {
         opener::open(&out)
@@ -30,9 +28,17 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Writes the page of runs by their files, the subject last.
+pub(super) fn write_files(paths: &[PathBuf], page: &Path) -> Result<()> {
+    let sources: Vec<Source> =
+        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
+    write(&sources, page)
+}
+
 /// Writes the page to a file, which is replaced only once all of it is written.
 pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
-    let page = report::render(sources).input()?;
+    let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+    let page = if is_markdown { report::markdown(sources) } else { report::render(sources) }.input()?;
     let context = || format!("cannot write the page to {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(context)?;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::{Exit, Input, print};
-use crate::cli::{ShowArgs, ShowOptions};
+use crate::cli::{Format, ShowArgs, ShowOptions};
 use crate::output;
 use crate::record::{self, Run};
+use crate::report::{self, Source};
 use crate::verdict::{self, CellStanding, Verdict};
 
 /// Prints the run named, or the newest one.
@@ -18,13 +19,18 @@ pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
         None => newest(&record::results_folder()).input()?,
     };
     let run = record::load(&path).input()?;
-    results(&run, &arguments.show)
+    results(&run, &path, &arguments.show)
 }
 
-/// Judges and prints a run.
-pub fn results(run: &Run, options: &ShowOptions) -> Result<Exit> {
+/// Judges and prints a run; `path` is its file.
+pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
     let verdict = verdict::judge(run);
-    print(&output::render(run, &verdict, options)?)?;
+    print(&match options.format {
+        Format::Table => output::render_table(run, &verdict, options),
+        Format::Markdown => report::markdown(&[Source::new(path, run.clone())])?,
+        Format::Csv => output::render_csv(run, &verdict)?,
+        Format::Json => output::render_json(run, &verdict)?,
+    })?;
     Ok(if is_complete(run, &verdict) { Exit::Done } else { Exit::Incomplete })
 }
 

@@ -1,9 +1,8 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use super::units;
+use super::{Measure, units};
 use crate::record::{ContenderRecord, Run};
 use crate::statistics::{Difference, Ratio};
-use crate::suite::Figure;
 use crate::verdict::{Cell, CellStanding, SummaryVerdict, Verdict};
 
 /// A table of text. The first two columns name the test.
@@ -161,12 +160,7 @@ pub fn figure(run: &Run, test: &str, cell: &Cell) -> String {
         Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
         _ => String::new(),
     };
-    let amount = run.tests.iter().find(|known| known.id == test).and_then(|test| test.amount.as_ref());
-    let middle = match amount.filter(|_| run.suite.figure == Figure::Rate && summary.median > 0.0) {
-        Some(amount) => units::rate(amount.count as f64 / summary.median * 1e9),
-        None => units::duration(summary.median),
-    };
-    format!("{middle}{spread}{}", marks(cell))
+    format!("{}{spread}{}", Measure::of(run, test).text(summary.median), marks(cell))
 }
 
 fn missing(cell: &Cell) -> String {

@@ -72,10 +72,7 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     let caveats: BTreeSet<&String> = safeties_of.filter_map(|safety| safety.caveat.as_ref()).collect();
     lines.extend(caveats.into_iter().map(|caveat| format!("† {caveat}")));
     if let Some(ladder) = verdict.ladders.first() {
-        lines.extend(ladder.rungs.iter().enumerate().map(|(index, rung)| {
-            let label = &run.contenders[rung.contender].label;
-            format!("{} {} ({label}): {}", index + 1, rung.name, rung.shows)
-        }));
+        lines.extend(rungs_of(run, ladder));
         lines.extend(safeties(run, ladder));
     }
     let versions = run.shown_contenders().filter(|(_, contender)| !contender.harness);
@@ -114,6 +111,15 @@ fn imported(file: &FileRecord) -> String {
     format!("Imported: {}, {records} records, {size}, CRC-32 {crc32:08x}.", path.display())
 }
 
+/// What each rung changes.
+pub fn rungs_of(run: &Run, ladder: &Ladder) -> Vec<String> {
+    let line = |(index, rung): (usize, &Rung)| {
+        let label = &run.contenders[rung.contender].label;
+        format!("{} {} ({label}): {}", index + 1, rung.name, rung.shows)
+    };
+    ladder.rungs.iter().enumerate().map(line).collect()
+}
+
 /// What rungs survive, each level with the numbers of those that have it.
 fn safeties(run: &Run, ladder: &Ladder) -> Vec<String> {
     let mut known: Vec<(String, Vec<String>)> = Vec::new();
@@ -142,14 +148,23 @@ fn rate(verdict: &Verdict, ladder: &Ladder, rung: &Rung) -> String {
     rung.rate.map_or("failed".into(), |rate| format!("{}{marks}", units::rate(rate)))
 }
 
+/// `2.29×` with its marks.
+pub fn short_gain(rung: &Rung) -> String {
+    gain_with(rung, grid::Detail::Ratio)
+}
+
 fn gain(rung: &Rung) -> String {
+    gain_with(rung, grid::Detail::Interval)
+}
+
+fn gain_with(rung: &Rung, detail: grid::Detail) -> String {
     let Some(gain) = &rung.gain else {
         return if rung.over.is_some() { "–".into() } else { String::new() };
     };
     let is_none = matches!(rung.difference, Some(Difference::None(_)));
     let marks = [(is_none, " ≈"), (is_traded(rung), " ‡")];
     let marks: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
-    format!("{}{marks}", grid::with_interval(gain, grid::Detail::Interval))
+    format!("{}{marks}", grid::with_interval(gain, detail))
 }
 
 fn over(rung: &Rung) -> String {

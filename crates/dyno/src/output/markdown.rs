@@ -1,45 +1,6 @@
-//! The results as Markdown, for a README or a pull request.
+//! Tables as Markdown, and text that cannot become markup.
 
-use super::grid::{self, Detail, Grid};
-use super::table::NONE_PUBLISHED;
-use super::{encryption, ladder, latency, notes, tax};
-use crate::cli::ShowOptions;
-use crate::record::Run;
-use crate::verdict::Verdict;
-
-/// Heading, table and notes.
-pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
-    let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
-    let mut parts = vec![list(&notes::heading(run))];
-    parts.extend(verdict.ladders.iter().map(|rungs| table(&ladder::grid(run, verdict, rungs, false))));
-    if !verdict.ladders.is_empty() {
-        parts.push(list(&ladder::legend(run, verdict)));
-    }
-    let is_told = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
-    if !is_told {
-        parts.push(table(&grid::results(run, verdict, &places, Detail::Interval)));
-    }
-    parts.extend(encryption::overhead(run, verdict).map(|grid| table(&grid)));
-    if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
-        parts.push("Seconds, today's beside those published: other hardware, other versions.".into());
-        parts.push(table(&grid));
-        parts.push(list(&notes::published(run)));
-    }
-    if options.published && verdict.ladders.is_empty() && grid::published(run, verdict).is_none() {
-        parts.push(NONE_PUBLISHED.into());
-    }
-    for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
-        parts.push(table(&grid::costs(run, verdict, place)));
-    }
-    parts.extend(latency::grids(run).iter().map(table));
-    if options.tax {
-        parts.extend(tax::grids(run, verdict).iter().map(table));
-    }
-    if !is_told {
-        parts.push(list(&notes::legend(run, verdict)));
-    }
-    parts.join("\n\n") + "\n"
-}
+use super::grid::Grid;
 
 /// Tables and the notes below them.
 pub fn comparison(grids: &[Grid], legend: &[String]) -> String {
@@ -65,7 +26,8 @@ fn list(sentences: &[String]) -> String {
     sentences.iter().map(|sentence| format!("- {}", escape(sentence))).collect::<Vec<_>>().join("\n")
 }
 
-fn escape(text: &str) -> String {
+/// Text in which nothing is markup; a line break is one of HTML.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -16,8 +16,7 @@ pub fn heading(run: &Run) -> Vec<String> {
     if !parameters.is_empty() {
         title = format!("{title} ({})", parameters.join(", "));
     }
-    let measured = run.trials.iter().filter(|trial| !trial.latency);
-    let blocks = measured.map(|trial| trial.block).max().unwrap_or(0);
+    let blocks = measured_blocks(run);
     let plural = if blocks == 1 { "" } else { "s" };
     let ended = why_ended(run);
     vec![
@@ -35,6 +34,12 @@ pub fn heading(run: &Run) -> Vec<String> {
 /// What went before the measured blocks.
 pub fn warm_up(run: &Run) -> &'static str {
     if run.schedule.warm_up { "after one for warm-up" } else { "without any to warm up" }
+}
+
+/// How many blocks were measured: those of warm-up and of latency are none of them.
+pub fn measured_blocks(run: &Run) -> u32 {
+    let measured = run.trials.iter().filter(|trial| !trial.latency);
+    measured.map(|trial| trial.block).max().unwrap_or(0)
 }
 
 /// Why a run ended, as the end of a sentence.

@@ -17,9 +17,10 @@ const LIBRARY: &str = include_str!("../../report/vendor/plot.min.js");
 /// The licences of what is in it.
 const LICENCES: &str = include_str!("../../report/vendor/plot.LICENSE.txt");
 const STYLE: &str = include_str!("../../report/page.css");
-const SCRIPTS: [&str; 3] = [
+const SCRIPTS: [&str; 4] = [
     include_str!("../../report/draw.js"),
     include_str!("../../report/charts.js"),
+    include_str!("../../report/lines.js"),
     include_str!("../../report/page.js"),
 ];
 
@@ -40,8 +41,7 @@ const TEMPLATES: [(&str, &str); 9] = [
 pub(super) fn render(page: &impl Serialize) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.context("the syntax of templates is wrong")?);
+    environment.set_syntax(syntax()?);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).with_context(|| format!("the template {name} is wrong"))?;
     }
@@ -56,6 +56,12 @@ pub(super) fn render(page: &impl Serialize) -> Result<String> {
     ]);
     let template = environment.get_template("page.html").context("there is no page.html")?;
     template.render(context).context("the page cannot be set")
+}
+
+/// How templates are written: a line that holds only a block leaves nothing.
+pub(super) fn syntax() -> Result<SyntaxConfig> {
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    syntax.context("the syntax of templates is wrong")
 }
 
 /// The page may do nothing but run these scripts and this style: no request, no other script, no form.

@@ -8,9 +8,12 @@ use super::assets;
 use super::words;
 use crate::record::Run;
 use crate::statistics::{Interval, Ratio};
+use crate::verdict::Percentiles;
 
 /// How many colours the style has; engines beyond that share them, and every row has its name beside it.
-const COLOURS: usize = 6;
+const COLOURS: usize = 8;
+/// The colour of what is none of the run's engines.
+pub(super) const UNKNOWN: usize = 5;
 /// Times further apart than this are drawn on a logarithmic axis.
 const WIDE: f64 = 12.0;
 
@@ -37,12 +40,24 @@ impl Figure {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Chart {
-    /// Every sample of each contender, with median and interval. Nanoseconds.
-    Samples { log: bool, rows: Vec<Row<Samples>> },
+    /// Every sample of each contender, with median and interval. Nanoseconds; where figures are rates, `count`
+    /// is how much was done in them.
+    Samples {
+        log: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        count: Option<u64>,
+        rows: Vec<Row<Samples>>,
+    },
     /// Ratios with their intervals, around one.
     Ratios { log: bool, percent: bool, rows: Vec<Row<RatioRow>> },
-    /// Figures of several years.
+    /// Figures of several years: seconds, or so many of a test in a second.
     Years { series: Vec<Series> },
+    /// Figures at several sizes, in panels beside each other. Nanoseconds, or so many in a second.
+    Scaling { parameter: String, rate: bool, sizes: Vec<f64>, series: Vec<ScalingSeries> },
+    /// Rungs of a ladder, each from the rate of the one that it changes to its own. Rows a second.
+    Ladder { series: Vec<LadderSeries> },
+    /// Percentiles of durations in rows. Nanoseconds.
+    Latency { series: Vec<LatencySeries> },
 }
 
 /// A line of a chart: a heading or a contender.
@@ -85,14 +100,17 @@ pub(super) struct RatioRow {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Series {
     pub name: String,
+    /// Whether the points are rates, of which more is better.
+    pub rate: bool,
     pub points: Vec<Point>,
 }
 
-/// What one system took in one year.
+/// What one system did in one year.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Point {
     pub year: f64,
-    pub seconds: f64,
+    /// Seconds, or so many in a second.
+    pub value: f64,
     pub label: String,
     pub text: String,
     /// Points of one family are joined by a line.
@@ -100,6 +118,78 @@ pub(super) struct Point {
     pub colour: usize,
     /// Whether it was measured in this run.
     pub today: bool,
+}
+
+/// One test at all sizes.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ScalingSeries {
+    pub name: String,
+    pub panels: Vec<Panel>,
+}
+
+/// Contenders that may be compared.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Panel {
+    pub head: String,
+    pub lines: Vec<ScalingLine>,
+}
+
+/// One contender at all sizes.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ScalingLine {
+    pub label: String,
+    pub colour: usize,
+    pub points: Vec<ScalingPoint>,
+}
+
+/// One contender at one size.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ScalingPoint {
+    pub size: f64,
+    pub value: f64,
+    pub interval: Option<Interval>,
+    pub text: String,
+}
+
+/// The rungs in one test.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LadderSeries {
+    pub name: String,
+    pub rows: Vec<LadderRow>,
+}
+
+/// A rung.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LadderRow {
+    pub label: String,
+    pub text: String,
+    /// The place of its safety level, the safest first.
+    pub level: usize,
+    pub rate: Option<f64>,
+    pub interval: Option<Interval>,
+    /// The rate of the rung that it changes.
+    pub from: Option<f64>,
+    /// Whether that one stands right above it.
+    pub next: bool,
+    pub published: Option<f64>,
+}
+
+/// The percentiles of one test.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LatencySeries {
+    pub name: String,
+    /// What a reading of the clock costs, which each duration holds.
+    pub clock: Option<u64>,
+    pub rows: Vec<Row<LatencyRow>>,
+}
+
+/// The percentiles of a contender.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LatencyRow {
+    pub label: String,
+    pub colour: usize,
+    pub text: String,
+    pub percentiles: Percentiles,
 }
 
 /// The colour of a contender: its engine's.
@@ -151,13 +241,13 @@ pub(super) fn ratio_row(label: &str, colour: usize, ratio: &Ratio, percent: bool
     RatioRow { label: label.to_owned(), colour, text, ratio: ratio.ratio, interval: ratio.interval }
 }
 
-/// A chart of samples.
-pub(super) fn samples(rows: Vec<Row<Samples>>) -> Chart {
+/// A chart of samples, as rates of `count` where there is one.
+pub(super) fn samples(rows: Vec<Row<Samples>>, count: Option<u64>) -> Chart {
     let medians = rows.iter().filter_map(|row| match row {
         Row::Line(line) => line.median,
         Row::Head { .. } => None,
     });
-    Chart::Samples { log: is_wide(medians, WIDE), rows }
+    Chart::Samples { log: is_wide(medians, WIDE), count, rows }
 }
 
 /// Whether the largest of some numbers is more than `factor` times the smallest.

@@ -118,5 +118,7 @@ fn settings(contender: &ContenderRecord) -> Vec<SettingRow> {
 
 /// A link to follow: only to the web, whatever a file says.
 pub(super) fn web(link: Option<&String>) -> Option<String> {
-    link.filter(|link| link.starts_with("https://") || link.starts_with("http://")).cloned()
+    let is_web = |link: &&String| link.starts_with("https://") || link.starts_with("http://");
+    let is_plain = |link: &&String| !link.contains(|c: char| c.is_whitespace() || "<>\"".contains(c));
+    link.filter(is_web).filter(is_plain).cloned()
 }

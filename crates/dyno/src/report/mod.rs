@@ -9,6 +9,7 @@ mod answer;
 mod assets;
 mod charts;
 mod contenders;
+mod markdown;
 mod overview;
 mod page;
 mod raw;
@@ -47,4 +48,14 @@ pub fn render(sources: &[Source]) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     let page = page::Page::new(sources)?;
     assets::render(&page)
+}
+
+/// The same as Markdown, for a pull request or a README: all of the page but its charts, whose figures stand in
+/// tables.
+///
+/// # Errors
+/// As [`render`].
+pub fn markdown(sources: &[Source]) -> Result<String> {
+    ensure!(!sources.is_empty(), "a report needs a run");
+    markdown::render(&page::Page::new(sources)?)
 }

@@ -6,43 +6,51 @@ use super::charts::{self, Figure, RatioRow, grouped};
 use super::sections::anchor;
 use super::words;
 use crate::output::grid::{self, Detail};
-use crate::output::{self, units};
-use crate::record::Run;
-use crate::verdict::{CellStanding, LevelRanking, Verdict};
+use crate::output::{self, Measure, units};
+use crate::record::{ContenderRecord, Run};
+use crate::verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
+
+/// With more contenders than this, and fewer tests, each contender has a row and each test a column.
+const ABREAST: usize = 6;
 
 /// The summary chart and the table below it.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
     /// Geometric means within each level; absent where nobody has a rival.
     figure: Option<Figure>,
-    contenders: Vec<Column>,
+    /// What the rows are: `Test` or `Contender`.
+    corner: &'static str,
+    columns: Vec<Heading>,
     rows: Vec<GlanceRow>,
+    /// Whether figures are rates, so that a ratio goes the other way.
+    rates: bool,
 }
 
-/// A contender's columns.
+/// What a row or a column stands for.
 #[derive(Debug, Serialize)]
-struct Column {
-    label: String,
-    level: String,
-    baseline: bool,
+struct Heading {
+    /// A test's id.
+    id: Option<String>,
+    /// A test's title, or a contender's label.
+    name: String,
+    /// A contender's level, or what is counted in a test.
+    below: String,
     anchor: String,
 }
 
-/// A test's row.
+/// A row of figures.
 #[derive(Debug, Serialize)]
 struct GlanceRow {
-    id: String,
-    title: String,
-    anchor: String,
+    heading: Heading,
     cells: Vec<GlanceCell>,
 }
 
-/// A contender in a test: its time and, but for the baseline, the ratio.
+/// A contender in a test: its figure and, but for the baseline, the ratio.
 #[derive(Debug, Serialize)]
 struct GlanceCell {
-    time: String,
+    figure: String,
     ratio: Option<String>,
-    /// Nanoseconds, by which to sort.
+    /// The figure as a number, by which to sort.
     value: Option<f64>,
     fastest: bool,
     /// Whether the figures do not count.
@@ -50,30 +58,78 @@ struct GlanceCell {
 }
 
 pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Overview {
-    let baseline = run.baseline_index();
-    let contenders = run.shown_contenders().map(|(index, contender)| Column {
-        label: contender.label.clone(),
-        level: grid::level_name(contender),
-        baseline: index == baseline,
+    let contenders = run.shown_contenders().count();
+    let (corner, columns, rows) = match contenders > ABREAST && contenders > verdict.tests.len() {
+        true => (
+            "Contender",
+            verdict.tests.iter().map(|judged| column(run, judged)).collect(),
+            turned(run, verdict),
+        ),
+        false => {
+            let columns = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
+            ("Test", columns, verdict.tests.iter().map(|judged| test(run, judged)).collect())
+        }
+    };
+    let rates = run.suite.figure == crate::suite::Figure::Rate;
+    Overview { figure: figure(run, rankings), corner, columns, rows, rates }
+}
+
+/// A test's row.
+fn test(run: &Run, judged: &TestVerdict) -> GlanceRow {
+    let heading = Heading {
+        id: Some(judged.id.clone()),
+        name: judged.title.clone(),
+        below: String::new(),
+        anchor: anchor(&judged.id),
+    };
+    GlanceRow { heading, cells: judged.cells.iter().map(|found| cell(run, judged, found)).collect() }
+}
+
+/// A row for each contender: the safest first, the harness last, and within a level as they were named.
+fn turned(run: &Run, verdict: &Verdict) -> Vec<GlanceRow> {
+    let place = |record: &ContenderRecord| match record.harness {
+        true => words::LEVELS.len(),
+        false => words::place(words::level(record)),
+    };
+    let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
+        let cells = verdict.tests.iter().map(|judged| cell(run, judged, &judged.cells[column]));
+        (place(record), GlanceRow { heading: contender(run, index), cells: cells.collect() })
+    };
+    let mut rows: Vec<(usize, GlanceRow)> = run.shown_contenders().enumerate().map(row).collect();
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn contender(run: &Run, index: usize) -> Heading {
+    let record = &run.contenders[index];
+    let baseline = if index == run.baseline_index() { " · baseline" } else { "" };
+    Heading {
+        id: None,
+        name: record.label.clone(),
+        below: format!("{}{baseline}", grid::level_name(record)),
         anchor: super::contenders::anchor(index),
-    });
-    let rows = verdict.tests.iter().map(|test| GlanceRow {
-        id: test.id.clone(),
-        title: test.title.clone(),
-        anchor: anchor(&test.id),
-        cells: test
-            .cells
-            .iter()
-            .map(|cell| GlanceCell {
-                time: grid::figure(run, &test.id, cell),
-                ratio: (cell.contender != baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
-                value: cell.figures.summary.map(|summary| summary.median),
-                fastest: cell.fastest,
-                bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
-            })
-            .collect(),
-    });
-    Overview { figure: figure(run, rankings), contenders: contenders.collect(), rows: rows.collect() }
+    }
+}
+
+/// A test where there is no room for its title.
+fn column(run: &Run, judged: &TestVerdict) -> Heading {
+    Heading {
+        id: None,
+        name: judged.id.clone(),
+        below: Measure::of(run, &judged.id).unit().map_or("".into(), |unit| format!("{unit}/s")),
+        anchor: anchor(&judged.id),
+    }
+}
+
+fn cell(run: &Run, judged: &TestVerdict, cell: &Cell) -> GlanceCell {
+    let measure = Measure::of(run, &judged.id);
+    GlanceCell {
+        figure: grid::figure(run, &judged.id, cell),
+        ratio: (cell.contender != run.baseline_index()).then(|| grid::ratio_of(cell, Detail::Ratio)),
+        value: cell.figures.summary.map(|summary| measure.value(summary.median)),
+        fastest: cell.fastest,
+        bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
+    }
 }
 
 /// Each level's contenders against its fastest.

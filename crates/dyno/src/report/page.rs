@@ -61,7 +61,7 @@ impl Page {
             facts: facts(run),
             overview: overview::overview(run, &verdict, &rankings),
             comparisons: comparison::comparisons(sources)?,
-            views: views::views(run, &verdict),
+            views: views::views(sources, run, &verdict)?,
             published: published::published(run, &verdict),
             troubles: notes::troubles(run, &verdict),
             tests: sections::sections(run, &verdict),
@@ -82,7 +82,7 @@ fn story(run: &Run) -> String {
 }
 
 fn facts(run: &Run) -> Vec<Fact> {
-    let blocks = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    let blocks = notes::measured_blocks(run);
     let storage = &run.storage;
     let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
     let system = run.machine.distribution.as_ref().map(|name| format!(", {name}")).unwrap_or_default();

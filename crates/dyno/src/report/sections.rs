@@ -6,7 +6,7 @@ use super::charts::{self, Figure, Samples, grouped};
 use super::words;
 use crate::answers::Reference;
 use crate::output::grid::{self, Detail};
-use crate::output::units;
+use crate::output::{Measure, units};
 use crate::record::{Run, TestRecord};
 use crate::verdict::{Cell, CellStanding, TestVerdict, Verdict, samples_of};
 
@@ -23,6 +23,8 @@ pub(super) struct TestSection {
     omitted: u64,
     last: Vec<String>,
     figure: Figure,
+    /// What is counted where figures are rates: `rows` or `operations`.
+    unit: Option<String>,
     rows: Vec<TestRow>,
     published: Vec<(String, String)>,
     /// How the right answer is known.
@@ -37,9 +39,13 @@ struct TestRow {
     anchor: String,
     colour: usize,
     level: &'static str,
+    /// The median with its spread and marks.
+    figure: String,
+    /// The median as a number; by these the table is sorted.
+    value: Option<f64>,
+    /// The median duration, where figures are rates.
     time: String,
-    /// The median in nanoseconds; by these the table is sorted.
-    median: Option<f64>,
+    nanoseconds: Option<f64>,
     interval: String,
     range: String,
     samples: String,
@@ -78,14 +84,23 @@ fn section(run: &Run, test: &TestRecord, judged: &TestVerdict) -> TestSection {
         omitted: test.statements.saturating_sub(shown),
         last: test.last.clone(),
         figure: figure(run, judged),
+        unit: Measure::of(run, &test.id).unit().map(String::from),
         rows: judged.cells.iter().map(|cell| row(run, &judged.id, cell)).collect(),
         published: test
             .published
             .iter()
-            .map(|(system, seconds)| (system.clone(), format!("{seconds:.3} s")))
+            .map(|(system, seconds)| (system.clone(), published_text(Measure::of(run, &test.id), *seconds)))
             .collect(),
         reference: judged.reference.as_ref().map(|reference| known_by(run, reference)),
         floor: judged.floor_ns.map(units::duration),
+    }
+}
+
+/// A published figure; those of old pages are seconds with three decimals.
+fn published_text(measure: Measure, seconds: f64) -> String {
+    match measure {
+        Measure::Time => format!("{seconds:.3} s"),
+        Measure::Rate(_) => measure.text(seconds * 1e9),
     }
 }
 
@@ -104,6 +119,7 @@ fn known_by(run: &Run, reference: &Reference) -> String {
 
 fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
     let contender = &run.contenders[cell.contender];
+    let measure = Measure::of(run, test);
     let summary = cell.figures.summary;
     let costs = cell.figures.costs.as_ref();
     let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
@@ -121,12 +137,14 @@ fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
         anchor: super::contenders::anchor(cell.contender),
         colour: charts::colour(run, cell.contender),
         level: words::short(contender),
-        time: grid::figure(run, test, cell),
-        median: summary.map(|summary| summary.median),
+        figure: grid::figure(run, test, cell),
+        value: summary.map(|summary| measure.value(summary.median)),
+        time: super::overview::time(summary.map(|summary| summary.median)),
+        nanoseconds: summary.map(|summary| summary.median),
         interval: summary
             .and_then(|summary| summary.interval)
-            .map_or("–".into(), |ends| words::durations(ends.low, ends.high)),
-        range: summary.map_or("–".into(), |summary| words::durations(summary.min, summary.max)),
+            .map_or("–".into(), |ends| measure.span(ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| measure.span(summary.min, summary.max)),
         samples,
         used: cell.figures.samples,
         ratio: match cell.contender == run.baseline_index() {
@@ -170,12 +188,17 @@ fn figure(run: &Run, test: &TestVerdict) -> Figure {
         .collect();
     let rows = grouped(groups.to_vec(), false);
     let lines = rows.len();
-    let chart = charts::samples(rows);
-    let caption = match chart {
-        charts::Chart::Samples { log: true, .. } => "Logarithmic scale.",
-        _ => "",
-    };
-    Figure::new(format!("Samples of test {}. Medians: {}", test.id, said.join("; ")), caption, lines, &chart)
+    let measure = Measure::of(run, &test.id);
+    let chart = charts::samples(rows, measure.count());
+    let mut caption = Vec::new();
+    if let Some(unit) = measure.unit() {
+        caption.push(format!("{} a second: further to the right is faster.", words::capitalized(unit)));
+    }
+    if matches!(chart, charts::Chart::Samples { log: true, .. }) {
+        caption.push("Logarithmic scale.".into());
+    }
+    let label = format!("Samples of test {}. Medians: {}", test.id, said.join("; "));
+    Figure::new(label, &caption.join(" "), lines, &chart)
 }
 
 fn line(run: &Run, test: &TestVerdict, cell: &Cell) -> Samples {
@@ -185,7 +208,9 @@ fn line(run: &Run, test: &TestVerdict, cell: &Cell) -> Samples {
         label: run.contenders[cell.contender].label.clone(),
         colour: charts::colour(run, cell.contender),
         text: match (&cell.standing, summary) {
-            (CellStanding::Wrong(_), Some(summary)) => format!("{} ✗ wrong", units::duration(summary.median)),
+            (CellStanding::Wrong(_), Some(summary)) => {
+                format!("{} ✗ wrong", Measure::of(run, &test.id).text(summary.median))
+            }
             _ => grid::figure(run, &test.id, cell),
         },
         median: summary.map(|summary| summary.median),

@@ -1,7 +1,7 @@
 //! Small phrases that several parts of the page use.
 
 use crate::engine::Level;
-use crate::output::{duration, ratio, significant};
+use crate::output::{ratio, significant};
 use crate::record::ContenderRecord;
 use crate::statistics::{Interval, Ratio};
 
@@ -42,6 +42,11 @@ pub(super) fn short(contender: &ContenderRecord) -> &'static str {
 pub(super) const LEVELS: [Option<Level>; 4] =
     [Some(Level::PowerLoss), Some(Level::ProcessCrash), Some(Level::None), None];
 
+/// The place of a level among them.
+pub(super) fn place(level: Option<Level>) -> usize {
+    LEVELS.iter().position(|known| *known == level).unwrap_or(LEVELS.len())
+}
+
 /// `2.29× (2.10–2.41)`.
 pub(super) fn ratio_with_interval(value: &Ratio) -> String {
     match value.interval {
@@ -55,20 +60,16 @@ pub(super) fn bounds(interval: Interval) -> String {
     format!("{}–{}", significant(interval.low), significant(interval.high))
 }
 
-/// `611 – 650 ms`.
-pub(super) fn durations(low: f64, high: f64) -> String {
-    let (low, high) = (duration(low), duration(high));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} – {high}"),
-        _ => format!("{low} – {high}"),
-    }
-}
-
 /// A ratio as a change in percent: `+229 %`, `−12 %`.
 pub(super) fn change(value: f64) -> String {
     let percent = (value - 1.0) * 100.0;
     let sign = if percent < 0.0 { "−" } else { "+" };
     format!("{sign}{} %", significant(percent.abs()))
+}
+
+/// A ratio as a change in percent, marked where no difference may be claimed: `+2.10 % ≈`.
+pub(super) fn marked_change(ratio: &Ratio) -> String {
+    format!("{}{}", change(ratio.ratio), if ratio.is_difference() { "" } else { " ≈" })
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -78,6 +79,12 @@ pub(super) fn list(names: &[&str]) -> String {
         [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// `Rows` from `rows`.
+pub(super) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// `1 test`, `15 tests`.
@@ -95,8 +102,7 @@ mod tests {
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(change(0.88), "−12.0 %");
         assert_eq!(change(3.29), "+229 %");
-        assert_eq!(durations(611e6, 650e6), "611 – 650 ms");
-        assert_eq!(durations(611e6, 1.2e9), "611 ms – 1.20 s");
+        assert_eq!(capitalized("rows"), "Rows");
         assert_eq!(counted(1, "test"), "1 test");
     }
 }

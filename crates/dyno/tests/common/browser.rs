@@ -1,6 +1,9 @@
 //! A real browser: Chromium, driven by chromedriver over the WebDriver protocol. One browser for each test,
 //! gone when the test ends.
 
+// Each test file uses a part of this.
+#![allow(dead_code)]
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -38,12 +41,44 @@ impl Browser {
         let mut browser = Browser { driver, session: format!("http://127.0.0.1:{port}/session") };
         let session = browser.call("", wanted);
         browser.session = format!("{}/{}", browser.session, session["sessionId"].as_str().unwrap());
+        // What the page offers for download stays in it.
+        browser.devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}));
         browser
     }
 
     /// Opens a file and waits until it is loaded.
     pub fn open(&self, page: &Path) {
         self.call("/url", json!({"url": format!("file://{}", page.display())}));
+    }
+
+    /// Opens a page in a usual window, with every chart drawn.
+    pub fn show(&self, page: &Path) {
+        self.resize(1200, 900);
+        self.open(page);
+        self.draw_all();
+    }
+
+    /// The page complained of nothing and asked for nothing.
+    pub fn assert_quiet(&self) {
+        assert_eq!(self.complaints(), Vec::<String>::new());
+        assert_eq!(self.requests(), Vec::<String>::new());
+    }
+
+    /// The page is no wider than the window.
+    pub fn assert_fits(&self, width: u32) {
+        let wide = self.run("return document.documentElement.scrollWidth").as_u64().unwrap();
+        assert!(wide <= u64::from(width), "the page is {wide} wide in a window of {width}");
+    }
+
+    /// axe finds nothing that keeps anyone out, with all details open.
+    pub fn assert_accessible(&self, how: &str) {
+        const AXE: &str = include_str!("../../report/vendor/axe.min.js");
+        self.run("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+        self.run(&format!("{AXE}\nwindow.axe = axe;"));
+        let found = self.wait_for(
+            "axe.run().then((found) => done(found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`)), (error) => done([String(error)]))",
+        );
+        assert_eq!(found, json!([]), "{how}");
     }
 
     /// What a script in the page returns.

@@ -88,6 +88,13 @@ impl Place {
         command.spawn().unwrap()
     }
 
+    /// The page of run files.
+    pub fn page(&self, runs: &[&Path]) -> PathBuf {
+        let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
+        self.dyno(&format!("report {} -o page.html", names.join(" "))).exits(0).says("page.html");
+        self.path("page.html")
+    }
+
     /// The only run file in `results/`.
     pub fn run_file(&self) -> Value {
         let files: Vec<PathBuf> =

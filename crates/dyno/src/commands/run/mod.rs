@@ -48,7 +48,8 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
     let mut worst = Exit::Done;
     for n in &arguments.n {
         let request = typed(arguments, Some(n), home, registry).input()?;
-        let mut place = arguments.place.clone();
+        // One page for all of them, at the end.
+        let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
             Some(path) => path.with_extension(format!("n{n}.json")),
             None => record::results_folder().join(format!(
@@ -65,6 +66,10 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
         }
     }
     scaling::show(&paths, arguments.show.format)?;
+    if let Some(page) = &arguments.place.report {
+        report::write_files(&paths, page)?;
+        told(page, arguments.place.quiet);
+    }
     Ok(worst)
 }
 
@@ -145,13 +150,11 @@ fn conclude(
     options: &ShowOptions,
     interrupts: &Interrupts,
 ) -> Result<Exit> {
-    let shown = show::results(run, options)?;
+    let shown = show::results(run, path, options)?;
     result?;
     if let Some(page) = &place.report {
         report::write(&[Source::new(path, run.clone())], page)?;
-        if !place.quiet {
-            eprintln!("The page is in {}.", page.display());
-        }
+        told(page, place.quiet);
     }
     if !place.quiet {
         eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
@@ -160,6 +163,13 @@ fn conclude(
         Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
         _ => shown,
     })
+}
+
+/// Says where the page is.
+fn told(page: &Path, quiet: bool) {
+    if !quiet {
+        eprintln!("The page is in {}.", page.display());
+    }
 }
 
 /// Where a contender encrypts: looks whether each does, and whether the others do not.

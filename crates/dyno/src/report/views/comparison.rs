@@ -3,9 +3,9 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+use crate::output::Measure;
 use crate::report::Source;
 use crate::report::charts::{self, Figure, RatioRow, grouped};
-use crate::report::overview::time;
 use crate::report::words;
 use crate::statistics::Difference;
 use crate::verdict::{CellComparison, Comparison, compare};
@@ -30,18 +30,22 @@ struct ComparedRow {
     title: String,
     contender: String,
     old: String,
-    old_ns: Option<f64>,
+    old_value: Option<f64>,
     new: String,
-    new_ns: Option<f64>,
+    new_value: Option<f64>,
     ratio: String,
     ratio_value: Option<f64>,
     word: String,
 }
 
-/// The last run against each of the others.
+/// The last run against each of the others that did the same work; those of other sizes are in [`super::scaling`].
 pub(in crate::report) fn comparisons(sources: &[Source]) -> Result<Vec<Compared>> {
     let Some((new, older)) = sources.split_last() else { return Ok(Vec::new()) };
-    let compared = older.iter().enumerate().map(|(place, old)| {
+    let is_other_size = |old: &Source| {
+        old.run.suite.name == new.run.suite.name && old.run.suite.parameters != new.run.suite.parameters
+    };
+    let alike = older.iter().filter(|old| !is_other_size(old));
+    let compared = alike.enumerate().map(|(place, old)| {
         let comparison = compare(&old.run, &new.run)
             .with_context(|| format!("{} and {} cannot be compared", old.name, new.name))?;
         Ok(compared(place, old, new, comparison))
@@ -51,14 +55,16 @@ pub(in crate::report) fn comparisons(sources: &[Source]) -> Result<Vec<Compared>
 
 fn compared(place: usize, old: &Source, new: &Source, comparison: Comparison) -> Compared {
     let rows = comparison.tests.iter().flat_map(|test| {
-        test.cells.iter().zip(&comparison.contenders).map(|(cell, contender)| ComparedRow {
+        let measure = Measure::of(&new.run, &test.id);
+        let text = move |nanoseconds: Option<f64>| nanoseconds.map_or("–".into(), |ns| measure.text(ns));
+        test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
             test: test.id.clone(),
             title: test.title.clone(),
             contender: contender.clone(),
-            old: time(cell.old_ns),
-            old_ns: cell.old_ns,
-            new: time(cell.new_ns),
-            new_ns: cell.new_ns,
+            old: text(cell.old_ns),
+            old_value: cell.old_ns.map(|ns| measure.value(ns)),
+            new: text(cell.new_ns),
+            new_value: cell.new_ns.map(|ns| measure.value(ns)),
             ratio: cell.ratio.map_or("–".into(), |ratio| words::ratio_with_interval(&ratio)),
             ratio_value: cell.ratio.map(|ratio| ratio.ratio),
             word: word(cell),

@@ -39,12 +39,13 @@ pub(in crate::report) fn driver_tax(run: &Run, verdict: &Verdict) -> Vec<View> {
     families.iter().enumerate().filter_map(view).collect()
 }
 
-/// Each engine's settings against its own default ones.
+/// Each engine's settings against its own default ones. What encryption costs has a view of its own.
 pub(in crate::report) fn settings(run: &Run, verdict: &Verdict) -> Vec<View> {
-    let is_plain = |contender: &ContenderRecord| !contender.label.contains(':');
+    let encrypts = |contender: &ContenderRecord| contender.proof.as_ref().is_some_and(|proof| proof.encrypts);
+    let is_plain = |contender: &ContenderRecord| !contender.label.contains(':') && !encrypts(contender);
     let alike = |a: &ContenderRecord, b: &ContenderRecord| {
-        (&a.engine, &a.build, &a.driver, &a.variant, &a.url)
-            == (&b.engine, &b.build, &b.driver, &b.variant, &b.url)
+        (&a.engine, &a.build, &a.driver, &a.variant, &a.url, encrypts(a))
+            == (&b.engine, &b.build, &b.driver, &b.variant, &b.url, encrypts(b))
     };
     let families = families(run, alike, is_plain);
     let view = |(place, family): (usize, &Family)| {
@@ -130,14 +131,17 @@ fn view(
         anchor,
         title,
         text,
+        choices: Vec::new(),
         figure: Figure::new(
             format!("{said}. {}", spoken.join("; ")),
             "Change of time in percent, with its 95 % interval; to the left is faster.",
             rows.len(),
             &charts::ratios(rows, true),
         ),
+        details: "Each test",
         header,
         rows: table(run, verdict, &others, family.reference),
+        notes: Vec::new(),
     })
 }
 
@@ -145,8 +149,7 @@ fn view(
 fn table(run: &Run, verdict: &Verdict, others: &[usize], reference: usize) -> Vec<Vec<String>> {
     let cell = |test: &str, other: usize| match contenders_ratio(run, other, reference, test) {
         Some(ratio) if passed(verdict, test, other) && passed(verdict, test, reference) => {
-            let mark = if ratio.is_difference() { "" } else { " ≈" };
-            format!("{}{mark}", words::change(ratio.ratio))
+            words::marked_change(&ratio)
         }
         _ => "–".into(),
     };

@@ -3,10 +3,16 @@
 
 pub(super) mod comparison;
 mod cost;
+mod encryption;
+mod ladder;
+mod latency;
 pub(super) mod published;
+mod scaling;
 
+use anyhow::Result;
 use serde::Serialize;
 
+use super::Source;
 use super::charts::Figure;
 use crate::record::Run;
 use crate::verdict::Verdict;
@@ -18,14 +24,28 @@ pub(super) struct View {
     pub title: String,
     /// What it shows and how to read it.
     pub text: String,
+    /// What the chart can show one of, such as the tests; empty where it shows all at once.
+    pub choices: Vec<String>,
     pub figure: Figure,
+    /// What is in the table.
+    pub details: &'static str,
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
+    /// What else there is to say, a sentence each.
+    pub notes: Vec<String>,
 }
 
-/// All views that this run calls for.
-pub(super) fn views(run: &Run, verdict: &Verdict) -> Vec<View> {
-    let mut views = cost::driver_tax(run, verdict);
+/// All views that the subject of the page, or the runs beside it, call for.
+///
+/// # Errors
+/// The runs are of several sizes and cannot be set side by side.
+pub(super) fn views(sources: &[Source], run: &Run, verdict: &Verdict) -> Result<Vec<View>> {
+    let mut views = Vec::new();
+    views.extend(ladder::ladder(run, verdict));
+    views.extend(scaling::scaling(sources)?);
+    views.extend(encryption::encryption(run, verdict));
+    views.extend(cost::driver_tax(run, verdict));
     views.extend(cost::settings(run, verdict));
-    views
+    views.extend(latency::latencies(run));
+    Ok(views)
 }
