@@ -9,13 +9,16 @@ fn the_runners_pass() {
     let place = Place::new();
     let contenders = "null sqlite sqlite:wal sqlite:tuned sqlite:memory sqlite@system \
                       sqlite@sqlcipher:encrypted sqlite@mc:raw-key sqlite@mc:encrypted,cipher=ascon128 \
-                      sqlite/c+multirow sqlite/c+without-rowid bdb bdb:per-commit bdb/c+hash lmdb rocksdb redb fjall";
+                      sqlite/c+multirow sqlite/c+without-rowid \
+                      sqlite/c+text sqlite/c+prepared sqlite/c+typed sqlite/c+beside bdb bdb:per-commit bdb/c+hash lmdb rocksdb redb fjall";
     let result = place.dyno(&format!("conformance {contenders}")).exits(0).without_panic();
     assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
     // The harness is checked too, though not for answers; the others for what their models are.
     let result = result.prints("the harness has no engine").prints("ok a large answer arrives whole");
-    let result =
-        result.prints("ok rows that are loaded are there").prints("ok a scan meets the keys in order");
+    let result = result
+        .prints("ok a file that is imported is in the table")
+        .prints("ok rows that are loaded are there")
+        .prints("ok a scan meets the keys in order");
     assert_eq!(result.stdout.matches("0 broken").count(), contenders.split_whitespace().count());
     place.assert_clean();
 }

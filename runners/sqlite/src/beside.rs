@@ -13,6 +13,7 @@ use dyno_runner::{Failure, Import};
 use crate::Sqlite;
 use crate::connection::Connection;
 use crate::import::{self, Way};
+use crate::prepared::{quoted, text};
 use crate::settings::Database;
 
 /// What makes the file quick to fill, and useless if the process dies: it is thrown away then.
@@ -23,9 +24,13 @@ const PRAGMAS: [&CStr; 4] = [
     c"PRAGMA cache_size=-65536",
 ];
 
-/// Imports all records at once, whatever the transactions.
+/// Imports all records at once, whatever the transactions. A database that holds rows already is not thrown away: its table is
+/// filled where it is.
 pub fn import(sqlite: &mut Sqlite, import: &Import) -> Result<u64, Failure> {
     check(sqlite)?;
+    if !is_empty(&sqlite.connection)? {
+        return import::import(&sqlite.connection, import, Way::Typed);
+    }
     let place = Path::new(OsStr::from_bytes(sqlite.location.as_bytes())).to_owned();
     let new = place.with_extension("new");
     let location = CString::new(new.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
@@ -43,15 +48,27 @@ pub fn import(sqlite: &mut Sqlite, import: &Import) -> Result<u64, Failure> {
     Ok(done)
 }
 
-/// What is there already would be lost.
 fn check(sqlite: &Sqlite) -> Result<()> {
+    let is_file = sqlite.settings.database == Database::File;
+    ensure!(is_file, "only a database in a file can be built beside its place");
     ensure!(
-        sqlite.settings.database == Database::File,
-        "only a database in a file can be built beside its place"
+        sqlite.key.is_none(),
+        "a database that is encrypted is not built beside its place: the new one would not be"
     );
-    let empty = sqlite.connection.total_changes() == 0;
-    ensure!(empty, "a database is built beside its place only while no table of it has rows");
     Ok(())
+}
+
+/// Whether no table has rows.
+fn is_empty(connection: &Connection) -> Result<bool> {
+    for name in connection.rows(c"SELECT name FROM sqlite_master WHERE type = 'table'")?.into_iter().flatten()
+    {
+        let Value::Text(name) = name else { continue };
+        let sql = text(format!("SELECT 1 FROM {} LIMIT 1", quoted(&name)))?;
+        if !connection.rows(&sql)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The statements that made what is in the database, tables before their indexes.

@@ -4,6 +4,7 @@
 //! never judged. `docs/runners.md` says what a runner owes; this says whether it pays.
 
 mod checks;
+mod imports;
 mod kv;
 mod rows;
 mod script;
@@ -123,7 +124,7 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
     let server = servers.reach(contender)?;
     let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();
-    for (duty, needs, check) in checks::ALL.into_iter().chain(rows::ALL).chain(kv::ALL) {
+    for (duty, needs, check) in checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL) {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),
             None => match check(&script) {

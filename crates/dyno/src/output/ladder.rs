@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::grid::{self, Grid};
 use super::{notes, units};
-use crate::record::{ContenderRecord, Run};
+use crate::record::{ContenderRecord, FileRecord, Run};
 use crate::statistics::Difference;
 use crate::verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
 
@@ -48,14 +48,18 @@ pub fn grid(run: &Run, verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
+/// What the bars mean.
+pub const BARS: &str = "A bar is as long as the rate: █ what the rung under 'over' has too, ▒ gained, · lost; → beyond the width.";
+
 /// What the figures, the marks and the rungs mean, and everything that did not hold.
 pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     let rungs = || verdict.ladders.iter().flat_map(|ladder| &ladder.rungs);
-    let mut lines = vec![
+    let mut lines: Vec<String> = run.suite.file.iter().map(imported).collect();
+    lines.push(
         "Rows a second by the median time. A gain is how many times as fast a rung is as the one whose number stands under \
          'over', with its 95 % interval."
             .to_owned(),
-    ];
+    );
     if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
         lines.push("≈ no difference may be claimed".into());
     }
@@ -80,8 +84,34 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     if rungs().any(|rung| rung.published.is_some()) {
         lines.extend(notes::published(run));
     }
-    lines.extend(notes::shortcomings(run, verdict));
+    lines.extend(notes::left_out(run));
+    lines.extend(disturbed(verdict));
+    lines.extend(notes::troubles(run, verdict));
     lines
+}
+
+/// How many samples were disturbed: of many rungs, in one sentence.
+fn disturbed(verdict: &Verdict) -> Option<String> {
+    let figures = || verdict.tests.iter().flat_map(|test| &test.cells).map(|cell| &cell.figures);
+    let samples: usize = figures().map(|figures| figures.samples).sum();
+    let undisturbed: usize = figures().map(|figures| figures.undisturbed).sum();
+    let resting = figures().filter(|figures| figures.rests_on_disturbed).count();
+    let rest = match resting {
+        0 => "they are left out".to_owned(),
+        1 => "they are left out, but not of one rung with too few others".to_owned(),
+        many => format!("they are left out, but not of {many} rungs with too few others"),
+    };
+    (undisturbed < samples).then(|| {
+        let number = samples - undisturbed;
+        format!("Disturbed: {number} of {samples} samples waited for a processor for more than 3 % of their time; {rest}.")
+    })
+}
+
+/// The user's file.
+fn imported(file: &FileRecord) -> String {
+    let FileRecord { path, records, bytes, crc32 } = file;
+    let size = units::bytes(*bytes as f64);
+    format!("Imported: {}, {records} records, {size}, CRC-32 {crc32:08x}.", path.display())
 }
 
 /// What rungs survive, each level with the numbers of those that have it.

@@ -65,23 +65,24 @@ pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     lines.extend(marks(run, verdict));
     lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
     lines.extend(encryption::proofs(run));
-    lines.extend(shortcomings(run, verdict));
+    lines.extend(left_out(run));
+    lines.extend(disturbances(run, verdict));
+    lines.extend(troubles(run, verdict));
     lines.extend(harness(run, verdict));
     lines.extend(latency::note(run));
     lines
 }
 
-/// Who was left out, what was disturbed and what went wrong.
-pub fn shortcomings(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let left_out = run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why));
-    left_out.chain(disturbances(run, verdict)).chain(troubles(run, verdict)).collect()
+/// Who was left out.
+pub fn left_out(run: &Run) -> impl Iterator<Item = String> {
+    run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why))
 }
 
 /// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
 pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![FIGURES.to_owned()];
     lines.extend(marks(run, verdict));
-    lines.extend(run.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why)));
+    lines.extend(left_out(run));
     lines.extend(disturbances(run, verdict));
     lines.extend(harness(run, verdict));
     lines

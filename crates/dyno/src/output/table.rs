@@ -22,7 +22,8 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
         parts.push(plain(&ladder::grid(run, verdict, ladder, true)));
     }
     if !verdict.ladders.is_empty() {
-        parts.push(notes::paragraph(&ladder::legend(run, verdict)));
+        let bars = [ladder::BARS.to_owned()];
+        parts.push(notes::paragraph(&[&bars[..], &ladder::legend(run, verdict)].concat()));
     }
     let is_told = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
     if !is_told {

@@ -15,10 +15,10 @@ const DAYS: u64 = 3;
 /// Writes so many records.
 pub fn write(count: u64, delimiter: char, rng: &mut impl Rng, out: &mut impl Write) -> io::Result<()> {
     let mut left = count;
-    let mut route = 0;
+    let mut route = 100;
     while left > 0 {
         route += 1;
-        let version = 100 + below(rng, 40);
+        let version = 1000 + below(rng, 400);
         for branch in 0..1 + below(rng, 4) {
             let letter = char::from(b'A' + branch as u8);
             let stops: Vec<u64> = (0..20 + below(rng, 70)).map(|_| 1 + below(rng, STOPS)).collect();

@@ -128,7 +128,7 @@ pub struct SuiteRecord {
 /// A file of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRecord {
-    /// Where it was.
+    /// Where it was, as typed.
     pub path: PathBuf,
     /// How many records it has.
     pub records: u64,

@@ -157,6 +157,14 @@ impl Data {
             Shape::File { like, fields, delimiter } => {
                 let wanted = like.fields();
                 ensure!(fields.len() == wanted, "it has {} `fields` and not {wanted}", fields.len());
+                for FileColumn { name, .. } in fields {
+                    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+                        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+                    ensure!(
+                        is_name,
+                        "'{name}' is no name of a column: letters, digits and '_', a letter first"
+                    );
+                }
                 let is_one_byte = delimiter.is_ascii() && !['\n', '\r', '\\', '\0'].contains(delimiter);
                 ensure!(is_one_byte, "`delimiter` is one character of ASCII, and ends no line");
             }
