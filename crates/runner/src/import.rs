@@ -60,6 +60,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// The record has another number of fields than there are columns, or no end.
+    #[allow(clippy::should_implement_trait, reason = "the list is lent, which an iterator cannot do")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&[&'a [u8]]>, Failure> {
         if self.rest.is_empty() {
