@@ -43,8 +43,13 @@ fn contenders() -> Vec<&'static str> {
 #[test]
 fn the_drivers_keep_the_protocol() {
     let place = place();
-    let more =
-        ["null/python", "sqlite@system/sqlite3", "sqlite/apsw:tuned", "duckdb,memory_limit=1GB,threads=1"];
+    let more = [
+        "null/python",
+        "sqlite@system/sqlite3",
+        "sqlite/apsw:tuned",
+        "duckdb,memory_limit=1GB,threads=1",
+        "duckdb/python+csv",
+    ];
     let usual = contenders().into_iter().filter(|name| !name.contains('+'));
     let names: Vec<&str> = usual.chain(more).collect();
     let result = place.dyno(&format!("conformance {}", names.join(" "))).exits(0).without_panic();

@@ -157,8 +157,9 @@ fn a_record_that_does_not_fit_is_told() {
                 assert!(told.iter().any(|told| said.contains(told)), "{name}");
                 if ["text", "insert", "pipeline"].contains(way) || said.contains("fields and not") {
                     assert!(said.starts_with("record 21 of 21: "), "{name}");
-                } else {
-                    assert!(["21", "column"].iter().any(|place| said.contains(place)), "{name}");
+                } else if *way != "multirow" {
+                    // Of many rows in one statement no server tells which it refused.
+                    assert!(said.contains("21"), "{name}");
                 }
             }
             let missing = changed(test(&rig, "1", &good, '\t'), |work| work.table = "nowhere".into());

@@ -3,7 +3,7 @@
 
 mod rig;
 
-use dyno_protocol::{Column, Commits, Event, LoadWork, RowFile, Setting, Test, Value, Work};
+use dyno_protocol::{Column, Commits, LoadWork, RowFile, Setting, Test, Value, Work};
 
 use rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, failure, message, samples};
 
