@@ -341,7 +341,7 @@ pub enum Format {
     Json,
     /// A line for each test and contender
     Csv,
-    /// For a README or a pull request
+    /// All of the page but its charts, for a README or a pull request
     Markdown,
 }
 

@@ -173,6 +173,16 @@ fn what_a_file_says_stays_text() {
             .contains(EVIL)
     );
     browser.assert_quiet();
+    // In Markdown it may stand in blocks of code, where nothing is markup.
+    place.dyno("report evil.json -o evil.md").exits(0);
+    let text = std::fs::read_to_string(place.path("evil.md")).unwrap();
+    assert!(text.contains("&lt;script>window.hacked"), "{text}");
+    let markup = |line: &&str| {
+        let marks = ["<script", "<img", "<svg", "<!--", "](javascript", "<javascript"];
+        marks.iter().any(|mark| line.contains(mark))
+    };
+    let found: Vec<&str> = text.lines().filter(markup).filter(|line| !line.starts_with("    ")).collect();
+    assert_eq!(found, Vec::<&str>::new());
 }
 
 #[test]

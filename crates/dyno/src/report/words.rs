@@ -72,6 +72,12 @@ pub(super) fn marked_change(ratio: &Ratio) -> String {
     format!("{}{}", change(ratio.ratio), if ratio.is_difference() { "" } else { " ≈" })
 }
 
+/// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.
+pub(super) fn change_with_interval(ratio: &Ratio) -> String {
+    let ends = ratio.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
+    format!("{}{}", marked_change(ratio), ends.unwrap_or_default())
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(super) fn list(names: &[&str]) -> String {
     match names {

@@ -35,6 +35,8 @@ impl Browser {
         std::thread::spawn(move || lines.for_each(drop));
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let wanted = json!({"capabilities": {"alwaysMatch": {
+            // A busy machine is slow and not wrong.
+            "timeouts": {"script": 120_000},
             "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});

@@ -1,7 +1,7 @@
 //! What a driver costs over the lowest-level one of its engine, and what settings cost over the engine's own:
 //! in percent, over the tests that both passed.
 
-use super::View;
+use super::{View, mean_row};
 use crate::record::{ContenderRecord, Run};
 use crate::report::charts::{self, Figure, Row};
 use crate::report::words;
@@ -55,7 +55,7 @@ pub(in crate::report) fn settings(run: &Run, verdict: &Verdict) -> Vec<View> {
             verdict,
             family,
             format!("settings-{place}"),
-            format!("What settings cost and buy: {}", reference.engine),
+            format!("What settings cost and buy: {}", reference.label),
             format!("Time over that of {}, with the same engine and driver", reference.label),
         )
     };
@@ -118,6 +118,8 @@ fn view(
     let mut header = vec![String::new(), "test".to_owned()];
     header.extend(means.iter().map(|(other, _)| run.contenders[*other].label.clone()));
     let others: Vec<usize> = means.iter().map(|(other, _)| *other).collect();
+    let mut rows_of_tests = table(run, verdict, &others, family.reference);
+    rows_of_tests.push(mean_row(means.iter().map(|(_, mean)| Some(mean))));
     let text = format!(
         "{said}. Below the chart each test; in the chart the geometric mean over the tests that both passed, \
          a mean of unlike things. ≈ means that no difference may be claimed.{}",
@@ -140,7 +142,7 @@ fn view(
         ),
         details: "Each test",
         header,
-        rows: table(run, verdict, &others, family.reference),
+        rows: rows_of_tests,
         notes: Vec::new(),
     })
 }

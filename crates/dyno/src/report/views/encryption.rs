@@ -1,7 +1,7 @@
 //! What encryption costs: those that encrypt over the same engine without, in percent, and what their files
 //! have shown.
 
-use super::View;
+use super::{View, mean_row};
 use crate::output::encryption::proofs;
 use crate::record::Run;
 use crate::report::charts::{self, Figure, RatioRow, grouped};
@@ -76,5 +76,6 @@ fn table(verdict: &Verdict) -> Vec<Vec<String>> {
         row.extend(changes.map(|ratio| ratio.map_or("–".into(), words::marked_change)));
         row
     };
-    verdict.tests.iter().enumerate().map(row).collect()
+    let means = mean_row(verdict.overheads.iter().map(|overhead| overhead.geometric_mean.as_ref()));
+    verdict.tests.iter().enumerate().map(row).chain([means]).collect()
 }

@@ -14,7 +14,9 @@ use serde::Serialize;
 
 use super::Source;
 use super::charts::Figure;
+use super::words;
 use crate::record::Run;
+use crate::statistics::Ratio;
 use crate::verdict::Verdict;
 
 /// A section with a chart and, where the chart does not say it all, a table.
@@ -35,6 +37,12 @@ pub(super) struct View {
     pub notes: Vec<String>,
 }
 
+/// The last row of a table of changes: their geometric means, with intervals.
+fn mean_row<'a>(means: impl Iterator<Item = Option<&'a Ratio>>) -> Vec<String> {
+    let cell = |mean: Option<&Ratio>| mean.map_or("–".into(), words::change_with_interval);
+    [String::new(), "geometric mean".into()].into_iter().chain(means.map(cell)).collect()
+}
+
 /// All views that the subject of the page, or the runs beside it, call for.
 ///
 /// # Errors
@@ -44,8 +52,11 @@ pub(super) fn views(sources: &[Source], run: &Run, verdict: &Verdict) -> Result<
     views.extend(ladder::ladder(run, verdict));
     views.extend(scaling::scaling(sources)?);
     views.extend(encryption::encryption(run, verdict));
-    views.extend(cost::driver_tax(run, verdict));
-    views.extend(cost::settings(run, verdict));
+    // A ladder says what each change brings.
+    if verdict.ladders.is_empty() {
+        views.extend(cost::driver_tax(run, verdict));
+        views.extend(cost::settings(run, verdict));
+    }
     views.extend(latency::latencies(run));
     Ok(views)
 }
