@@ -55,6 +55,13 @@ pub fn proofs(run: &Run) -> Vec<String> {
     shown.collect()
 }
 
+/// A sentence for each contender of which the files have shown what they should not, or nothing.
+pub fn unproved(run: &Run) -> Vec<String> {
+    let shown =
+        run.shown_contenders().filter_map(|(_, contender)| Some((contender, contender.proof.as_ref()?)));
+    shown.filter(|(_, proof)| !proof.holds()).map(|(contender, proof)| told(contender, proof)).collect()
+}
+
 fn told(contender: &ContenderRecord, proof: &Proof) -> String {
     let label = &contender.label;
     if !proof.holds() {

@@ -11,7 +11,7 @@ use super::views::comparison::{self, Compared};
 use super::views::published::{self, PublishedView};
 use super::views::{self, View};
 use super::{Source, answer};
-use crate::output::{notes, units};
+use crate::output::{encryption, notes, units};
 use crate::record::Run;
 use crate::verdict::{judge, rank_levels};
 
@@ -63,7 +63,7 @@ impl Page {
             comparisons: comparison::comparisons(sources)?,
             views: views::views(sources, run, &verdict)?,
             published: published::published(run, &verdict),
-            troubles: notes::troubles(run, &verdict),
+            troubles: [encryption::unproved(run), notes::troubles(run, &verdict)].concat(),
             tests: sections::sections(run, &verdict),
             contenders: contenders::cards(run),
             notes: notes::reading(run, &verdict),

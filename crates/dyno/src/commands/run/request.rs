@@ -29,7 +29,7 @@ pub struct Request {
     pub limits: Limits,
     /// Whether nobody named the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
-    /// Those of the suite's contenders that nobody knows here.
+    /// Those of the suite's contenders that are not to be had here.
     pub left_out: Vec<LeftOut>,
     /// The rungs of the suite's ladder.
     pub rungs: Vec<RungRecord>,
@@ -55,14 +55,14 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
         changes.push((count.clone(), file.records.to_string()));
     }
     let parameters = Parameters::resolve(&suite.parameters, &changes)?;
-    let (contenders, left_out) = typed_contenders(arguments, &suite, registry)?;
-    ensure!(!contenders.is_empty() || !left_out.is_empty(), "no contender is named");
+    let contenders = typed_contenders(arguments, &suite, registry)?;
+    ensure!(!contenders.is_empty(), "no contender is named");
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
     Ok(Request {
         parameters,
         baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,
         by_suite: is_by_suite(arguments),
-        left_out,
+        left_out: Vec::new(),
         rungs: rungs(&suite, registry),
         file: file.map(|(file, _)| file),
         contenders,
@@ -141,21 +141,13 @@ fn rungs(suite: &Suite, registry: &Registry) -> Vec<RungRecord> {
     rungs.collect()
 }
 
-/// The contenders named, or else the suite's; of a suite's, those that are not known here are left out: a runner may lack
-/// a driver or a way of working that others have.
-fn typed_contenders(
-    arguments: &RunArgs,
-    suite: &Suite,
-    registry: &Registry,
-) -> Result<(Vec<Contender>, Vec<LeftOut>)> {
+/// The contenders named, or else the suite's.
+fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> Result<Vec<Contender>> {
     let mut names: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
-    let mut left_out = Vec::new();
     if is_by_suite(arguments) {
         for label in suite.contenders() {
-            match Contender::parse(&label, registry) {
-                Ok(_) => names.push(label),
-                Err(error) => left_out.push(LeftOut { label, why: error.root_cause().to_string() }),
-            }
+            Contender::parse(&label, registry).with_context(|| suite.path.display().to_string())?;
+            names.push(label);
         }
     }
     let mut contenders: Vec<Contender> = Vec::new();
@@ -172,7 +164,7 @@ fn typed_contenders(
         }
         contenders.push(contender);
     }
-    Ok((contenders, left_out))
+    Ok(contenders)
 }
 
 /// The label of the contender with which to compare: the one named, or the first that is an engine.
