@@ -69,7 +69,12 @@ impl std::fmt::Display for ParameterValue {
 /// The values of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Parameters(BTreeMap<String, ParameterValue>);
+pub struct Parameters {
+    values: BTreeMap<String, ParameterValue>,
+    /// Those that follow another, which tells them.
+    #[serde(skip)]
+    following: BTreeMap<String, ParameterValue>,
+}
 
 impl Parameters {
     /// The declared defaults with a run's changes, each a name and a value as text.
@@ -88,22 +93,29 @@ impl Parameters {
             check_bounds(name, parameter, &value)?;
             values.insert(name.clone(), value);
         }
+        let mut following = BTreeMap::new();
         for (name, parameter) in declared {
             let named = changes.iter().any(|(changed, _)| changed == name);
             let led = parameter.follows.as_ref().filter(|_| !named).and_then(|led| values.get(led)).cloned();
-            values.extend(led.map(|value| (name.clone(), value)));
+            following.extend(led.map(|value| (name.clone(), value)));
         }
-        Ok(Parameters(values))
+        values.retain(|name, _| !following.contains_key(name));
+        Ok(Parameters { values, following })
     }
 
-    /// Names and values, by name.
+    /// Names and values, by name, of all that do not follow another.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ParameterValue)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.values.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Names and values of all.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &ParameterValue)> {
+        self.iter().chain(self.following.iter().map(|(name, value)| (name.as_str(), value)))
     }
 
     /// The value of a parameter.
     pub fn get(&self, name: &str) -> Option<&ParameterValue> {
-        self.0.get(name)
+        self.values.get(name).or_else(|| self.following.get(name))
     }
 
     /// The parameter `scale`, or 1 where the suite has none.
@@ -117,7 +129,7 @@ impl Parameters {
     }
 
     fn number(&self, name: &str) -> Option<f64> {
-        self.0.get(name).and_then(ParameterValue::number)
+        self.get(name).and_then(ParameterValue::number)
     }
 }
 

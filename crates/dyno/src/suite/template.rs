@@ -44,7 +44,7 @@ impl Renderer {
         environment.set_syntax(syntax.expect("only delimiters can be refused, and these are the usual ones"));
         environment.set_fuel(Some(FUEL));
         add_functions(&mut environment, parameters);
-        let variables = parameters.iter().map(|(name, value)| (name, template_value(value)));
+        let variables = parameters.all().map(|(name, value)| (name, template_value(value)));
         let own = [("dialect", Value::from(dialect)), ("primary_key", Value::from(form.primary_key))];
         let context = Value::from_pairs(variables.chain(own));
         Renderer { environment, context }

@@ -107,9 +107,11 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
     if let Some(file) = &old.suite.file {
         file::check_unchanged(file, &suite).input()?;
     }
+    let values = old.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
+    let parameters = Parameters::resolve(&suite.parameters, &values.collect::<Vec<_>>()).input()?;
     Ok(Request {
         suite,
-        parameters: old.suite.parameters,
+        parameters,
         contenders,
         baseline: old.baseline,
         only: old.suite.only,
