@@ -21,8 +21,8 @@ pub(in crate::report) fn driver_tax(run: &Run, verdict: &Verdict) -> Vec<View> {
     // A label names a variant where it is not the usual one.
     let is_lowest = |contender: &ContenderRecord| contender.lowest && !contender.label.contains('+');
     let alike = |a: &ContenderRecord, b: &ContenderRecord| {
-        (&a.engine, &a.build, &a.profile, &a.asked, &a.url)
-            == (&b.engine, &b.build, &b.profile, &b.asked, &b.url)
+        (&a.engine, &a.build, &a.profile, &a.asked, &a.url, &a.file_system, a.per_commit)
+            == (&b.engine, &b.build, &b.profile, &b.asked, &b.url, &b.file_system, b.per_commit)
     };
     let families = families(run, alike, is_lowest);
     let view = |(place, family): (usize, &Family)| {
