@@ -66,7 +66,15 @@ fn walk(folder: &Path, found: &mut Found) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
-            Ok(kind) if kind.is_file() => keep(&entry.path(), entry.path(), found),
+            Ok(kind) if kind.is_file() => {
+                keep(&entry.path(), entry.path(), found);
+                // Some engines make a file under another name and rename it: the last name is the one to tell.
+                if let Ok(data) = entry.metadata()
+                    && let Some((path, _)) = found.get_mut(&(data.dev(), data.ino()))
+                {
+                    *path = entry.path();
+                }
+            }
             _ => {}
         }
     }
