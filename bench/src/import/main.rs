@@ -107,7 +107,9 @@ fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Res
     let (program, file) = (programs.join("dyno"), schedule.to_owned());
     let import = move || {
         let mut command = Command::new(&program);
-        command.args(["import", "-q", "--no-header", "--types", TYPES.0, "--into", &url]).arg(&file);
+        // The server's own INTEGER, as in psql's table: dyno's is BIGINT.
+        let types = TYPES.0.replace("INTEGER", "INT");
+        command.args(["import", "-q", "--no-header", "--types", &types, "--into", &url]).arg(&file);
         command
     };
     let file = schedule.display().to_string();

@@ -15,6 +15,9 @@ use crate::output::{self, ImportProgress};
 use crate::server::{ServerEngine, ServerUrl};
 use crate::trial::Interrupts;
 
+/// The most connections that fill a table, unless more are asked for.
+const MOST_CONNECTIONS: usize = 4;
+
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     let plan = target(arguments).and_then(|target| Plan::make(request(arguments)?, target));
@@ -98,12 +101,16 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         SafetyArg::PowerLoss => Safety::PowerLoss,
     };
     let into = &arguments.into;
-    if into.contains("://") {
-        let url = ServerUrl::parse(into).context("--into").input()?;
+    let url = into.contains("://").then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
+    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.engine != ServerEngine::Postgres)
+    {
+        return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
+    }
+    if let Some(url) = url {
         url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
         let server = url.connection("");
         return Ok(match url.engine {
-            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety)?),
+            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
             ServerEngine::MariaDb | ServerEngine::MySql => Box::new(MySql::connect(&server)?),
         });
     }
@@ -112,6 +119,13 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         return Err(anyhow::anyhow!("--into names no database")).input();
     }
     Ok(Box::new(Sqlite::new(path.as_ref(), safety)?))
+}
+
+/// How many connections fill a new table. Where the server is elsewhere its processors are not known; those
+/// here are at least what can feed it.
+fn connections(arguments: &ImportArgs) -> usize {
+    let here = || std::thread::available_parallelism().map_or(1, usize::from).min(MOST_CONNECTIONS);
+    arguments.connections.map_or_else(here, usize::from)
 }
 
 fn dry_run(plan: &Plan) -> String {

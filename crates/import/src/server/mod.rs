@@ -7,7 +7,15 @@ mod types;
 pub use mysql::MySql;
 pub use postgres::Postgres;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use crate::batch::{Batch, Cell};
+
+/// A name that no table has, for one that is not whole yet.
+fn staged_name() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("dyno_import_{random:016x}")
+}
 
 /// Writes rows as both servers read them by default: fields between tabs, a line each, `\N` for NULL,
 /// a backslash before what would end either.

@@ -4,7 +4,6 @@
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
 use std::ffi::CString;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
@@ -16,7 +15,7 @@ use dyno_runner_mysql::load::Way;
 use dyno_runner_mysql::{database, infile, library};
 
 use super::types::{Spelling, kind};
-use super::write_lines;
+use super::{staged_name, write_lines};
 use crate::error::Input;
 use crate::explain::{Program, literal};
 use crate::pipeline::Rows;
@@ -47,8 +46,7 @@ impl MySql {
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
-        let random = RandomState::new().build_hasher().finish();
-        Ok(MySql { connection, staged: format!("dyno_import_{random:016x}") })
+        Ok(MySql { connection, staged: staged_name() })
     }
 
     fn execute(&self, sql: &str) -> Result<()> {

@@ -1,0 +1,238 @@
+//! Into PostgreSQL by COPY. A new table is filled by several connections at the same time, since a server's
+//! process splits and converts the rows of one COPY on one processor; it has another name until it is whole.
+//! Rows that come to a table that is there go by one connection, in one transaction.
+
+mod statements;
+
+use std::ffi::CString;
+use std::iter;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use dyno_protocol::{Build, Server, Value};
+use dyno_runner::server::Client;
+use dyno_runner_postgres::api::Api;
+use dyno_runner_postgres::connection::{Connection, ServerError};
+use dyno_runner_postgres::copy::Copy;
+use dyno_runner_postgres::load::Way;
+use dyno_runner_postgres::{database, library};
+
+use super::types::{Spelling, kind};
+use super::{staged_name, write_lines};
+use crate::error::{Input, Interrupted};
+use crate::explain::Program;
+use crate::pipeline::Rows;
+use crate::safety::{Reached, Safety};
+use crate::table::{Column, Table};
+use crate::target::{Existing, Target};
+
+use statements::{HURRIED, Statements, quoted};
+
+const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
+
+/// A database of a PostgreSQL server.
+pub struct Postgres {
+    api: Rc<Api>,
+    server: Server,
+    connection: Connection,
+    safety: Safety,
+    /// How many connections fill a new table.
+    connections: usize,
+    /// Its name until it is whole.
+    staged: String,
+}
+
+impl Postgres {
+    /// Connects. A new table is filled by so many `connections`; one does all in one transaction.
+    pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
+        let api = Rc::new(library::LIBPQ.load(&Build::System, Api::resolve)?);
+        let connection = open(&api, server)?;
+        Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged: staged_name() })
+    }
+
+    /// The connections beside the first, as many as the server lets in.
+    fn others(&self, existing: Existing) -> Vec<Connection> {
+        let wanted = if existing == Existing::Append { 1 } else { self.connections };
+        let hurried = |connection: Connection| connection.rows(HURRIED).is_ok().then_some(connection);
+        (1..wanted).map_while(|_| open(&self.api, &self.server).ok().and_then(hurried)).collect()
+    }
+
+    fn statements(&self, table: &Table, existing: Existing, connections: usize) -> Statements {
+        if existing == Existing::Append || connections == 1 {
+            Statements::in_one(table, existing, self.safety)
+        } else {
+            Statements::staged(table, existing, self.safety, &self.staged)
+        }
+    }
+
+    fn fill(
+        &self,
+        statements: &Statements,
+        others: &[Connection],
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let executed = |sql: &String| {
+            let done = self.connection.rows(sql);
+            done.with_context(|| format!("cannot execute {sql}; nothing was loaded")).input()
+        };
+        statements.before.iter().try_for_each(|sql| executed(sql).map(drop))?;
+        match self.copy(&statements.copy, others, rows) {
+            Err(error) if error.is::<ServerError>() => {
+                Err(error.context("the server refuses the rows; nothing was loaded")).input()
+            }
+            copied => copied,
+        }?;
+        check()?;
+        for sql in &statements.after {
+            rows.watch().doing("making indexes");
+            executed(sql)?;
+        }
+        if rows.watch().stops() {
+            return Err(Interrupted.into());
+        }
+        let reached = self.reached(1 + others.len())?;
+        rows.watch().doing("committing");
+        self.connection.rows("COMMIT").context("cannot commit")?;
+        Ok(reached)
+    }
+
+    /// Deals the rows out, a batch to each connection in turn.
+    fn copy(&self, sql: &str, others: &[Connection], rows: &mut Rows) -> Result<()> {
+        let sql = CString::new(sql)?;
+        let connections = iter::once(&self.connection).chain(others);
+        let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
+        let mut lines = Vec::new();
+        for copy in copies.iter().cycle() {
+            let Some(batch) = rows.batch()? else { break };
+            lines.clear();
+            write_lines(&batch, &mut lines);
+            rows.recycle(batch);
+            copy.put(&lines)?;
+        }
+        copies.into_iter().try_for_each(|copy| copy.finish().map(drop))
+    }
+
+    /// Leaves everything as it was.
+    fn undo(&self, others: Vec<Connection>) {
+        drop(others);
+        // Without a connection the server takes back what was not committed; a staged table stays behind, and
+        // its name says whose it is.
+        let _ = self.connection.rows("ROLLBACK");
+        let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
+    }
+
+    /// What a commit survives by the settings in force.
+    fn reached(&self, connections: usize) -> Result<Reached> {
+        let value = |name: &str| -> Result<String> {
+            Ok(self.connection.value(&format!("SHOW {name}"))?.unwrap_or_default())
+        };
+        let (fsync, commit) = (value("fsync")?, value("synchronous_commit")?);
+        let safety = match (fsync.as_str(), commit.as_str()) {
+            (_, "off") => Safety::None,
+            ("off", _) => Safety::ProcessCrash,
+            _ => Safety::PowerLoss,
+        };
+        let how = match connections {
+            1 => "one transaction".to_owned(),
+            count => format!("{count} connections into a table that was then renamed in one transaction"),
+        };
+        Ok(Reached { safety, by: format!("{how}, fsync={fsync}, synchronous_commit={commit}") })
+    }
+}
+
+fn open(api: &Rc<Api>, server: &Server) -> Result<Connection> {
+    database::connect(api, server, database::maintenance(server), Way::Copy)
+}
+
+impl Target for Postgres {
+    fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
+        let name = quoted(table).replace('\'', "''");
+        if self.connection.value(&format!("SELECT to_regclass('{name}')"))?.is_none() {
+            return Ok(None);
+        }
+        let rows = self.connection.rows(&format!(
+            "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute \
+             WHERE attrelid = '{name}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+        ))?;
+        let text = |value: Option<Value>| match value {
+            Some(Value::Text(text)) => text,
+            _ => String::new(),
+        };
+        let column = |row: Vec<Value>| {
+            let mut row = row.into_iter();
+            let (name, declared) = (text(row.next()), text(row.next()));
+            Column { name, kind: kind(&declared), declared, inferred: false }
+        };
+        Ok(Some(rows.into_iter().map(column).collect()))
+    }
+
+    fn column(&self, name: &str, declared: &str) -> Result<Column> {
+        SPELLING.column(name, declared)
+    }
+
+    fn declare(&self, table: &mut Table) {
+        for column in table.columns.iter_mut().filter(|column| column.declared.is_empty()) {
+            column.declared = SPELLING.of(column.kind).to_owned();
+        }
+    }
+
+    fn is_typed(&self) -> bool {
+        false
+    }
+
+    fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
+        let Statements { before, copy, after } = self.statements(table, existing, self.connections);
+        before.into_iter().chain([copy]).chain(after).chain(["COMMIT".to_owned()]).collect()
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let many = match self.connections {
+            1 => "a table that is made in the same transaction is loaded WITH FREEZE: no row need be written again later, and a failure leaves nothing".to_owned(),
+            count => format!("{count} connections fill a new table, since the server splits and converts the rows of each on a processor of its own; it is renamed when it is whole, and that commit syncs all"),
+        };
+        vec![
+            "COPY: one statement for all rows, whose fields go as the text that they are in the file".into(),
+            many,
+            "keys and indexes are made after the rows: sorting once is less than inserting in any order"
+                .into(),
+        ]
+    }
+
+    fn programs(&self) -> &'static [Program] {
+        &[("SQL", include_str!("../../../templates/postgres.sql.j2"))]
+    }
+
+    fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
+        let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+        let is_text = |column: &&Column| !column.kind.empty_is_null();
+        let texts: Vec<String> =
+            table.columns.iter().filter(is_text).map(|column| quoted(&column.name)).collect();
+        // One psql has one connection.
+        let Statements { before, after, .. } = Statements::in_one(table, existing, self.safety);
+        minijinja::context! {
+            before,
+            after,
+            quoted_table => quoted(&table.name),
+            column_list => columns.join(", "),
+            texts => texts.join(", "),
+            freeze => existing != Existing::Append,
+        }
+    }
+
+    fn load(
+        &mut self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let others = self.others(existing);
+        let statements = self.statements(table, existing, 1 + others.len());
+        let outcome = self.fill(&statements, &others, rows, check);
+        if outcome.is_err() {
+            self.undo(others);
+        }
+        outcome
+    }
+}
