@@ -157,6 +157,21 @@ fn mariadb_and_file_systems_are_proved_too() {
     assert!(!mounts.contains(&place.path("data").display().to_string()), "{mounts}");
 }
 
+#[test]
+fn a_column_is_encrypted_and_the_statements_hold_no_key() {
+    let place = Place::new();
+    // The right answers are known for all rows: decrypted they are the plain ones, and no text can be read.
+    let result = place.dyno("run pgcrypto --trials 1 --no-warm-up --quiet -o run.json").without_panic();
+    if result.stdout.contains("is not installed") || result.stderr.contains("is not installed") {
+        eprintln!("not run: PostgreSQL is not installed");
+        return;
+    }
+    result.exits(0).prints("search-pgcrypto");
+    let statements = read_json(&place.path("run.json"))["suite"].to_string();
+    assert!(statements.contains("current_setting('dyno.key')"), "{statements}");
+    place.assert_clean();
+}
+
 /// The command lines and environments of all processes, where they hold a text; but not the environment of one.
 fn seen_in_processes(text: &str, but: Option<u32>) -> Vec<String> {
     let mut seen = Vec::new();
