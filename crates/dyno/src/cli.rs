@@ -180,16 +180,16 @@ pub struct PlaceArgs {
     /// The priority of the measured processes, -20 (first) to 19 [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     pub nice: Option<i32>,
-    /// Where private servers and their clients run
-    #[arg(long, value_enum, default_value_t = Pairing::SameCore)]
-    pub placement: Pairing,
+    /// Where private servers and their clients run [default: same-core]
+    #[arg(long, value_enum)]
+    pub placement: Option<Pairing>,
     /// The key of encrypted databases, on the first line of a file that only its owner may read [default:
     /// DYNO_KEY, else one made for the run]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// How long one test may take before its trial is given up
-    #[arg(long, default_value = "5m", value_parser = duration)]
-    pub timeout: Duration,
+    /// How long one test may take before its trial is given up [default: 5m]
+    #[arg(long, value_parser = duration)]
+    pub timeout: Option<Duration>,
     /// Write the page of the run too: one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -22,6 +22,20 @@ pub enum Pairing {
     Free,
 }
 
+/// Where the measured processes are to run, as the user asks for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Wanted {
+    /// The CPUs, as `1` or `2-3`; absent: dyno chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// The priority, from -20 (first) to 19 (last); absent: dyno's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nice: Option<i32>,
+    /// How client and private server share the CPUs.
+    pub pairing: Pairing,
+}
+
 /// The placement of each of the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {

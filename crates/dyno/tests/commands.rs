@@ -75,6 +75,29 @@ fn rerun_does_the_same_again() {
 }
 
 #[test]
+fn rerun_runs_where_it_ran_before_and_elsewhere_when_told() {
+    let place = Place::new();
+    place.dyno(&format!("{SMALL} --trials 1 --only 15 --with sqlite:memory -o first.json")).exits(0);
+    // A CPU that dyno may use and would not choose for the measured process.
+    let other = read_json(&place.path("first.json"))["placement"]["dyno_cpus"][0].clone();
+    let asked = format!("--cpus {other} --nice 3 --placement split --timeout 77s");
+    place.dyno(&format!("{SMALL} --trials 1 --only 15 --with sqlite:memory {asked} -o a.json")).exits(0);
+    place.dyno("rerun a.json -o b.json --quiet").exits(0);
+    let (a, b) = (read_json(&place.path("a.json")), read_json(&place.path("b.json")));
+    assert_eq!(a["wanted"], serde_json::json!({"cpus": other.to_string(), "nice": 3, "pairing": "split"}));
+    for key in ["wanted", "placement", "schedule"] {
+        assert_eq!(a[key], b[key], "{key}");
+    }
+    place.dyno("rerun a.json -o c.json --quiet --nice 5 --timeout 78s").exits(0);
+    let c = read_json(&place.path("c.json"));
+    assert_eq!((&c["wanted"]["nice"], &c["wanted"]["cpus"]), (&5.into(), &b["wanted"]["cpus"]));
+    assert_eq!(
+        (&c["placement"]["nice"], &c["schedule"]["timeout_ns"]),
+        (&5.into(), &78_000_000_000u64.into())
+    );
+}
+
+#[test]
 fn only_runs_what_is_needed() {
     let place = Place::new();
     place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 tests");

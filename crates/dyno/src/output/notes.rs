@@ -73,7 +73,8 @@ fn machine(run: &Run) -> String {
 pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![FIGURES.to_owned()];
     lines.extend(marks(run, verdict));
-    lines.extend(run.shown_contenders().map(|(_, contender)| about(contender)));
+    lines
+        .extend(together(run.shown_contenders().map(|(_, contender)| (&*contender.label, about(contender)))));
     lines.extend(encryption::proofs(run));
     lines.extend(left_out(run));
     lines.extend(disturbances(run, verdict));
@@ -97,6 +98,9 @@ pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
     lines.extend(harness(run, verdict));
     lines
 }
+
+/// So many contenders get a sentence each.
+const FEW: usize = 3;
 
 const FIGURES: &str = "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
      there is room.";
@@ -151,17 +155,22 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
 
 /// What is to be known of the safety of single contenders.
 fn caveats(run: &Run) -> Vec<String> {
-    let mut caveats: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (_, contender) in run.shown_contenders() {
-        let Some(caveat) = contender.safety.as_ref().and_then(|safety| safety.caveat.as_ref()) else {
-            continue;
-        };
-        match caveats.iter_mut().find(|(known, _)| known == caveat) {
-            Some((_, labels)) => labels.push(&contender.label),
-            None => caveats.push((caveat, vec![&contender.label])),
+    let caveat = |contender: &ContenderRecord| contender.safety.as_ref()?.caveat.clone();
+    let told =
+        run.shown_contenders().filter_map(|(_, contender)| Some((&*contender.label, caveat(contender)?)));
+    together(told).into_iter().map(|line| format!("† {line}")).collect()
+}
+
+/// What holds for labels, those of which the same holds named together.
+fn together<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
+    let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
+    for (label, text) in told {
+        match groups.iter_mut().find(|(_, known)| *known == text) {
+            Some((labels, _)) => labels.push(label),
+            None => groups.push((vec![label], text)),
         }
     }
-    caveats.iter().map(|(caveat, labels)| format!("† {}: {caveat}", labels.join("; "))).collect()
+    groups.into_iter().map(|(labels, text)| format!("{}: {text}", labels.join("; "))).collect()
 }
 
 /// Version, settings and safety of a contender.
@@ -173,7 +182,7 @@ fn about(contender: &ContenderRecord) -> String {
     let asked: Vec<String> =
         contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
     let settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
-    format!("{}: {version}{settings}. {}", contender.label, safety(contender))
+    format!("{version}{settings}. {}", safety(contender))
 }
 
 /// What a contender's commits survive.
@@ -194,7 +203,7 @@ pub fn safety(contender: &ContenderRecord) -> String {
 
 /// How many samples were disturbed, and where figures rest on them.
 fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let mut lines = Vec::new();
+    let (mut lines, mut counts) = (Vec::new(), Vec::new());
     for (place, (_, contender)) in run.shown_contenders().enumerate() {
         let cells: Vec<_> = verdict.tests.iter().map(|test| (&test.id, &test.cells[place].figures)).collect();
         let samples: usize = cells.iter().map(|(_, figures)| figures.samples).sum();
@@ -207,6 +216,7 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
             .filter(|(_, figures)| figures.rests_on_disturbed)
             .map(|(id, _)| id.as_str())
             .collect();
+        counts.push(format!("{} of {samples} of {}", samples - undisturbed, contender.label));
         let rest = if resting.is_empty() {
             "left out of the figures".to_owned()
         } else {
@@ -223,7 +233,14 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
             contender.label
         ));
     }
-    lines
+    if lines.len() <= FEW {
+        return lines;
+    }
+    vec![format!(
+        "Disturbed: samples that waited for a processor for more than 3 % of their time: {}. They are left out \
+         of the figures, but not where too few others are there.",
+        counts.join("; ")
+    )]
 }
 
 /// Wrong answers and failures, each once.

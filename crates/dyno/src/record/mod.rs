@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::Answer;
 use crate::engine::{Contender, Safety};
 use crate::machine::{Machine, Storage};
+use crate::pairing::Wanted;
 use crate::placement::Placement;
 use crate::plan::{Plan, PlannedTest};
 use crate::proof::Proof;
@@ -54,6 +55,9 @@ pub struct Run {
     pub machine: Machine,
     /// Where the databases were.
     pub storage: Storage,
+    /// Where the measured processes were asked to run.
+    #[serde(default)]
+    pub wanted: Wanted,
     /// Which processors were used, and at what priority.
     pub placement: Placement,
     /// The contenders, in the order in which they were named.

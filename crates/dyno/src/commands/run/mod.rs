@@ -90,8 +90,8 @@ fn perform(
     Key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
-    let cpus = place.cpus.as_deref().or(all.as_deref());
-    let placement = Placement::choose(cpus, place.nice).map_err(anyhow::Error::from).input()?;
+    let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
+    let placement = Placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
     // Before dyno moves: the CPUs that it may use are part of the machine's record.
     let machine = Machine::read();
     placement.apply_to_self()?;
@@ -101,7 +101,7 @@ fn perform(
     let storage = Storage::read(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
     let memory_bytes = request.limits.memory_bytes;
-    let conduct = Conduct { placement, pairing: place.placement, timeout, memory_bytes, interrupts };
+    let conduct = Conduct { placement, pairing: request.wanted.pairing, timeout, memory_bytes, interrupts };
     let mut servers = conduct.servers(&scratch);
     if request.by_suite {
         let does_tests = |contender: &Contender| check_models(&request.suite, &selection, contender);

@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::super::Input;
 use super::file;
-use crate::cli::{RerunArgs, RunArgs};
+use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
+use crate::pairing::Wanted;
 use crate::record::{self, FileRecord, LeftOut, Limits, RungRecord, Schedule};
 use crate::run::fresh_seed;
 use crate::server::ServerUrl;
@@ -18,6 +19,9 @@ use crate::suite::{ParameterValue, Parameters, Published, Suite, compared_with};
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
+/// How long a test may take when nobody says.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
 /// What to run, whether it was typed or comes from a run file.
 pub struct Request {
     pub suite: Suite,
@@ -27,6 +31,7 @@ pub struct Request {
     pub only: Option<String>,
     pub schedule: Schedule,
     pub limits: Limits,
+    pub wanted: Wanted,
     /// Whether nobody named the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
     /// Those of the suite's contenders that are not to be had here.
@@ -72,11 +77,12 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
             budget_ns: budget.map(|budget| budget.as_nanos() as u64),
             target: arguments.target,
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
-            timeout_ns: arguments.place.timeout.as_nanos() as u64,
+            timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
             latency: arguments.latency,
             warm_up: !arguments.no_warm_up,
         },
         limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
+        wanted: wanted(&arguments.place, Wanted::default()),
         suite,
     })
 }
@@ -109,19 +115,30 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
     }
     let values = old.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
     let parameters = Parameters::resolve(&suite.parameters, &values.collect::<Vec<_>>()).input()?;
+    let timeout_ns = arguments.place.timeout.map(|timeout| timeout.as_nanos() as u64);
     Ok(Request {
         suite,
         parameters,
         contenders,
         baseline: old.baseline,
         only: old.suite.only,
-        schedule: old.schedule,
+        schedule: Schedule { timeout_ns: timeout_ns.unwrap_or(old.schedule.timeout_ns), ..old.schedule },
         limits: old.limits,
+        wanted: wanted(&arguments.place, old.wanted),
         by_suite: false,
         left_out: Vec::new(),
         rungs: old.suite.rungs,
         file: old.suite.file,
     })
+}
+
+/// Where to run: as the command line says, else as it was before.
+fn wanted(place: &PlaceArgs, before: Wanted) -> Wanted {
+    Wanted {
+        cpus: place.cpus.clone().or(before.cpus),
+        nice: place.nice.or(before.nice),
+        pairing: place.placement.unwrap_or(before.pairing),
+    }
 }
 
 fn is_by_suite(arguments: &RunArgs) -> bool {
