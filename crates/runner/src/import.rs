@@ -4,6 +4,7 @@
 //! split as the driver asks for them. Fields are handed out where they lie in the file.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use anyhow::{Result, anyhow};
 use dyno_protocol::FileColumn;
@@ -110,11 +111,14 @@ impl<'a> Reader<'a> {
 /// The whole number that a field is.
 ///
 /// # Errors
-/// It is none, or larger than 32 bits.
+/// It is none, or too large for its type.
 #[inline]
-pub fn whole_number(field: &[u8]) -> Result<i32> {
+pub fn whole_number<T: FromStr>(field: &[u8]) -> Result<T> {
     let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| anyhow!("{:?} is no whole number of 32 bits", String::from_utf8_lossy(field)))
+    number.ok_or_else(|| {
+        let (field, bits) = (String::from_utf8_lossy(field), 8 * size_of::<T>());
+        anyhow!("{field:?} is no whole number of {bits} bits")
+    })
 }
 
 #[cfg(test)]

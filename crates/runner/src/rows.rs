@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use dyno_protocol::{Column, FileColumn, RowFile};
+use dyno_protocol::{Column, FieldKind, RowFile};
 
 use crate::cells::{Cells, Slice};
 use crate::{Answer, Failure, Import};
 
-/// What a driver does with rows. A driver that implements one of the loads implements
-/// [`Rows::read_rows`] too, and one that imports files [`Rows::read_fields`].
+/// What a driver does with rows. A driver that implements one of the loads, or imports files, implements
+/// [`Rows::read_rows`] too.
 pub trait Rows {
     /// Inserts each row by a call of its own on one prepared statement, and commits as the load says.
     /// This is a timed section. Returns how many rows were inserted.
@@ -30,12 +30,6 @@ pub trait Rows {
         bail!("this runner does not implement the model scan")
     }
 
-    /// Reads a whole table back, outside the clock, and hands each row's cells to `visit`, in any order.
-    /// A cell that is not stored as text is an error that names it.
-    fn read_rows(&mut self, _table: &str, _columns: &[Column], _visit: &mut Visit) -> Result<()> {
-        bail!("this runner cannot read a table back")
-    }
-
     /// Inserts every record of a file, which it splits as it goes, by the way that the job's variant names,
     /// and commits as the import says. This is a timed section. Returns how many records were inserted.
     fn import(&mut self, _import: &Import) -> Result<u64, Failure> {
@@ -45,7 +39,7 @@ pub trait Rows {
     /// Reads some columns of a whole table back, outside the clock, and hands the values of each row to `visit`,
     /// in any order, as texts: a whole number in decimal. A value that is not stored as its column's kind is an
     /// error that names the column, where the engine knows the difference.
-    fn read_fields(&mut self, _table: &str, _columns: &[FileColumn], _visit: &mut Visit) -> Result<()> {
+    fn read_rows(&mut self, _table: &str, _columns: &[(&str, FieldKind)], _visit: &mut Visit) -> Result<()> {
         bail!("this runner cannot read a table back")
     }
 }

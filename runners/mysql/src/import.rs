@@ -110,7 +110,7 @@ impl FieldInsert {
         for (column, field) in fields.iter().enumerate() {
             let place = record * fields.len() + column;
             if self.kinds[column] == FieldKind::Integer {
-                let number = whole_number(field)?.to_ne_bytes();
+                let number = whole_number::<i32>(field)?.to_ne_bytes();
                 self.put(place, &number);
                 continue;
             }

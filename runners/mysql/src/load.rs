@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_ulong, c_void};
 use std::ptr;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Column, FieldKind, FileColumn};
+use dyno_protocol::FieldKind;
 use dyno_runner::server::{Lines, in_transactions, insert, insert_text, rows_per_statement};
 use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Slice, Visit};
 
@@ -61,18 +61,12 @@ impl Rows for Connection {
         Statement::prepare(self, scan.sql.to_str()?)?.count(answer)
     }
 
-    fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), FieldKind::Text)).collect();
-        self.read(table, &columns, visit)
+    fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
+        self.read(table, columns, visit)
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         self.import_file(import)
-    }
-
-    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
-        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
-        self.read(table, &columns, visit)
     }
 }
 

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{Build, Column, FileColumn, Hello, Job, PROTOCOL, Store};
+use dyno_protocol::{Build, FieldKind, Hello, Job, PROTOCOL, Store};
 use dyno_runner::{
     Answer, Delete, Driver, Failure, Found, Import, KeyValue, Load, Put, Rows, Scan, Slice, Statements,
     Visit, Watch,
@@ -40,7 +40,7 @@ impl Rows for Null {
         Ok(())
     }
 
-    fn read_rows(&mut self, _: &str, _: &[Column], _: &mut Visit) -> Result<()> {
+    fn read_rows(&mut self, _: &str, _: &[(&str, FieldKind)], _: &mut Visit) -> Result<()> {
         Ok(())
     }
 
@@ -51,10 +51,6 @@ impl Rows for Null {
             black_box(fields);
         }
         Ok(reader.done())
-    }
-
-    fn read_fields(&mut self, _: &str, _: &[FileColumn], _: &mut Visit) -> Result<()> {
-        Ok(())
     }
 }
 

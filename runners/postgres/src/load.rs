@@ -4,7 +4,7 @@ use std::ffi::{CString, c_int};
 use std::ptr;
 
 use anyhow::{Error, Result};
-use dyno_protocol::{Column, FieldKind, FileColumn};
+use dyno_protocol::FieldKind;
 use dyno_runner::server::{Lines, column_list, in_transactions, insert, rows_per_statement};
 use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
 
@@ -72,18 +72,12 @@ impl Rows for Connection {
         }
     }
 
-    fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), FieldKind::Text)).collect();
-        self.read(table, &columns, visit)
+    fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
+        self.read(table, columns, visit)
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         self.import_file(import)
-    }
-
-    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
-        let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
-        self.read(table, &columns, visit)
     }
 }
 

@@ -72,7 +72,7 @@ impl Statement {
             match column.kind {
                 FieldKind::Text => self.bind_text(place, field),
                 FieldKind::Integer => {
-                    self.numbers[place] = whole_number(field)?.to_be_bytes();
+                    self.numbers[place] = whole_number::<i32>(field)?.to_be_bytes();
                     self.values[place] = self.numbers[place].as_ptr().cast();
                     self.lengths[place] = 4;
                 }

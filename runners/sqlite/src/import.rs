@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, c_int};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use dyno_protocol::FieldKind;
-use dyno_runner::{Answer, Failure, Import};
+use dyno_runner::{Answer, Failure, Import, whole_number};
 
 use crate::connection::Connection;
 use crate::prepared::{PARAMETERS, Prepared, ROWS, Transactions, insert_text, names, quoted};
@@ -132,14 +132,8 @@ fn insert<'a>(
 fn bind_typed<'a>(statement: &Prepared<'a>, place: c_int, field: &'a [u8], kind: FieldKind) -> Result<()> {
     match kind {
         FieldKind::Text => statement.bind_text(place, field),
-        FieldKind::Integer => statement.bind_integer(place, integer(field)?),
+        FieldKind::Integer => statement.bind_integer(place, whole_number::<i64>(field)?),
     }
-}
-
-#[inline]
-fn integer(field: &[u8]) -> Result<i64> {
-    let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| anyhow!("{:?} is no whole number", String::from_utf8_lossy(field)))
 }
 
 /// Binds many records to one statement and executes it; what is left over goes one by one.

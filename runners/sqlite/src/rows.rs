@@ -3,11 +3,10 @@
 //! SQLite has no loading of its own: its manual's way is one prepared statement within a transaction.
 //! The variant `multirow` puts many rows into each statement, which spares calls and costs bindings.
 
-use std::ffi::c_int;
 use std::ops::Range;
 
-use anyhow::{Result, bail};
-use dyno_protocol::{Column, FieldKind, FileColumn};
+use anyhow::{Result, ensure};
+use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
 use dyno_sqlite::api::{INTEGER, TEXT};
 
@@ -29,11 +28,6 @@ impl Rows for Sqlite {
         self.connection.execute(scan.sql, answer)
     }
 
-    fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
-        let columns: Vec<(&str, c_int)> = columns.iter().map(|column| (column.name.as_str(), TEXT)).collect();
-        self.read_back(table, &columns, visit)
-    }
-
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         match self.way {
             Way::Beside => beside::import(self, import),
@@ -41,29 +35,17 @@ impl Rows for Sqlite {
         }
     }
 
-    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
-        let kind = |column: &FileColumn| match column.kind {
-            FieldKind::Text => TEXT,
-            FieldKind::Integer => INTEGER,
-        };
-        let columns: Vec<(&str, c_int)> =
-            columns.iter().map(|column| (column.name.as_str(), kind(column))).collect();
-        self.read_back(table, &columns, visit)
-    }
-}
-
-impl Sqlite {
-    /// Reads columns of given types back, every value as text.
-    fn read_back(&self, table: &str, columns: &[(&str, c_int)], visit: &mut Visit) -> Result<()> {
+    fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         let list = names(columns.iter().map(|(name, _)| *name));
         let query = Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
         while query.next()? {
             for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {
-                if query.kind(place) != *kind {
-                    let kind = if *kind == TEXT { "text" } else { "a whole number" };
-                    bail!("a value of the column {name} is not stored as {kind}");
-                }
+                let (stored, words) = match kind {
+                    FieldKind::Text => (TEXT, "text"),
+                    FieldKind::Integer => (INTEGER, "a whole number"),
+                };
+                ensure!(query.kind(place) == stored, "a value of the column {name} is not stored as {words}");
                 cell.clear();
                 // Asked for as bytes, a number is its decimals.
                 cell.extend_from_slice(query.column(place));
@@ -72,7 +54,9 @@ impl Sqlite {
         }
         Ok(())
     }
+}
 
+impl Sqlite {
     /// Inserts by statements of `together` rows each, and what is left by statements of one.
     fn load(&mut self, load: &Load, together: usize) -> Result<u64, Failure> {
         let connection = &self.connection;

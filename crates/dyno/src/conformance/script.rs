@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{Job, Test, Value, Work};
 
 use crate::engine::Contender;
@@ -84,6 +84,19 @@ pub fn finished(trial: &Trial) -> Result<()> {
         Outcome::Finished => Ok(()),
         other => bail!("the trial did not finish: {other:?}"),
     }
+}
+
+/// The trial must have loaded so many rows within the clock, and left a table of this digest.
+pub fn stored(trial: &Trial, operations: u64, truth: &[Vec<Value>]) -> Result<()> {
+    finished(trial)?;
+    let sample = &trial.samples[0];
+    ensure!(
+        (sample.operations, sample.rows) == (operations, operations),
+        "the sample says {} operations and {} rows, and there were {operations}",
+        sample.operations,
+        sample.rows
+    );
+    answered(trial, 1, truth)
 }
 
 /// The trial must have failed, in this test, with a message that holds each of `words`.

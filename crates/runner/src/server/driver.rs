@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use anyhow::Result;
-use dyno_protocol::{Column, FileColumn, Hello, Job, Server};
+use dyno_protocol::{FieldKind, Hello, Job, Server};
 
 use super::client::Client;
 use super::scratch::Scratch;
@@ -94,16 +94,12 @@ impl<E: Engine> Rows for Trial<E> {
         self.scratch.client_mut().scan(scan, answer)
     }
 
-    fn read_rows(&mut self, table: &str, columns: &[Column], visit: &mut Visit) -> Result<()> {
+    fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         self.scratch.client_mut().read_rows(table, columns, visit)
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         self.scratch.client_mut().import(import)
-    }
-
-    fn read_fields(&mut self, table: &str, columns: &[FileColumn], visit: &mut Visit) -> Result<()> {
-        self.scratch.client_mut().read_fields(table, columns, visit)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Column, LoadWork, Sample};
+use dyno_protocol::{Column, FieldKind, LoadWork, Sample};
 
 use super::{explain, timed};
 use crate::digest::TableDigest;
@@ -51,9 +51,10 @@ pub fn read_back<D: Driver>(work: &LoadWork, bench: &mut Bench<D>) -> Result<()>
     let places = [0, rows.len() / 2, rows.len().saturating_sub(1)];
     let shown = places.iter().filter(|_| !rows.is_empty());
     let first_cells = shown.filter_map(|&place| rows.row(place).next().map(<[u8]>::to_vec));
-    let columns = &work.rows.columns;
+    let columns: Vec<_> =
+        work.rows.columns.iter().map(|column| (column.name.as_str(), FieldKind::Text)).collect();
     let mut digest = TableDigest::new(columns.len(), first_cells);
-    bench.driver.read_rows(&work.table, columns, &mut |row| digest.add(row))?;
+    bench.driver.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;
     bench.answer.begin(true);
     digest.answer().iter().for_each(|row| bench.answer.row(row));
     Ok(())
