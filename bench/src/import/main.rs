@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use dyno::machine::{allowed_cpus, cpu_list};
 use dyno::placement::Placement;
 use dyno::scratch::{self, Scratch};
 use dyno::server::{Installation, PrivateServer};
@@ -87,7 +88,9 @@ fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Res
     let scratch = Scratch::create(&arguments.dir)?;
     let trial = scratch.trial()?;
     let run = trial.path().parent().context("a trial is in a run's folder")?;
-    let server = PrivateServer::start(&installation, &[], run, &Placement::choose(None, None)?)?;
+    // As a server that people have: it may use all processors.
+    let all = cpu_list::format(&allowed_cpus());
+    let server = PrivateServer::start(&installation, &[], run, &Placement::choose(Some(&all), None)?)?;
     let at = server.connection("");
     let url = format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap_or(5432));
     let psql = move |sql: &[String]| {

@@ -38,12 +38,12 @@ impl Inference {
         if field.is_empty() || *seen == Seen::Text {
             return;
         }
+        // A double holds every whole number up to 2⁵³; of larger ones only some.
+        let is_double = |number: i64| number.unsigned_abs() <= 1 << 53 || real(field).is_some();
         *seen = match (*seen, integer(field)) {
-            (Seen::Real, Some(_)) if real(field).is_some() => Seen::Real,
-            (Seen::Nothing | Seen::Integer | Seen::LongInteger, Some(_)) => match real(field) {
-                Some(_) if *seen != Seen::LongInteger => Seen::Integer,
-                _ => Seen::LongInteger,
-            },
+            (Seen::Real, Some(number)) if is_double(number) => Seen::Real,
+            (Seen::Nothing | Seen::Integer, Some(number)) if is_double(number) => Seen::Integer,
+            (Seen::Nothing | Seen::Integer | Seen::LongInteger, Some(_)) => Seen::LongInteger,
             (Seen::Nothing | Seen::Integer | Seen::Real, None) if real(field).is_some() => Seen::Real,
             _ => Seen::Text,
         };

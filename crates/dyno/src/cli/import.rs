@@ -62,7 +62,7 @@ pub struct ImportArgs {
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
     /// Connections that fill a new table of PostgreSQL at the same time; with 1 all is one transaction
-    /// [default: as many as there are processors here, at most 4]
+    /// [default: one more than there are processors here, at most 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,
     /// Show the table and the statements; load nothing

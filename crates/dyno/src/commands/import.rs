@@ -121,11 +121,11 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     Ok(Box::new(Sqlite::new(path.as_ref(), safety)?))
 }
 
-/// How many connections fill a new table. Where the server is elsewhere its processors are not known; those
-/// here are at least what can feed it.
+/// How many connections fill a new table: one more than there are processors, so that one which waits for the
+/// device leaves none of them idle. Where the server is elsewhere its processors are not known.
 fn connections(arguments: &ImportArgs) -> usize {
-    let here = || std::thread::available_parallelism().map_or(1, usize::from).min(MOST_CONNECTIONS);
-    arguments.connections.map_or_else(here, usize::from)
+    let here = || std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    arguments.connections.map_or_else(|| here().min(MOST_CONNECTIONS), usize::from)
 }
 
 fn dry_run(plan: &Plan) -> String {

@@ -68,7 +68,7 @@ impl Cpu {
 }
 
 /// CPUs that the calling thread may use, ascending; those online where the kernel does not say.
-pub(crate) fn allowed() -> Vec<usize> {
+pub fn allowed() -> Vec<usize> {
     match sched_getaffinity(Pid::from_raw(0)) {
         Ok(set) => (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect(),
         // A machine with more CPUs than the C library's set has room for.

@@ -18,8 +18,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use cpu::allowed as allowed_cpus;
-pub use cpu::{Cache, Cpu, Topology};
+pub use cpu::{Cache, Cpu, Topology, allowed as allowed_cpus};
 pub(crate) use storage::chosen;
 pub use storage::{Device, Storage};
 pub(crate) use system::meminfo;

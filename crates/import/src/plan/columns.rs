@@ -71,9 +71,11 @@ impl Plan {
             (_, header) => names(header.then_some(first), first.len())?,
         };
         let inferred = stated.is_none();
-        let kinds = match stated {
-            Some(kinds) => kinds,
-            None => self.inferred(first.len(), sample, whole)?,
+        let kinds = match (stated, &self.request.types) {
+            (Some(kinds), _) => kinds,
+            // Nothing need be inferred, and each is replaced below.
+            (None, Types::InOrder(_)) => vec![Kind::TEXT; first.len()],
+            (None, _) => self.inferred(first.len(), sample, whole)?,
         };
         let found = named.iter().zip(kinds).map(|(name, kind)| Column {
             name: name.clone(),
