@@ -1,15 +1,16 @@
 //! The command line: what can be typed, with its help. Nothing is done here.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::pairing::Pairing;
-
 mod import;
+mod run;
+mod values;
 
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
+pub use run::{PlaceArgs, RerunArgs, RunArgs};
+use values::share;
 
 /// A dynamometer for database engines.
 ///
@@ -94,108 +95,6 @@ pub struct ListArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
-}
-
-/// Arguments of `dyno run`.
-#[derive(Debug, Args)]
-pub struct RunArgs {
-    /// A suite's name (see `dyno list`) or the path of its file
-    pub suite: String,
-    /// Contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
-    #[arg(long = "with", value_name = "CONTENDERS")]
-    pub with: Vec<String>,
-    /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
-    /// makes one database of its own there and removes it. Passwords also come from the environment,
-    /// ~/.pgpass and ~/.my.cnf
-    // Text, and read later: what is wrong with a value that is read here is told with the value.
-    #[arg(long = "url", value_name = "URL")]
-    pub urls: Vec<String>,
-    /// Only these tests, by id: 1,4-6. What they need runs too, but is not shown
-    #[arg(long, value_name = "TESTS")]
-    pub only: Option<String>,
-    /// Exactly this many measured trials of each contender, after one for warm-up
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub trials: Option<u32>,
-    /// Measure from the first block on, where a block takes so long that one more to warm up is too many
-    #[arg(long)]
-    pub no_warm_up: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s; none with --trials]
-    #[arg(long, value_parser = duration)]
-    pub budget: Option<Duration>,
-    /// Stop when every interval is within this share of its median: 5%
-    #[arg(long, default_value = "5%", value_parser = share)]
-    pub target: f64,
-    /// Multiply the suite's row counts and ranges; short for --set scale=K
-    #[arg(long, value_name = "K")]
-    pub scale: Option<String>,
-    /// How many rows; short for --set rows=N. K, M and G are thousands: 10M
-    #[arg(long, value_name = "N")]
-    pub rows: Option<String>,
-    /// Import this file in place of the one that the suite makes: the same columns, no header
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// How many pairs; short for --set n=N. Several, as 5000,50000, make a run of each and show how the
-    /// engines scale
-    #[arg(long, value_name = "N", value_delimiter = ',')]
-    pub n: Vec<String>,
-    /// Set a parameter of the suite: name=value
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
-    /// The seed of the order of trials and of the statistics [default: the time]
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// Give every engine a cache of this size, by its own setting: 64MiB
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub cache: Option<u64>,
-    /// Let each runner use this much memory and no more, the kernel's file cache included: 256MiB
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub memory: Option<u64>,
-    /// After the measured trials, time every operation of key-value tests by itself in trials of their
-    /// own
-    #[arg(long)]
-    pub latency: bool,
-    /// The contender to compare with [default: the first]
-    #[arg(long, value_name = "CONTENDER")]
-    pub baseline: Option<String>,
-    /// Where and how trials run
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// How the results are printed
-    #[command(flatten)]
-    pub show: ShowOptions,
-}
-
-/// Where and how trials run; none of it changes the work.
-#[derive(Debug, Clone, Args)]
-pub struct PlaceArgs {
-    /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
-    pub dir: Option<PathBuf>,
-    /// The run file [default: results/TIME-SUITE.json]
-    #[arg(long, short, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// The CPUs of the measured processes: 1 or 2-3 [default: the last one; dyno takes the others]
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<String>,
-    /// The priority of the measured processes, -20 (first) to 19 [default: 0]
-    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
-    pub nice: Option<i32>,
-    /// Where private servers and their clients run [default: same-core]
-    #[arg(long, value_enum)]
-    pub placement: Option<Pairing>,
-    /// The key of encrypted databases, on the first line of a file that only its owner may read [default:
-    /// DYNO_KEY, else one made for the run]
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
-    /// How long one test may take before its trial is given up [default: 5m]
-    #[arg(long, value_parser = duration)]
-    pub timeout: Option<Duration>,
-    /// Write the page of the run too: one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// How results are printed.
@@ -287,19 +186,6 @@ pub struct ScalingArgs {
     pub format: Format,
 }
 
-/// Arguments of `dyno rerun`.
-#[derive(Debug, Args)]
-pub struct RerunArgs {
-    /// The run file
-    pub run: PathBuf,
-    /// Where and how trials run
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// How the results are printed
-    #[command(flatten)]
-    pub show: ShowOptions,
-}
-
 /// Arguments of `dyno doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -365,35 +251,6 @@ pub enum SchemaOf {
     Event,
 }
 
-/// Reads `90s`, `10m`, `1h 30m`; a bare number is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let spelled = if text.parse::<f64>().is_ok() { format!("{text}s") } else { text.to_owned() };
-    let parsed: jiff::SignedDuration =
-        spelled.parse().map_err(|_| "write a duration like 90s, 10m or 2h".to_owned())?;
-    Duration::try_from(parsed)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "a duration must be longer than nothing".to_owned())
-}
-
-/// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
-fn size(text: &str) -> Result<u64, String> {
-    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
-    let (number, shift) =
-        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
-    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "write a size like 64MiB or 1GiB".to_owned())
-}
-
-/// Reads `5%` or `0.05`.
-fn share(text: &str) -> Result<f64, String> {
-    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    match number.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number / divisor),
-        _ => Err("write a share like 5% or 0.05".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -403,21 +260,5 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn durations_and_shares_are_read() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
-        assert!(duration("soon").is_err());
-        assert!(duration("0s").is_err());
-        assert!(duration("-5s").is_err());
-        assert_eq!((size("64MiB"), size("1G"), size("4096")), (Ok(64 << 20), Ok(1 << 30), Ok(4096)));
-        assert!(size("big").is_err() && size("0").is_err() && size("99999999999GiB").is_err());
-        assert_eq!(share("5%"), Ok(0.05));
-        assert_eq!(share("0.05"), Ok(0.05));
-        assert!(share("-1%").is_err());
-        assert!(share("five").is_err());
     }
 }

@@ -66,6 +66,19 @@ fn what_encrypts_is_proved_and_what_does_not_is_the_control() {
 }
 
 #[test]
+fn the_price_is_counted_over_the_plain_one_with_the_same_settings() {
+    let place = Place::new();
+    let contenders = "sqlite:plain,locking_mode=EXCLUSIVE,sqlite:plain,sqlite@mc:raw-key,\
+                      sqlite@mc:raw-key,locking_mode=EXCLUSIVE";
+    place.dyno(&format!("{SMALL} --only 1 --with {contenders}")).exits(0);
+    let verdict = place.dyno("show run.json --format json").exits(0).json();
+    let verdict = verdict.get("verdict").unwrap_or(&verdict);
+    let pairs: Vec<_> = verdict["overheads"].as_array().unwrap().iter().collect();
+    assert_eq!((&pairs[0]["contender"], &pairs[0]["over"]), (&2.into(), &1.into()));
+    assert_eq!((&pairs[1]["contender"], &pairs[1]["over"]), (&3.into(), &0.into()));
+}
+
+#[test]
 fn the_journal_of_every_mode_is_looked_through() {
     let place = Place::new();
     let contenders =

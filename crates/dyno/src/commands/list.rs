@@ -1,7 +1,6 @@
 //! `dyno list`: what there is, what of it can be had here, and what is missing for the rest.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -10,13 +9,13 @@ use serde::Serialize;
 
 use super::{Exit, print};
 use crate::cli::{ListArgs, TextFormat};
-use crate::engine::{Contender, Engine, Registry, Runner};
+use crate::engine::{Contender, Engine, Registry};
 use crate::home::Home;
 use crate::output;
 use crate::plan::probe;
 use crate::scratch::{self, Scratch};
 use crate::suite::Suite;
-use crate::trial::{Conduct, Outcome, Servers};
+use crate::trial::{Conduct, Reply, Servers};
 
 /// How long a runner may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -129,20 +128,19 @@ fn engine_item(
     servers: &mut Servers,
 ) -> Result<EngineItem> {
     let mut drivers = Vec::new();
-    for (runner, driver) in registry.drivers(&engine.name) {
+    for (_, driver) in registry.drivers(&engine.name) {
         let usual = engine.builds.iter().filter(|build| *build != "path");
         // They are for the driver that loads a library when it runs.
         let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
         for build in usual.chain(named) {
             let name = format!("{}@{build}/{}", engine.name, driver.name);
             let contender = Contender::parse(&name, registry)?;
-            let (version, missing) = match ask(&contender, conduct, scratch, servers) {
-                Ok(version) => (Some(version), None),
-                Err(why) if contender.build == Build::Bundled || !is_built(runner) => (
-                    None,
-                    Some(format!("{why:#}; it needs {}; build it with `{}`", runner.needs, runner.build)),
-                ),
-                Err(why) => (None, Some(format!("{why:#}"))),
+            let directory = scratch.trial()?;
+            let job = probe(&contender, directory.path());
+            let (version, missing) = match conduct.ask(&contender, job, servers) {
+                Reply::Here(hello) => (Some(hello.engine_version), None),
+                Reply::Missing(why) => (None, Some(why)),
+                Reply::Interrupted => (None, Some("interrupted".to_owned())),
             };
             // A driver that carries its own library has no other build.
             if !driver.default && contender.build == Build::System && !engine.server && version.is_none() {
@@ -175,27 +173,6 @@ fn engine_item(
         profiles: profiles.collect::<Result<_>>()?,
         drivers,
     })
-}
-
-/// Whether a runner's program is there, where it is named by its path.
-fn is_built(runner: &Runner) -> bool {
-    runner.command().first().is_none_or(|program| !program.contains('/') || Path::new(program).exists())
-}
-
-/// The engine's version as its runner tells it.
-fn ask(contender: &Contender, conduct: &Conduct, scratch: &Scratch, servers: &mut Servers) -> Result<String> {
-    if let Some(missing) = contender.missing() {
-        anyhow::bail!(missing);
-    }
-    let directory = scratch.trial()?;
-    let mut job = probe(contender, directory.path());
-    job.server = servers.reach(contender)?;
-    let trial = conduct.run(&contender.runner.command(), &job, |_| {})?;
-    match (trial.outcome, trial.hello) {
-        (Outcome::Finished, Some(hello)) => Ok(hello.engine_version),
-        (Outcome::Failed { message, .. }, _) => anyhow::bail!(message),
-        _ => anyhow::bail!("the runner did not answer"),
-    }
 }
 
 fn text(listing: &Listing) -> String {

@@ -189,6 +189,11 @@ impl Runner {
         self.programs.join(name)
     }
 
+    /// Whether the program is there, where it is named by its path.
+    pub fn is_built(&self) -> bool {
+        self.command().first().is_none_or(|program| !program.contains('/') || Path::new(program).exists())
+    }
+
     /// The program and its arguments.
     pub fn command(&self) -> Vec<String> {
         let folder = |path: &Path| path.display().to_string();

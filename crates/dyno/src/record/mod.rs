@@ -4,26 +4,24 @@
 //! Types and files only; what the samples mean is the verdict's business. A record never holds a
 //! password or a key: none is ever part of a contender, a setting or an event.
 
+mod contender;
 mod file;
+mod suite;
+mod trial;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use dyno_protocol::{Build, Hello, Sample, Setting, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Answer;
-use crate::engine::{Contender, Safety};
 use crate::machine::{Machine, Storage};
 use crate::pairing::Wanted;
 use crate::placement::Placement;
-use crate::plan::{Plan, PlannedTest};
-use crate::proof::Proof;
-use crate::suite::{Figure, Parameters};
 
+pub use contender::ContenderRecord;
 pub(crate) use file::set_usual_permissions;
 pub use file::{load, results_folder, save};
+pub use suite::{AmountRecord, FileRecord, RungRecord, SuiteRecord, TestRecord};
+pub use trial::{Failure, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
 /// file; new optional fields do not raise it.
@@ -102,63 +100,6 @@ pub enum Ended {
     Failed,
 }
 
-/// The suite of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SuiteRecord {
-    /// Its name.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// The whole text of its file.
-    pub text: String,
-    /// The values of its parameters.
-    pub parameters: Parameters,
-    /// How far two numbers of an answer may differ, relative to the larger.
-    pub tolerance: f64,
-    /// Whether tables show durations or rates.
-    #[serde(default)]
-    pub figure: Figure,
-    /// The user's file that was imported in place of the suite's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<FileRecord>,
-    /// The rungs of its ladder, if it is one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rungs: Vec<RungRecord>,
-    /// The tests chosen with `--only`; absent when all ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only: Option<String>,
-}
-
-/// A file of the user's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileRecord {
-    /// Where it was, as typed.
-    pub path: PathBuf,
-    /// How many records it has.
-    pub records: u64,
-    /// Its size as it was imported, in bytes.
-    pub bytes: u64,
-    /// Its CRC-32 as it was imported.
-    pub crc32: u32,
-}
-
-/// A rung of a suite's ladder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RungRecord {
-    /// Its name.
-    pub name: String,
-    /// The label of its contender, which may be none of the run's.
-    pub contender: String,
-    /// What it changes.
-    pub shows: String,
-    /// Rows a second as somebody published them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<f64>,
-    /// The name of the rung with which it is compared; absent: with none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<String>,
-}
-
 /// What decides how many trials there are, and in what order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
@@ -198,168 +139,6 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
 }
 
-/// A contender and what is known of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ContenderRecord {
-    /// Its name, as in tables.
-    pub label: String,
-    /// The engine.
-    pub engine: String,
-    /// The driver.
-    pub driver: String,
-    /// Which of the driver's ways of working; absent of a driver that has only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    /// Whether the driver is the engine's lowest-level one, with which the others are compared.
-    #[serde(default)]
-    pub lowest: bool,
-    /// The language in which programs use the driver.
-    #[serde(default)]
-    pub language: String,
-    /// How many operations make a transaction; absent where the tests' models decide.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per_commit: Option<u64>,
-    /// The tests, by id, that it does not do, because its runner does not implement their models.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<String>,
-    /// The build asked for.
-    pub build: Build,
-    /// The server that ran already, without password and options; absent where dyno started one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The profile.
-    pub profile: String,
-    /// Why the profile's settings are what they are.
-    pub reason: String,
-    /// Where the engine's manual speaks of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-    /// The encrypted file system that its data were on; absent for that of `storage`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file_system: Option<String>,
-    /// The settings asked for.
-    pub asked: Vec<Setting>,
-    /// Versions, build and settings in force as its first trial told; absent if none got so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hello: Option<Hello>,
-    /// What its commits survive; absent where the engine's rules do not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub safety: Option<Safety>,
-    /// What its files tell of encryption; absent where no contender of the run encrypts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof>,
-    /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
-    #[serde(default)]
-    pub harness: bool,
-    /// Whether it was named by the command or by the suite.
-    pub named: bool,
-}
-
-/// A test as it ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TestRecord {
-    /// Its id.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// What it shows.
-    pub shows: String,
-    /// The kind of work.
-    pub model: String,
-    /// Whether it ran only because another test needs it; it is then not shown.
-    #[serde(default)]
-    pub preparation: bool,
-    /// How many statements it has.
-    pub statements: u64,
-    /// Its first statements, in the dialect of the first contender.
-    pub first: Vec<String>,
-    /// Its last ones, where they are not among the first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub last: Vec<String>,
-    /// How much it does, where that is known beforehand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount: Option<AmountRecord>,
-    /// The right answer, where the suite states one that holds for these parameters or the input
-    /// tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expect: Option<Vec<Vec<Value>>>,
-    /// Published figures in seconds, by system, rates turned into the time that this test would have
-    /// taken; hardware and source stand under `published` of the suite's text.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub published: BTreeMap<String, f64>,
-}
-
-/// How much a test does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AmountRecord {
-    /// Rows or operations.
-    pub count: u64,
-    /// The bytes of cells that are written or read.
-    pub bytes: u64,
-    /// What is counted: `rows` or `operations`.
-    pub unit: String,
-}
-
-/// One trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TrialRecord {
-    /// The block. Block 0 is warm-up and takes no part in any figure; a run without warm-up begins with 1.
-    pub block: u32,
-    /// The contender, by its position.
-    pub contender: usize,
-    /// Whether every operation was timed; it then takes no part in any figure but those of latency.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub latency: bool,
-    /// When it began, in nanoseconds since the run began.
-    pub began_ns: u64,
-    /// The samples, in the order of the tests.
-    pub samples: Vec<SampleRecord>,
-    /// Why it did not finish; absent if it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
-}
-
-/// A sample with its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SampleRecord {
-    /// What was measured.
-    #[serde(flatten)]
-    pub sample: Sample,
-    /// The answer, by its position among the run's answers.
-    pub answer: usize,
-    /// How many operations the whole test has, where only the first of them were timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extrapolated_to: Option<u64>,
-}
-
-impl SampleRecord {
-    /// What the whole test takes, in nanoseconds: what was measured, or where only some operations were
-    /// timed, as if the others took as long each.
-    pub fn duration_ns(&self) -> f64 {
-        let measured = self.sample.nanoseconds as f64;
-        match self.extrapolated_to {
-            Some(whole) if self.sample.operations > 0 => {
-                measured * whole as f64 / self.sample.operations as f64
-            }
-            _ => measured,
-        }
-    }
-}
-
-/// Why a trial did not finish.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Failure {
-    /// The test in which it happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test: Option<String>,
-    /// What happened.
-    pub message: String,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 impl Run {
     /// The position of the baseline among the contenders.
     pub fn baseline_index(&self) -> usize {
@@ -384,57 +163,6 @@ impl Run {
                 self.answers.push(answer);
                 self.answers.len() - 1
             }
-        }
-    }
-}
-
-impl ContenderRecord {
-    /// What is known of a contender before its first trial.
-    pub fn new(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord {
-        ContenderRecord {
-            label: contender.label.clone(),
-            engine: contender.engine.name.clone(),
-            driver: contender.driver.name.clone(),
-            variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
-            lowest: contender.driver.default,
-            language: contender.driver.language.clone(),
-            per_commit: contender.per_commit,
-            lacks: plan.lacks(contender),
-            build: contender.build.clone(),
-            url: contender.url.as_ref().map(ToString::to_string),
-            profile: contender.profile.name.clone(),
-            reason: contender.profile.reason.clone(),
-            link: contender.profile.link.clone(),
-            file_system: contender.file_system.map(|system| system.name().to_owned()),
-            asked: contender.settings.clone(),
-            hello: None,
-            safety: contender.claimed.clone(),
-            proof: None,
-            harness: contender.engine.harness,
-            named,
-        }
-    }
-}
-
-impl TestRecord {
-    /// A planned test as a record.
-    pub fn new(test: &PlannedTest) -> TestRecord {
-        TestRecord {
-            id: test.id.clone(),
-            title: test.title.clone(),
-            shows: test.shows.clone(),
-            model: test.model.to_owned(),
-            preparation: test.preparation,
-            statements: test.statements,
-            first: test.first.clone(),
-            last: test.last.clone(),
-            amount: test.amount.map(|amount| AmountRecord {
-                count: amount.count,
-                bytes: amount.bytes,
-                unit: amount.unit.to_owned(),
-            }),
-            expect: test.answer.clone(),
-            published: BTreeMap::new(),
         }
     }
 }

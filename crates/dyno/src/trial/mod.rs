@@ -3,6 +3,7 @@
 //! Reads the runner's events, checks that they come in the contract's order and collects them. It
 //! judges nothing: what a sample means is the verdict's business.
 
+mod ask;
 mod interrupt;
 mod memory_cap;
 mod process;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
 
+pub use ask::Reply;
 pub use interrupt::Interrupts;
 pub use memory_cap::MemoryCap;
 use process::{Message, Process};

@@ -28,12 +28,14 @@ pub fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Overhead> {
     let shown: Vec<(usize, &ContenderRecord)> = run.shown_contenders().collect();
     let encrypted = shown.iter().filter(|(_, contender)| encrypts(contender) == Some(true));
     let pairs = encrypted.filter_map(|&(index, contender)| {
-        let plain = shown.iter().find(|(_, other)| {
+        let is_plain = |other: &ContenderRecord| {
             encrypts(other) == Some(false)
                 && (&other.engine, &other.driver, level(other))
                     == (&contender.engine, &contender.driver, level(contender))
-        })?;
-        Some((index, plain.0))
+        };
+        // Where there are several, the first of those whose other settings are most like it.
+        let plain = shown.iter().filter(|(_, other)| is_plain(other));
+        Some((index, plain.min_by_key(|(_, other)| differing(other, contender))?.0))
     });
     pairs.map(|(contender, over)| overhead(run, tests, contender, over)).collect()
 }
@@ -58,6 +60,14 @@ fn overhead(run: &Run, tests: &[TestVerdict], contender: usize, over: usize) -> 
         tests: tests.iter().map(ratio).collect(),
         geometric_mean: geometric_mean_ratio(&pairs, run.schedule.seed),
     }
+}
+
+/// How many of the settings that each asks for the other does not.
+fn differing(one: &ContenderRecord, other: &ContenderRecord) -> usize {
+    let lacks = |one: &ContenderRecord, other: &ContenderRecord| {
+        one.asked.iter().filter(|setting| !other.asked.contains(setting)).count()
+    };
+    lacks(one, other) + lacks(other, one)
 }
 
 fn encrypts(contender: &ContenderRecord) -> Option<bool> {

@@ -7,7 +7,7 @@ use crate::engine::{Contender, Registry};
 use crate::plan::probe;
 use crate::record::{LeftOut, Limits};
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, MemoryCap, Outcome, Servers};
+use crate::trial::{Conduct, MemoryCap, Reply, Servers};
 
 /// The contender that measures dyno itself and is part of every run.
 const HARNESS: &str = "null";
@@ -57,7 +57,13 @@ pub fn at_hand(
     for contender in contenders {
         let idle = does_tests(&contender).err().map(|error| format!("{error:#}"));
         let why = match idle {
-            None => missing(&contender, conduct, servers, scratch)?,
+            None => {
+                let directory = scratch.trial()?;
+                match conduct.ask(&contender, probe(&contender, directory.path()), servers) {
+                    Reply::Missing(why) => Some(why),
+                    Reply::Here(_) | Reply::Interrupted => None,
+                }
+            }
             idle => idle,
         };
         match why {
@@ -66,28 +72,4 @@ pub fn at_hand(
         }
     }
     Ok((found, left_out))
-}
-
-/// Why a contender does not answer, if it does not.
-fn missing(
-    contender: &Contender,
-    conduct: &Conduct,
-    servers: &mut Servers,
-    scratch: &Scratch,
-) -> Result<Option<String>> {
-    let directory = scratch.trial()?;
-    let mut job = probe(contender, directory.path());
-    let answer = servers.reach(contender).and_then(|server| {
-        job.server = server;
-        conduct.run(&contender.runner.command(), &job, |_| {})
-    });
-    Ok(match answer {
-        Ok(trial) => match trial.outcome {
-            Outcome::Finished | Outcome::Interrupted => None,
-            Outcome::Failed { message, .. } => Some(message),
-        },
-        Err(error) => {
-            Some(format!("{error:#}; needs {}; {}", contender.runner.needs, contender.runner.build))
-        }
-    })
 }

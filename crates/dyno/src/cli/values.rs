@@ -1,0 +1,53 @@
+//! Values of the command line: durations, sizes, shares. What is wrong with one is told with it.
+
+use std::time::Duration;
+
+/// Reads `90s`, `10m`, `1h 30m`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let spelled = if text.parse::<f64>().is_ok() { format!("{text}s") } else { text.to_owned() };
+    let parsed: jiff::SignedDuration =
+        spelled.parse().map_err(|_| "write a duration like 90s, 10m or 2h".to_owned())?;
+    Duration::try_from(parsed)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "a duration must be longer than nothing".to_owned())
+}
+
+/// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
+pub fn size(text: &str) -> Result<u64, String> {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
+    let (number, shift) =
+        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "write a size like 64MiB or 1GiB".to_owned())
+}
+
+/// Reads `5%` or `0.05`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number / divisor),
+        _ => Err("write a share like 5% or 0.05".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_shares_are_read() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert!(duration("soon").is_err());
+        assert!(duration("0s").is_err());
+        assert!(duration("-5s").is_err());
+        assert_eq!((size("64MiB"), size("1G"), size("4096")), (Ok(64 << 20), Ok(1 << 30), Ok(4096)));
+        assert!(size("big").is_err() && size("0").is_err() && size("99999999999GiB").is_err());
+        assert_eq!(share("5%"), Ok(0.05));
+        assert_eq!(share("0.05"), Ok(0.05));
+        assert!(share("-1%").is_err());
+        assert!(share("five").is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! The trials of a run: what each came to, sample by sample.
+
+use dyno_protocol::Sample;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialRecord {
+    /// The block. Block 0 is warm-up and takes no part in any figure; a run without warm-up begins with 1.
+    pub block: u32,
+    /// The contender, by its position.
+    pub contender: usize,
+    /// Whether every operation was timed; it then takes no part in any figure but those of latency.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub latency: bool,
+    /// When it began, in nanoseconds since the run began.
+    pub began_ns: u64,
+    /// The samples, in the order of the tests.
+    pub samples: Vec<SampleRecord>,
+    /// Why it did not finish; absent if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// A sample with its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SampleRecord {
+    /// What was measured.
+    #[serde(flatten)]
+    pub sample: Sample,
+    /// The answer, by its position among the run's answers.
+    pub answer: usize,
+    /// How many operations the whole test has, where only the first of them were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extrapolated_to: Option<u64>,
+}
+
+impl SampleRecord {
+    /// What the whole test takes, in nanoseconds: what was measured, or where only some operations were
+    /// timed, as if the others took as long each.
+    pub fn duration_ns(&self) -> f64 {
+        let measured = self.sample.nanoseconds as f64;
+        match self.extrapolated_to {
+            Some(whole) if self.sample.operations > 0 => {
+                measured * whole as f64 / self.sample.operations as f64
+            }
+            _ => measured,
+        }
+    }
+}
+
+/// Why a trial did not finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// The test in which it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What happened.
+    pub message: String,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
