@@ -32,7 +32,7 @@ options() { # SUITE
     intuition-small) echo "--rows 20000" ;;
     intuition-tiny) echo "--rows 500" ;;
     # 5,000 pairs are a size of the page of 2009; the last is the one of which the page is.
-    kv-small) echo "--n 500,50000,5000 --latency" ;;
+    kv-small) echo "--n 500,20000,5000 --latency" ;;
     kv-tiny) echo "--n 100,300 --latency" ;;
     import*-small) echo "--rows 100000" ;;
     import*-tiny) echo "--rows 500" ;;
