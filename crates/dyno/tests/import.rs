@@ -546,6 +546,29 @@ fn postgres_is_loaded() {
 }
 
 #[test]
+fn one_connection_or_many_load_the_same_rows() {
+    let Some(server) = Server::start("postgres") else { return };
+    let place = Place::new();
+    let rows: String = (0..50_000).map(|row| format!("{row},{}\n", row * 7919 % 50_021)).collect();
+    place.write("rows.csv", &format!("a,b\n{rows}"));
+    let mut sums = Vec::new();
+    for connections in ["1", "2", "5"] {
+        let arguments =
+            ["import", "rows.csv", "--replace", "--connections", connections, "--into", &server.url];
+        let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
+        result.exits(0).prints("50000 rows into table rows");
+        let mut psql = Command::new("psql");
+        psql.args(["-XqAt", &server.url]);
+        sums.push(printed(&mut psql, "SELECT count(*), sum(a), sum(b), sum(a::numeric * b) FROM rows"));
+    }
+    assert!(sums[0].starts_with("50000|1249975000|") && sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
+    let sqlite = ["import", "rows.csv", "--connections", "2", "--into", "app.db"];
+    let refused = Result::from(place.command().args(sqlite).output().unwrap()).without_panic();
+    refused.exits(2).says("--connections is for a new table of PostgreSQL");
+    assert!(!place.path("app.db").exists());
+}
+
+#[test]
 fn mariadb_is_loaded() {
     serves("mariadb", |url| {
         let (_, rest) = url.split_once("://").unwrap();
