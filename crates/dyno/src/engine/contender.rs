@@ -1,13 +1,15 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use dyno_protocol::{Build, Secret, Setting};
 
+use super::build::{default_build, find_build};
 use super::level::Safety;
-use super::registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
-use super::settings::{looks_like_setting, parse_setting};
+use super::name::take_apart;
+use super::registry::{Engine, NamedBuild, Profile, Registry};
+use super::runner::{Driver, Runner, Variant};
+use super::secret::{refuse_secret, without_secret};
+use super::settings::parse_setting;
 use super::ways::Ways;
 use crate::file_system::FileSystem;
 use crate::key::Key;
@@ -45,33 +47,6 @@ pub struct Contender {
     pub file_system: Option<FileSystem>,
     /// The run's key, where it or its file system encrypts. It is no part of any name or record.
     pub key: Option<Key>,
-}
-
-/// A contender's name taken apart.
-#[derive(Debug, PartialEq)]
-struct Name<'a> {
-    engine: &'a str,
-    build: Option<&'a str>,
-    driver: Option<&'a str>,
-    variant: Option<&'a str>,
-    profile: Option<&'a str>,
-    settings: Vec<&'a str>,
-}
-
-/// Cuts a list of contenders at its commas. A part such as `cache_size=-65536` belongs to the
-/// contender before it.
-pub fn split_list(list: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        match names.last_mut() {
-            Some(last) if looks_like_setting(part) => {
-                last.push(',');
-                last.push_str(part);
-            }
-            _ => names.push(part.to_owned()),
-        }
-    }
-    names
 }
 
 impl Contender {
@@ -146,42 +121,6 @@ impl Contender {
     }
 }
 
-/// Settings that would hold a key, and their only values.
-const FORMS: [&str; 2] = ["raw", "passphrase"];
-const SECRETS: [&str; 8] = [
-    "key",
-    "hexkey",
-    "rekey",
-    "hexrekey",
-    "textkey",
-    "password",
-    "passphrase",
-    "file_key_management_filekey",
-];
-
-/// Refuses a setting that holds a key, without repeating it.
-fn refuse_secret(setting: &Setting) -> Result<()> {
-    if SECRETS.contains(&setting.name.as_str()) && !FORMS.contains(&setting.value.as_str()) {
-        bail!(
-            "the setting '{}' holds a key, which others can see in a list of processes. Give it in DYNO_KEY or by              --key-file; key={} says what it is",
-            setting.name,
-            FORMS.join(" or key=")
-        );
-    }
-    Ok(())
-}
-
-/// A contender's name as it may be printed.
-fn without_secret(text: &str) -> String {
-    let hidden = |part: &str| match part.split_once('=') {
-        Some((name, value)) if SECRETS.contains(&name.trim()) && !FORMS.contains(&value.trim()) => {
-            format!("{name}=…")
-        }
-        _ => part.to_owned(),
-    };
-    text.split(',').map(hidden).collect::<Vec<_>>().join(",")
-}
-
 fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let is_driver =
         |engine: &str, name: &str| registry.drivers(engine).any(|(_, driver)| driver.name == name);
@@ -231,47 +170,6 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     })
 }
 
-/// Takes a name apart. A build may be a path with slashes: its last part is a driver only where the
-/// engine has a driver of that name.
-fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> Result<Name<'a>> {
-    let mut parts = text.split(',').map(str::trim);
-    let head = parts.next().unwrap_or_default();
-    let settings: Vec<&str> = parts.collect();
-    let (head, profile) = match head.split_once(':') {
-        Some((head, profile)) => (head, Some(profile)),
-        None => (head, None),
-    };
-    let (engine, build, driver) = match head.split_once('@') {
-        None => match head.split_once('/') {
-            Some((engine, driver)) => (engine, None, Some(driver)),
-            None => (head, None, None),
-        },
-        Some((engine, build)) => match build.rsplit_once('/') {
-            Some((build, driver)) if !build.is_empty() && is_driver(engine, without_variant(driver)) => {
-                (engine, Some(build), Some(driver))
-            }
-            _ => (engine, Some(build), None),
-        },
-    };
-    // A variant of the usual driver needs no driver's name: `sqlite+multirow`.
-    let (engine, driver, variant) = match (driver, engine.split_once('+')) {
-        (None, Some((engine, variant))) => (engine, None, Some(variant)),
-        (Some(driver), _) => match driver.split_once('+') {
-            Some((driver, variant)) => (engine, Some(driver), Some(variant)),
-            None => (engine, Some(driver), None),
-        },
-        (None, None) => (engine, None, None),
-    };
-    if engine.is_empty() || [build, driver, variant, profile].contains(&Some("")) {
-        bail!("a contender is written engine[@build][/driver[+variant]][:profile][,setting=value…]");
-    }
-    Ok(Name { engine, build, driver, variant, profile, settings })
-}
-
-fn without_variant(driver: &str) -> &str {
-    driver.split_once('+').map_or(driver, |(driver, _)| driver)
-}
-
 fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> {
     let Some(name) = name else { return Ok(driver.variants.first().cloned()) };
     let found = driver.variants.iter().find(|variant| variant.name == name);
@@ -300,96 +198,4 @@ fn find_driver<'a>(
             None => format!("no runner serves {}", engine.name),
         }
     })
-}
-
-fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
-    if let Some(named) = engine.named_builds.iter().find(|build| Some(build.name.as_str()) == name) {
-        return Ok(Build::Path(runner.beside(&named.library)));
-    }
-    let build = match name {
-        None => default_build(engine),
-        Some("bundled") => Build::Bundled,
-        Some("system") => Build::System,
-        // A version that `dyno engines install` has put somewhere.
-        Some(version) if engine.server && !version.contains('/') => Build::Path(version.into()),
-        Some(path) => Build::Path(existing(Path::new(path), engine)?),
-    };
-    let kind = match build {
-        Build::Bundled => "bundled",
-        Build::System => "system",
-        Build::Path(_) => "path",
-    };
-    if !engine.builds.iter().any(|known| known == kind) {
-        bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine));
-    }
-    Ok(build)
-}
-
-/// What is measured when a contender names no build: the first that the engine has.
-fn default_build(engine: &Engine) -> Build {
-    let is_system = engine.builds.first().is_some_and(|first| first == "system");
-    if is_system { Build::System } else { Build::Bundled }
-}
-
-fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {
-    std::path::absolute(path).ok().filter(|path| path.exists()).with_context(|| {
-        format!(
-            "{} is neither one of {}'s builds ({}) nor an existing file or folder",
-            path.display(),
-            engine.name,
-            build_names(engine)
-        )
-    })
-}
-
-/// The builds that an engine can be measured in.
-fn build_names(engine: &Engine) -> String {
-    let named = engine.named_builds.iter().map(|build| &build.name);
-    engine.builds.iter().chain(named).map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parts(text: &str) -> Name<'_> {
-        take_apart(text, |engine, name| engine == "sqlite" && name == "c").unwrap()
-    }
-
-    #[test]
-    fn a_name_has_five_parts() {
-        let name = parts("sqlite@system/c:wal,cache_size=-65536,mmap_size=0");
-        assert_eq!((name.engine, name.build, name.driver), ("sqlite", Some("system"), Some("c")));
-        assert_eq!((name.profile, name.settings), (Some("wal"), vec!["cache_size=-65536", "mmap_size=0"]));
-        assert_eq!(parts("postgres/pgx").driver, Some("pgx"));
-        let name = parts("sqlite+multirow:wal");
-        assert_eq!((name.engine, name.driver, name.variant), ("sqlite", None, Some("multirow")));
-        let name = parts("postgres@18/c+copy:nosync");
-        assert_eq!((name.build, name.driver, name.variant), (Some("18/c+copy"), None, None));
-        let name = parts("sqlite@system/c+rowid");
-        assert_eq!((name.build, name.driver, name.variant), (Some("system"), Some("c"), Some("rowid")));
-    }
-
-    #[test]
-    fn a_path_is_a_build() {
-        let name = parts("sqlite@/opt/new/libsqlite3.so:wal");
-        assert_eq!((name.build, name.driver), (Some("/opt/new/libsqlite3.so"), None));
-        let name = parts("sqlite@/opt/new/libsqlite3.so/c");
-        assert_eq!((name.build, name.driver), (Some("/opt/new/libsqlite3.so"), Some("c")));
-    }
-
-    #[test]
-    fn a_list_keeps_settings_with_their_contender() {
-        let names = split_list("sqlite, sqlite:wal,cache_size=-65536,mmap_size=0,sqlite@system");
-        assert_eq!(names, ["sqlite", "sqlite:wal,cache_size=-65536,mmap_size=0", "sqlite@system"]);
-    }
-
-    #[test]
-    fn empty_parts_are_refused() {
-        for bad in
-            ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system", "sqlite/c+", "sqlite/+x", "sqlite+"]
-        {
-            assert!(take_apart(bad, |_, _| false).is_err(), "{bad}");
-        }
-    }
 }

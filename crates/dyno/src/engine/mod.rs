@@ -3,16 +3,22 @@
 //!
 //! Reads files; starts nothing.
 
+mod build;
 mod contender;
 mod encryption;
 mod level;
 mod memory;
+mod name;
 mod registry;
+mod runner;
+mod secret;
 mod settings;
 mod ways;
 
-pub use contender::{Contender, split_list};
+pub use contender::Contender;
 pub use encryption::Encryption;
 pub use level::{Level, Safety, Standing};
-pub use registry::{Driver, Engine, NamedBuild, Profile, Registry, Runner, Variant};
+pub use name::split_list;
+pub use registry::{Engine, NamedBuild, Profile, Registry};
+pub use runner::{Driver, Runner, Variant};
 pub use settings::{Difference, parse_setting};

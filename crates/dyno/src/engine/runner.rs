@@ -1,0 +1,110 @@
+//! Runners, the drivers that they serve, and how each is started.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// A runner program, as `runners/NAME/runner.toml` describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runner {
+    /// The name of its folder.
+    pub name: String,
+    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of
+    /// this file.
+    start: Vec<String>,
+    /// The command that builds it, for people.
+    pub build: String,
+    /// What must be installed for it.
+    pub needs: String,
+    /// The models that it implements.
+    models: Vec<String>,
+    /// The drivers that it serves.
+    #[serde(rename = "driver")]
+    pub drivers: Vec<Driver>,
+    /// The folder of its file.
+    #[serde(skip)]
+    pub(super) folder: PathBuf,
+    /// The folder of dyno's own program.
+    #[serde(skip)]
+    pub(super) programs: PathBuf,
+}
+
+/// A driver of an engine.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driver {
+    /// The engine it reaches.
+    pub engine: String,
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The language in which programs use it.
+    pub language: String,
+    /// One sentence.
+    pub about: String,
+    /// Whether it is meant when a contender names no driver.
+    #[serde(default)]
+    pub default: bool,
+    /// The models that it implements, where they are not all of the runner's.
+    models: Option<Vec<String>>,
+    /// The command that starts it, where it has a program of its own, as drivers do that cannot be
+    /// linked into one program with each other.
+    start: Option<Vec<String>>,
+    /// Its ways of working, the usual one first.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+/// One of a driver's ways of working: of loading rows, of keeping a store.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// The name by which contenders call it, after a `+`.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// The models that it implements, where they are not all of the driver's.
+    models: Option<Vec<String>>,
+    /// How many operations make a transaction, where it is not the suite or the profile that says.
+    pub per_commit: Option<u64>,
+}
+
+impl Runner {
+    /// Whether a driver of this runner implements a model, in this of its variants.
+    pub fn implements(&self, driver: &Driver, variant: Option<&Variant>, model: &str) -> bool {
+        let own = variant.and_then(|variant| variant.models.as_ref()).or(driver.models.as_ref());
+        own.unwrap_or(&self.models).iter().any(|known| known == model)
+    }
+
+    /// A file beside dyno's own program.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
+    /// Whether the program is there, where it is named by its path.
+    pub fn is_built(&self) -> bool {
+        self.command().first().is_none_or(|program| !program.contains('/') || Path::new(program).exists())
+    }
+
+    /// The program and its arguments.
+    pub fn command(&self) -> Vec<String> {
+        let folder = |path: &Path| path.display().to_string();
+        let fill = |part: &String| {
+            part.replace("{bin}", &folder(&self.programs)).replace("{runner}", &folder(&self.folder))
+        };
+        self.start.iter().map(fill).collect()
+    }
+}
+
+/// A runner for each program: that of the runner, with the drivers that it serves, and those that single
+/// drivers have for themselves.
+pub fn programs(mut runner: Runner) -> Vec<Runner> {
+    let (own, shared): (Vec<Driver>, Vec<Driver>) =
+        std::mem::take(&mut runner.drivers).into_iter().partition(|driver| driver.start.is_some());
+    let alone = own.into_iter().map(|mut driver| {
+        let start = driver.start.take().unwrap_or_default();
+        Runner { start, drivers: vec![driver], ..runner.clone() }
+    });
+    let alone: Vec<Runner> = alone.collect();
+    [Runner { drivers: shared, ..runner }].into_iter().chain(alone).collect()
+}
