@@ -5,6 +5,7 @@ DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked fo
 they are one value. So a value that means the one asked for is told in the spelling in which it was asked.
 """
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ class Settings:
         return str(directory / FILE) if self.database == "file" else self.database
 
     def apply(self, connection: Any) -> None:
-        """Sets all of them."""
+        """Sets all of them. Of the machine's processors it would use all, also where it is to have some."""
+        if not {"threads", "worker_threads"} & self._asked.keys():
+            connection.execute(f"SET threads = {len(os.sched_getaffinity(0))}")
         for name, value in self._asked.items():
             try:
                 connection.execute(f"SET {name} = {quoted(value)}")
