@@ -21,6 +21,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$folder" "$results"
 
+# Those of a suite's own contenders that have a profile.
+all_of() { # SUITE PROFILE
+    grep -o "\"[a-z]*:$2\"" "suites/$1.toml" | tr -d '"' | paste -sd,
+}
+
 # What a suite is run with: enough to show its views, small enough for a coffee.
 options() { # SUITE
     case $1-$scale in
@@ -31,8 +36,9 @@ options() { # SUITE
     encryption-tiny) echo "--scale 0.02" ;;
     intuition-small) echo "--rows 20000" ;;
     intuition-tiny) echo "--rows 500" ;;
-    # 5,000 pairs are a size of the page of 2009; the last is the one of which the page is.
-    kv-small) echo "--n 500,20000,5000 --latency" ;;
+    # 5,000 pairs are a size of the page of 2009; the last is the one of which the page is. All four configurations with
+    # their latencies make a page of 16 MB.
+    kv-small) echo "--n 50,500,5000 --latency --with $(all_of kv transactional)" ;;
     kv-tiny) echo "--n 100,300 --latency" ;;
     import*-small) echo "--rows 100000" ;;
     import*-tiny) echo "--rows 500" ;;
