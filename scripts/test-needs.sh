@@ -21,9 +21,16 @@ need libpq5 "/usr/lib/*/libpq.so.5"
 need libmariadb3 "/usr/lib/*/libmariadb.so.3"
 need postgresql "/usr/lib/postgresql/*/bin/postgres"
 need mariadb-server "/usr/sbin/mariadbd"
-# PostgreSQL and MariaDB and their client libraries, Berkeley DB with its header, LMDB and RocksDB, Python, what
-# encryption needs, and the browser that opens reports. As root on Debian by apt; elsewhere it says the command and
-# fails, because a test that silently lacks its engine proves nothing. Go it does not install.
+need libdb5.3-dev "/usr/include/db.h"
+need liblmdb0 "/usr/lib/*/liblmdb.so.0"
+# The package of the library alone has its version in its name, another one in each release of Debian.
+need librocksdb-dev "/usr/lib/*/librocksdb.so.*"
+"${PYTHON:-python3}" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3 python3-venv"
+need libssl-dev "/usr/include/openssl/crypto.h"
+need gocryptfs "/usr/bin/gocryptfs"
+need fuse3 "/usr/bin/fusermount3"
+need chromium /usr/bin/chromium
+need chromium-driver /usr/bin/chromedriver
 
 [ -n "$missing" ] || exit 0
 command="apt-get install -y --no-install-recommends$missing"

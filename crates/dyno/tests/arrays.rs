@@ -1,8 +1,6 @@
 //! The suites of rows and of keys and values, as a person runs them, on real engines at a small scale.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 /// Whether every contender gave the right answer in every test that it does.
 fn all_right(run: &serde_json::Value, verdict: &serde_json::Value) {
@@ -24,7 +22,7 @@ fn rows_are_loaded_by_sqlite_and_servers_alike() {
     let result = result.prints("rows/s").prints("Insert 2000 rows of 3 × 8 bytes").prints("power-loss");
     let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
-    let record = common::read_json(&place.path("run.json"));
+    let record = crate::common::read_json(&place.path("run.json"));
     // The truth is known beforehand: the count, and a row of the table.
     assert_eq!(record["tests"][0]["expect"][0][0], 2000);
     assert_eq!(record["tests"][2]["expect"][0][0], 2000);
@@ -55,7 +53,7 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let result = place.dyno(&run).exits(0).without_panic();
     let result = result.prints("p99.9").prints("by the null runner").prints("cache_size=-4096").prints("~");
     assert!(!result.stdout.contains("wrong"), "{}", result.stdout);
-    let record = common::read_json(&place.path("run.json"));
+    let record = crate::common::read_json(&place.path("run.json"));
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     all_right(&record, &verdict["verdict"]);
     let trials = record["trials"].as_array().unwrap();

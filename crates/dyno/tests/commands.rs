@@ -1,8 +1,6 @@
 //! Every command, as a person types it, on the real SQLite at a small scale.
 
-mod common;
-
-use common::{Place, read_json};
+use crate::common::{Place, read_json};
 
 const SMALL: &str = "run speedtest --scale 0.02 --quiet";
 

@@ -1,8 +1,6 @@
 //! Every runner keeps the protocol; one that does not is found out.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 #[test]
 fn the_runners_pass() {

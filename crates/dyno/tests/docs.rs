@@ -1,10 +1,8 @@
 //! What the documentation shows is what happens.
 
-mod common;
-
 use std::fs;
 
-use common::{Place, repository};
+use crate::common::{Place, repository};
 
 /// The first block of a language in a document.
 fn block(document: &str, language: &str) -> String {

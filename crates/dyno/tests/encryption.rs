@@ -1,8 +1,6 @@
 //! The price of encryption, as people ask for it: proofs by what lies on the disk, a library that only says that
 //! it encrypts, keys that must appear nowhere, and keys that are none.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Place, read_json};
+use crate::common::{Place, read_json};
 use serde_json::Value;
 
 const SMALL: &str = "run encryption --scale 0.01 --trials 1 --quiet -o run.json";
@@ -229,7 +227,7 @@ fn assert_secret(place: &Place, arguments: &str, key: &str, in_environment: bool
         thread::sleep(Duration::from_millis(5));
     }
     assert!(looks > 3, "it was over before anybody looked");
-    let result = common::Result::from(child.wait_with_output().unwrap()).without_panic();
+    let result = crate::common::Result::from(child.wait_with_output().unwrap()).without_panic();
     for (what, text) in [("stdout", &result.stdout), ("stderr", &result.stderr)] {
         assert!(!text.contains(key), "the key is in {what}");
     }
@@ -289,7 +287,7 @@ fn keys_that_are_none_are_refused() {
     }
     let mut command = place.command();
     command.args(with("sqlite@mc:encrypted").split_whitespace()).env("DYNO_KEY", "");
-    common::Result::from(command.output().unwrap()).exits(2).says("the key of DYNO_KEY is empty");
+    crate::common::Result::from(command.output().unwrap()).exits(2).says("the key of DYNO_KEY is empty");
     for contender in ["sqlite@mc,key=hunter2", "sqlite@sqlcipher,hexkey=hunter2", "mariadb,password=hunter2"]
     {
         let result = place.dyno(&with(contender)).exits(2).says("holds a key");

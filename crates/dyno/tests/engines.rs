@@ -1,12 +1,10 @@
 //! The three systems of the 2002 page in one run, on private servers and by URL: equal answers, and
 //! nothing left behind.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Place, processes_with, wait_for};
+use crate::common::{Place, processes_with, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
 use dyno::server::{Installation, PrivateServer};
@@ -72,7 +70,7 @@ fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
         wait_for("the servers to be gone", 5, || processes_with(&data).is_empty());
     }
     // What the servers' processes cost is in every sample.
-    let run = common::read_json(&place.path("a.json"));
+    let run = crate::common::read_json(&place.path("a.json"));
     let trials = run["trials"].as_array().unwrap();
     for trial in trials.iter().filter(|trial| trial["contender"] == 1 || trial["contender"] == 2) {
         for sample in trial["samples"].as_array().unwrap() {
@@ -134,7 +132,7 @@ fn a_server_that_runs_already_is_measured_by_url_and_left_as_it_was() {
         ["run", "speedtest", "--scale", "0.02", "--trials", "1", "-o", "run.json", "--with", "sqlite"];
     let mut command = place.command();
     command.args(arguments).args(["--url", &postgres]).arg(format!("--url={mariadb}"));
-    let result: common::Result = command.output().unwrap().into();
+    let result: crate::common::Result = command.output().unwrap().into();
     let result = result.exits(0).without_panic().prints("power-loss");
     assert_eq!(servers.each_ref().map(Running::databases), before);
     // The password went to the server and nowhere else.
@@ -156,7 +154,7 @@ fn an_interrupt_leaves_no_database_on_somebodys_server() {
     wait_for("the trial's database", 30, || server.databases().contains("dyno_scratch_"));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
-    common::Result::from(output).exits(130).without_panic();
+    crate::common::Result::from(output).exits(130).without_panic();
     assert_eq!(server.databases(), before);
 }
 
@@ -185,7 +183,7 @@ fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
     wait_for("a trial on the server", 60, || server().is_some());
     kill(Pid::from_raw(server().unwrap() as i32), Signal::SIGKILL).unwrap();
     let output = child.wait_with_output().unwrap();
-    let result = common::Result::from(output).exits(3).without_panic();
+    let result = crate::common::Result::from(output).exits(3).without_panic();
     // The trial failed, the server was started again, and the other contender lost nothing.
     result.prints("Failed: 1 of 3 trials of postgres").prints("the server was killed by SIGKILL");
     place.assert_clean();

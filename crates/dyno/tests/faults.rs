@@ -1,12 +1,10 @@
 //! What goes wrong: interrupts, crashes, nonsense, full disks. Finished trials stay, nothing is left
 //! behind, and the exit code tells.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Place, processes_with, read_json, repository, wait_for};
+use crate::common::{Place, processes_with, read_json, repository, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -15,7 +13,7 @@ const HELLO: &str =
     r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
 /// Runs the fifteen tests with a runner that misbehaves beside one that does not.
-fn beside_sqlite(script: &str, extra: &str) -> (Place, common::Result) {
+fn beside_sqlite(script: &str, extra: &str) -> (Place, crate::common::Result) {
     let place = Place::with_runner(script);
     let arguments =
         format!("run speedtest --scale 0.02 --trials 2 --with fake,sqlite --only 1-2 --quiet {extra}");
@@ -125,7 +123,7 @@ fn an_interrupt_keeps_what_is_finished() {
         });
         kill(Pid::from_raw(child.id() as i32), signal).unwrap();
         let output = child.wait_with_output().unwrap();
-        let result = common::Result::from(output).exits(code).without_panic();
+        let result = crate::common::Result::from(output).exits(code).without_panic();
         result.prints("interrupted").prints("DROP TABLE").says("The run is kept in");
         let run = read_json(&file);
         assert_eq!(run["ended"], "interrupted");

@@ -1,11 +1,9 @@
 //! The drivers in Go, as a user meets them: conformance, and whole suites whose answers must be those of
 //! SQLite's own interface. A server that is missing is left out, and that is said.
 
-mod common;
-
 use std::path::Path;
 
-use common::Place;
+use crate::common::Place;
 use dyno::server::Installation;
 use dyno_protocol::Build;
 

@@ -1,13 +1,11 @@
 //! Golden files: the outputs of a run file that never changes. `UPDATE_GOLDEN=1 cargo test` writes them
 //! anew; the difference is then seen in review.
 
-mod common;
-
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use common::Place;
+use crate::common::Place;
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
@@ -42,7 +40,7 @@ fn the_schemas_are_as_documented() {
     let place = Place::new();
     for what in ["run", "job", "event"] {
         let schema = place.dyno(&format!("schema {what}")).exits(0);
-        let path = common::repository().join(format!("docs/{what}.schema.json"));
+        let path = crate::common::repository().join(format!("docs/{what}.schema.json"));
         if env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&path, &schema.stdout).unwrap();
         }

@@ -1,14 +1,12 @@
 //! `dyno import` as people use it: real files into real databases, read back by Python's own sqlite3.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Place, Result, wait_for};
+use crate::common::{Place, Result, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
 use dyno::server::{Installation, PrivateServer};

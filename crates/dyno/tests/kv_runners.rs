@@ -2,12 +2,10 @@
 //! models, their answers against digests worked out here, and what they say when something is wrong.
 //! An engine whose library is missing is skipped and says so.
 
-mod kv;
-
 use std::fs;
 
+use crate::kv::{Data, Rig, ended, event_failed, samples};
 use dyno_protocol::{Cells, KeyKind, Work};
-use kv::{Data, Rig, ended, event_failed, samples};
 
 const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb/c+hash", "rocksdb", "redb", "fjall"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
@@ -30,7 +28,7 @@ fn every_profile_gives_the_right_answers() {
             let expected = script.expected();
             let events = script.run();
             ended(&events, rig.name, profile);
-            assert_eq!(kv::answers(&events), expected, "{}:{profile}", rig.name);
+            assert_eq!(crate::kv::answers(&events), expected, "{}:{profile}", rig.name);
             for sample in samples(&events) {
                 assert!(sample.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
             }
@@ -51,7 +49,8 @@ fn settings_are_read_back_and_give_the_level() {
         }
         if rig.name != "lmdb" {
             let events = rig.script("persistent").with("cache_size", "16777216").run();
-            let cache = kv::hello(&events).settings.iter().find(|setting| setting.name == "cache_size");
+            let cache =
+                crate::kv::hello(&events).settings.iter().find(|setting| setting.name == "cache_size");
             assert_eq!(cache.map(|cache| cache.value.as_str()), Some("16777216"), "{}", rig.name);
         }
     }
@@ -83,7 +82,7 @@ fn what_is_not_timed_is_done_nevertheless() {
         let expected = script.expected();
         let events = script.run();
         ended(&events, rig.name, "timed");
-        assert_eq!(kv::answers(&events), expected, "{}", rig.name);
+        assert_eq!(crate::kv::answers(&events), expected, "{}", rig.name);
         assert!(samples(&events).all(|sample| sample.operations == 7));
     }
 }

@@ -1,10 +1,8 @@
 //! The ladder of ways to import a file, as a person climbs it, on real SQLite.
 
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 /// Records with fields that mean something to SQL: lines as Windows ends them, and none at the end.
@@ -38,7 +36,7 @@ fn every_rung_leaves_the_same_table() {
     assert_eq!(rungs[rung("journal in memory")["over"].as_u64().unwrap() as usize]["name"], "prepared");
     assert!((rung("prepared")["published_gain"].as_f64().unwrap() - 53.0 / 23.0).abs() < 1e-9);
 
-    let run = common::read_json(&place.path("run.json"));
+    let run = crate::common::read_json(&place.path("run.json"));
     assert_eq!(run["tests"][0]["expect"][0][0], 3000);
     // Whoever commits each record by itself is timed for the first only, and has the others all the same.
     let trials = run["trials"].as_array().unwrap();
@@ -58,7 +56,7 @@ fn a_file_of_ones_own_takes_the_place_of_the_one_that_is_made() {
     // Those that are no rung stand in a table below.
     let result = place.dyno(&run).exits(0).without_panic();
     result.prints("own.tsv, 3 records").prints("Import 3 records").prints("sqlite/c+text,per_commit=2");
-    let run = common::read_json(&place.path("run.json"));
+    let run = crate::common::read_json(&place.path("run.json"));
     assert_eq!(run["suite"]["parameters"]["rows"], 3);
     let file = &run["suite"]["file"];
     // Three line feeds in place of what ended the lines.
@@ -122,7 +120,7 @@ fn what_is_about_imports_is_refused_elsewhere() {
 #[test]
 fn a_ladder_with_a_mistake_is_told() {
     let place = Place::new();
-    let suite = fs::read_to_string(common::repository().join("suites/import.toml")).unwrap();
+    let suite = fs::read_to_string(crate::common::repository().join("suites/import.toml")).unwrap();
     let says = |from: &str, to: &str, words: &str| {
         assert!(suite.contains(from), "no {from:?}");
         place.write("import.toml", &suite.replace(from, to));

@@ -1,11 +1,9 @@
 //! Where results go beside the terminal: pages, sample files, the history of a folder.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Place, read_json};
+use crate::common::{Place, read_json};
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.json")

@@ -1,7 +1,5 @@
 //! Whatever is written in a suite, a contender or a run file: an answer or a complaint, never a panic.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -12,7 +10,7 @@ use dyno::suite::{Parameters, Suite};
 use proptest::prelude::*;
 
 fn registry() -> Registry {
-    Registry::load(&Home { root: common::repository(), programs: "/nowhere".into() }).unwrap()
+    Registry::load(&Home { root: crate::common::repository(), programs: "/nowhere".into() }).unwrap()
 }
 
 /// Parses a text as a suite and, if it is one, renders it small.
@@ -32,7 +30,7 @@ proptest! {
     /// The real suite with a piece cut out or replaced: what is refused names the file.
     #[test]
     fn a_damaged_suite_is_refused_by_name(at in 0usize..9000, cut in 0usize..40, put in "\\PC{0,6}|[\\[\\]{}%\"'=\n@;]{0,4}") {
-        let text = fs::read_to_string(common::repository().join("suites/speedtest.toml")).unwrap();
+        let text = fs::read_to_string(crate::common::repository().join("suites/speedtest.toml")).unwrap();
         let floor = |mut index: usize| { while !text.is_char_boundary(index) { index -= 1 } index };
         let start = floor(at.min(text.len()));
         let end = floor((start + cut).min(text.len())).max(start);

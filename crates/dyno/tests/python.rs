@@ -1,11 +1,9 @@
 //! The runner in Python, with every driver of engines that this machine has. What of it needs no server and no
 //! dyno is tested beside it, in runners/python/tests.
 
-mod common;
-
 use std::path::Path;
 
-use common::Place;
+use crate::common::Place;
 use dyno::server::Installation;
 use dyno_protocol::Build;
 

@@ -1,14 +1,10 @@
 //! The page, in a real browser.
 
-#[path = "common/browser.rs"]
-mod browser;
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use browser::Browser;
-use common::{Place, read_json};
+use crate::common::browser::Browser;
+use crate::common::{Place, read_json};
 use serde_json::{Value, json};
 
 fn golden() -> PathBuf {

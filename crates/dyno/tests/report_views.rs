@@ -1,13 +1,9 @@
 //! The views of the page that some suites call for, of real runs in a real browser.
 
-#[path = "common/browser.rs"]
-mod browser;
-mod common;
-
 use std::path::Path;
 
-use browser::Browser;
-use common::{Place, read_json};
+use crate::common::browser::Browser;
+use crate::common::{Place, read_json};
 use dyno::record;
 use dyno::verdict;
 use serde_json::Value;

@@ -1,11 +1,9 @@
 //! Files of records through the runners of servers, by every way of importing them, and what is wrong with some.
 //! Where a server is missing, its part is skipped and says so.
 
-mod rig;
-
 use dyno_protocol::{Commits, FieldKind, FileColumn, ImportWork, Test, Value, Work};
 
-use rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, samples};
+use crate::rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, samples};
 
 /// The ways of each engine's driver.
 const WAYS: [(Engine, &[&str]); 3] = [

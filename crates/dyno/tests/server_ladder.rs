@@ -1,9 +1,7 @@
 //! The ladders of servers, as a person climbs them: every rung is there and leaves the same table. Where a server is
 //! missing, its ladder is skipped and says so.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use dyno::server::Installation;
 use dyno_protocol::Build;
 

@@ -1,11 +1,11 @@
 //! Rows through the runners of servers, by every way of loading them, and what is wrong with some. Where a
 //! server is missing, its part is skipped and says so.
 
-mod rig;
-
 use dyno_protocol::{Column, Commits, LoadWork, RowFile, Setting, Test, Value, Work};
 
-use rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, failure, message, samples};
+use crate::rig::{
+    Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, failure, message, samples,
+};
 
 /// The ways of each engine's driver.
 const WAYS: [(Engine, &[&str]); 3] = [

@@ -1,14 +1,12 @@
 //! The runners of servers against the real ones that this machine has: what the conformance checks, which
 //! know no engine, cannot look at. Where a server is missing, its part is skipped and says so.
 
-mod rig;
-
 use std::thread;
 use std::time::{Duration, Instant};
 
 use dyno_protocol::{Event, Job, Secret, Server, Setting};
 
-use rig::{MARIADB, POSTGRES, Rig, message, samples};
+use crate::rig::{MARIADB, POSTGRES, Rig, message, samples};
 
 fn rigs() -> impl Iterator<Item = Rig> {
     [POSTGRES, MARIADB].into_iter().filter_map(Rig::start)

@@ -78,7 +78,7 @@ struct Held {
 impl Holder {
     fn start(choice: Choice, place: &Path, cache: &Path, setting: &str, account: Option<u32>) -> Holder {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "holds_a_server", "--ignored", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "servers::holds_a_server", "--ignored", "--nocapture", "--test-threads=1"]);
         command
             .env("HELD_ENGINE", choice.0)
             .env("HELD_BUILD", serde_json::to_string(&build(choice)).unwrap());

@@ -1,10 +1,8 @@
 //! The fifteen tests: the page's own literals, and a whole run on the real SQLite.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Place, repository};
+use crate::common::{Place, repository};
 use dyno::suite::{Parameters, Suite};
 
 fn suite() -> Suite {

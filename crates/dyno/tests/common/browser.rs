@@ -1,9 +1,6 @@
 //! A real browser: Chromium, driven by chromedriver over the WebDriver protocol. One browser for each test,
 //! gone when the test ends.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,6 @@
 //! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
 
-// Each test file is a program of its own and uses a part of this.
-#![allow(dead_code)]
+pub mod browser;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,9 +1,6 @@
 //! A private server and the runner that reaches it, for the tests of the runners of servers. Where a server
 //! is missing, its part is skipped and says so.
 
-// Each test file is a program of its own and uses a part of this.
-#![allow(dead_code)]
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
