@@ -44,7 +44,8 @@ fn what_encrypts_is_proved_and_what_does_not_is_the_control() {
         "sqlite@mc:encrypted,cipher=ascon128",
     ];
     let contenders = format!("sqlite:plain,{}", encrypted.join(","));
-    let result = place.dyno(&format!("{SMALL} --only open,1-2 --with {contenders}")).exits(0).without_panic();
+    let result = place.dyno(&format!("{SMALL} --only open,1-2 --with {contenders} --notes"));
+    let result = result.exits(0).without_panic();
     let result = result.prints("more time than unencrypted").prints("kdf_iter=256000");
     result.prints("Plain: sqlite:plain: the marker planted in its data stands in dyno.db, dyno.db-journal");
     let run = read_json(&place.path("run.json"));
