@@ -23,8 +23,7 @@ use values::share;
     version,
     max_term_width = 100,
     before_help = examples::DYNO,
-    after_help = EXIT_CODES,
-    disable_help_subcommand = true
+    after_help = EXIT_CODES
 )]
 pub struct Cli {
     /// What to do; without one dyno says what it is and what to try.
@@ -106,7 +105,7 @@ pub enum Command {
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Install a version of an engine beside the system's
-    #[command(subcommand, before_help = examples::ENGINES, disable_help_subcommand = true)]
+    #[command(subcommand, before_help = examples::ENGINES)]
     Engines(EnginesCommand),
     /// Check that runners keep the protocol
     ///

@@ -130,7 +130,7 @@ fn a_late_value_that_contradicts_the_types_changes_them() {
     (0..400_000).for_each(|number| text += &format!("{number},1\n"));
     text += "007,2.5\n";
     place.write("late.csv", &text);
-    import(&place, "late.csv --into a.db").exits(0).prints("400001 rows").prints("read again");
+    import(&place, "late.csv --into a.db").exits(0).prints("400001 rows").prints("read the file again");
     let sql = "SELECT typeof(n), typeof(x), count(*), min(n) FROM late GROUP BY 1, 2";
     assert_eq!(query(&place.path("a.db"), sql), json!([["text", "real", 400_001, "0"]]));
     // What cannot be read again is long enough to reach beyond the beginning.

@@ -37,7 +37,7 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     match outcome {
         Ok(report) => {
             if !arguments.quiet {
-                print(&told(&report, &table, arguments))?;
+                print(&summary(&report, &table, arguments))?;
             }
             Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
         }
@@ -139,7 +139,7 @@ fn dry_run(plan: &Plan) -> String {
     text
 }
 
-fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
+fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
     let seconds = report.took.as_secs_f64();
     let per_second = |amount: u64| amount as f64 / seconds.max(1e-9);
     let mut text = format!(
@@ -154,12 +154,12 @@ fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
     let waits = report.waits;
     let _ = writeln!(
         text,
-        "Parsing took {} on a thread of its own, for which the database waited {}.",
+        "Parsing took {} in a separate thread; the database waited {} for it.",
         output::duration(waits.parsing.as_nanos() as f64),
         output::duration(waits.for_parser.as_nanos() as f64),
     );
     if report.widened {
-        text += "A late value changed a type, so the file was read again; --types would save that.\n";
+        text += "A late value changed a type, so dyno read the file again; --types would have spared that.\n";
     }
     if report.rejected > 0 {
         let file = rejects(arguments, table);

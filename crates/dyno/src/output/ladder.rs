@@ -100,9 +100,11 @@ fn disturbed(verdict: &Verdict) -> Option<String> {
     let resting = figures().filter(|figures| figures.rests_on_disturbed).count();
     let rest = match resting {
         0 => "left out of the figures".to_owned(),
-        1 => format!("left out, but kept of one rung, which otherwise had fewer than {MIN_BLOCKS} samples"),
+        1 => format!("left out, but kept for one rung, which otherwise had fewer than {MIN_BLOCKS} samples"),
         many => {
-            format!("left out, but kept of {many} rungs, which otherwise had fewer than {MIN_BLOCKS} samples")
+            format!(
+                "left out, but kept for {many} rungs, which otherwise had fewer than {MIN_BLOCKS} samples"
+            )
         }
     };
     (undisturbed < samples).then(|| {

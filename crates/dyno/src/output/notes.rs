@@ -74,7 +74,7 @@ fn machine(run: &Run) -> String {
 /// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
 /// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
 pub fn legend(run: &Run, verdict: &Verdict, all: bool) -> Vec<String> {
-    let mut lines = vec![figures(run)];
+    let mut lines = vec![figures(run), LEVELS.to_owned()];
     lines.extend(marks(run, verdict));
     if all {
         let contenders = run.shown_contenders().map(|(_, contender)| (&*contender.label, about(contender)));
@@ -126,6 +126,10 @@ pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
 
 /// So many contenders get a sentence each.
 const FEW: usize = 3;
+
+/// What the name of a level beside a contender means.
+const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither \
+     (none).";
 
 /// What figures and ratios are.
 fn figures(run: &Run) -> String {

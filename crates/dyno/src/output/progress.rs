@@ -105,7 +105,7 @@ fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
 
 impl Observer for Progress {
     fn proof_begins(&mut self, contender: usize, run: &Run) {
-        self.say(&format!("looking whether {} encrypts", run.contenders[contender].label));
+        self.say(&format!("checking whether {} encrypts", run.contenders[contender].label));
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {
@@ -145,7 +145,7 @@ impl Observer for Progress {
 
     fn dropped(&mut self, contender: usize, _failure: &Failure, run: &Run) {
         let label = &run.contenders[contender].label;
-        self.say(&format!("{label} failed again and is tried no more; the others go on"));
+        self.say(&format!("{label} failed again, so dyno tries it no more; the others go on"));
     }
 
     fn warn(&mut self, message: &str) {
