@@ -98,7 +98,7 @@ fn rerun_runs_where_it_ran_before_and_elsewhere_when_told() {
 #[test]
 fn only_runs_what_is_needed() {
     let place = Place::new();
-    place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 tests");
+    place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 test");
     let run = place.run_file();
     let ids: Vec<_> = run["tests"].as_array().unwrap().iter().map(|test| test["id"].clone()).collect();
     assert_eq!(ids, ["2", "5", "6"]);
