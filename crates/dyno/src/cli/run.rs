@@ -14,7 +14,8 @@ use crate::pairing::Pairing;
 pub struct RunArgs {
     /// The name of a suite, as `dyno list` shows them, or the path of its file
     pub suite: Option<String>,
-    /// Contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
+    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
+    /// [default: the suite's own]
     #[arg(long = "with", value_name = "CONTENDERS")]
     pub with: Vec<String>,
     /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
