@@ -283,4 +283,20 @@ mod tests {
         drop(mounted);
         assert!(!is_mounted(&clear) && fs::read_dir(&clear).unwrap().next().is_none());
     }
+    #[test]
+    fn a_program_that_is_stuck_keeps_nobody_waiting() {
+        if let Err(why) = check_installed() {
+            eprintln!("not run: {why:#}");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let key = Key::obtain(None).unwrap();
+        let placement = Placement::choose(None, None).unwrap();
+        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        let daemon = Pid::from_raw(mounted.daemon.child.id().cast_signed());
+        kill(daemon, Signal::SIGSTOP).unwrap();
+        let clear = mounted.clear().to_owned();
+        assert!(within(Duration::from_secs(60), move || drop(mounted)).is_some());
+        assert!(!is_mounted(&clear) && kill(daemon, None).is_err());
+    }
 }
