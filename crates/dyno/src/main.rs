@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use dyno::cli::Cli;
-use dyno::commands;
+use dyno::{commands, terminal};
 
 fn main() -> ExitCode {
     // SAFETY: no other thread runs yet.
     unsafe { dyno::key::take_from_environment() };
-    match commands::execute(Cli::parse()) {
+    let cli = match Cli::read() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match commands::execute(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("dyno: {error:#}");
+            terminal::say(&format!("dyno: {error:#}"));
             commands::exit_code(&error)
         }
     }

@@ -9,6 +9,7 @@ use crate::cli::HistoryArgs;
 use crate::output::history::{self, Line, Listed};
 use crate::record::{self, Run};
 use crate::statistics;
+use crate::terminal::say;
 use crate::verdict::{self, CellStanding, Verdict};
 
 /// Lists the runs and draws the test that is asked for.
@@ -34,7 +35,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 runs.push(Listed { name, run });
             }
-            Err(error) => eprintln!("dyno: left out: {error:#}"),
+            Err(error) => say(&format!("dyno: left out: {error:#}")),
         }
     }
     runs.sort_by(|a, b| a.run.started.cmp(&b.run.started));
@@ -49,7 +50,10 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
         listed.run.suite.name == suite.name && listed.run.suite.parameters == suite.parameters
     });
     if runs.len() < all {
-        eprintln!("dyno: {} runs of other suites or with other parameters are not shown", all - runs.len());
+        say(&format!(
+            "dyno: {} runs of other suites or with other parameters are not shown",
+            all - runs.len()
+        ));
     }
     Ok(runs)
 }

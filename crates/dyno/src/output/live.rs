@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::units;
 use crate::record::Run;
 use crate::statistics::median;
+use crate::terminal::safe;
 
 /// The width of a contender's column.
 const COLUMN: usize = 15;
@@ -46,7 +47,7 @@ impl Live {
 
     /// A line above the view, which stays.
     pub fn say(&self, line: &str) {
-        self.bar.println(line);
+        self.bar.println(safe(line));
     }
 
     /// Takes the view away.
@@ -137,9 +138,11 @@ fn strong(text: &str) -> String {
     style(text).for_stderr().bold().to_string()
 }
 
+/// The beginning of a text, on one line.
 fn cut(text: &str, longest: usize) -> String {
+    let text = safe(text).replace(['\n', '\t'], " ");
     if text.chars().count() <= longest {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }

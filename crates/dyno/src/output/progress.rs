@@ -11,6 +11,7 @@ use super::live::{Live, Now};
 use super::units;
 use crate::record::{Failure, Run, TrialRecord};
 use crate::run::Observer;
+use crate::terminal;
 
 /// Time without a line after which the trials of a block are told before it ends.
 const LONG: Duration = Duration::from_secs(20);
@@ -57,7 +58,7 @@ impl Progress {
     fn say(&self, line: &str) {
         match &self.kind {
             Kind::Quiet => {}
-            Kind::Lines => eprintln!("{line}"),
+            Kind::Lines => terminal::say(line),
             Kind::Live(live) => live.say(line),
         }
     }
@@ -152,7 +153,7 @@ impl Observer for Progress {
         // Even when quiet: what is lost must be told.
         match &self.kind {
             Kind::Live(live) => live.say(&format!("dyno: {message}")),
-            _ => eprintln!("dyno: {message}"),
+            _ => terminal::say(&format!("dyno: {message}")),
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::report::Source;
 use crate::run::{Observer, Runner};
 use crate::scratch::{self, Scratch};
 use crate::suite::Cpus;
+use crate::terminal::say;
 use crate::trial::{Conduct, Interrupts};
 use contenders::{at_hand, with_harness, with_limits};
 use outset::begin;
@@ -157,7 +158,10 @@ fn conclude(
         told(page, place.quiet);
     }
     if !place.quiet {
-        eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
+        say(&format!(
+            "The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.",
+            path.display()
+        ));
     }
     Ok(match interrupts.signal() {
         Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
@@ -168,7 +172,7 @@ fn conclude(
 /// Says where the page is.
 fn told(page: &Path, quiet: bool) {
     if !quiet {
-        eprintln!("The page is in {}.", page.display());
+        say(&format!("The page is in {}.", page.display()));
     }
 }
 

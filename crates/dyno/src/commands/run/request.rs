@@ -16,6 +16,7 @@ use crate::record::{self, FileRecord, LeftOut, Limits, RungRecord, Schedule};
 use crate::run::fresh_seed;
 use crate::server::ServerUrl;
 use crate::suite::{ParameterValue, Parameters, Published, Suite, compared_with};
+use crate::terminal::say;
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -173,7 +174,7 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
     let named = names.iter().map(|name| Contender::parse(name, registry));
     let at = arguments.urls.iter().map(|url| {
         let url = ServerUrl::parse(url)?;
-        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         Contender::at(url, registry)
     });
     for contender in named.chain(at) {
