@@ -12,7 +12,7 @@ use dyno_import::{
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
 use crate::output::{self, ImportProgress};
-use crate::server::{ServerEngine, ServerUrl};
+use crate::server::{ServerEngine, ServerUrl, is_address};
 use crate::terminal::say;
 use crate::trial::Interrupts;
 
@@ -102,7 +102,8 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         SafetyArg::PowerLoss => Safety::PowerLoss,
     };
     let into = &arguments.into;
-    let url = into.contains("://").then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
+    // Written with one slash by mistake it is no file either: its name would hold the password.
+    let url = is_address(into).then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
     if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.engine != ServerEngine::Postgres)
     {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();

@@ -15,6 +15,7 @@ use super::memory;
 use super::runner::{Driver, Runner, programs};
 use super::settings::{Difference, Values, differences, parse_setting};
 use crate::home::Home;
+use crate::nearest;
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -151,8 +152,8 @@ impl Registry {
     /// The engine of a name.
     pub fn engine(&self, name: &str) -> Result<&Engine> {
         self.engines.iter().find(|engine| engine.name == name).with_context(|| {
-            let names: Vec<&str> = self.engines.iter().map(|engine| engine.name.as_str()).collect();
-            format!("there is no engine '{name}'; there are {}", names.join(", "))
+            let names = self.engines.iter().map(|engine| engine.name.as_str());
+            nearest::unknown("there is no engine", name, "there are", names)
         })
     }
 
@@ -181,12 +182,12 @@ impl Engine {
             Some(name) => self.profiles.iter().find(|profile| profile.name == name),
         };
         found.with_context(|| {
-            let names: Vec<&str> = self.profiles.iter().map(|profile| profile.name.as_str()).collect();
-            format!(
-                "{} has no profile '{}'; it has {}",
-                self.name,
+            let names = self.profiles.iter().map(|profile| profile.name.as_str());
+            nearest::unknown(
+                &format!("{} has no profile", self.name),
                 name.unwrap_or("default"),
-                names.join(", ")
+                "it has",
+                names,
             )
         })
     }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use crate::nearest;
 use crate::suite::Suite;
 
 /// What happens to a test of the suite.
@@ -54,8 +55,8 @@ fn range(suite: &Suite, part: &str) -> Result<(usize, usize)> {
 
 fn position(suite: &Suite, id: &str) -> Result<usize> {
     suite.tests.iter().position(|test| test.id == id).with_context(|| {
-        let ids: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
-        format!("the suite {} has no test '{id}'; it has {}", suite.name, ids.join(", "))
+        let ids = suite.tests.iter().map(|test| test.id.as_str());
+        nearest::unknown(&format!("the suite {} has no test", suite.name), id, "it has", ids)
     })
 }
 

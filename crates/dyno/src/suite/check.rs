@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{Model, Shape, Suite, Test, rung, statements};
+use crate::nearest;
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -77,12 +78,12 @@ impl Suite {
             for template in [&test.setup, &test.index, &test.statements, &test.check].into_iter().flatten() {
                 for (line, dialect) in statements::dialects(template.get_ref()) {
                     if !known.contains(dialect) {
-                        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+                        let names = known.iter().map(String::as_str);
                         bail!(
-                            "{}:{}: no engine speaks the dialect '{dialect}'; there are {}",
+                            "{}:{}: {}",
                             self.path.display(),
                             self.template_line(template, line),
-                            names.join(", ")
+                            nearest::unknown("no engine speaks the dialect", dialect, "there are", names)
                         );
                     }
                 }
