@@ -31,3 +31,4 @@ pub mod suite;
 pub mod terminal;
 pub mod trial;
 pub mod verdict;
+pub mod watch;

@@ -116,6 +116,9 @@ impl Profile {
     }
 }
 
+/// The settings that dyno takes itself.
+const COMMON_SETTINGS: [&str; 4] = ["per_commit", "index", "primary_key", "file_system"];
+
 /// All engines and runners.
 #[derive(Debug, Clone)]
 pub struct Registry {
@@ -208,6 +211,15 @@ impl Engine {
     /// The safety of the settings in force.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         safety(&self.rules, &self.values, in_force, Standing::ReadBack)
+    }
+
+    /// The names of the settings that its file mentions, and of those that dyno has for all engines.
+    pub fn known_settings(&self) -> BTreeSet<String> {
+        let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
+        let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
+        let cache = self.cache.iter().map(|knob| knob.setting.clone());
+        names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
     /// How it encrypts; none where it does not.

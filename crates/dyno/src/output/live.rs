@@ -8,7 +8,7 @@ use std::time::Duration;
 use console::{Term, style};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::units;
+use super::{WIDTH, units};
 use crate::record::Run;
 use crate::statistics::median;
 use crate::terminal::safe;
@@ -48,6 +48,14 @@ impl Live {
     /// A line above the view, which stays.
     pub fn say(&self, line: &str) {
         self.bar.println(safe(line));
+    }
+
+    /// A line of its own, before there is a table.
+    pub fn prepares(&self, line: &str, share: f64) {
+        self.bar.set_length(1000);
+        self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
+        self.bar.set_prefix(cut(line, WIDTH - 26));
+        self.bar.tick();
     }
 
     /// Takes the view away.

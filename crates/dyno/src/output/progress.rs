@@ -13,6 +13,12 @@ use crate::record::{Failure, Run, TrialRecord};
 use crate::run::Observer;
 use crate::terminal;
 
+/// Inputs of as many bytes take a few seconds.
+const LARGE: u64 = 500_000_000;
+/// So many bytes of inputs are written and checked in a second, roughly: 60 to 300 million were measured.
+const RATE: f64 = 1e8;
+/// What takes longer is shown.
+const MOMENT: Duration = Duration::from_secs(1);
 /// Time without a line after which the trials of a block are told before it ends.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -45,6 +51,40 @@ impl Progress {
         };
         let began = Instant::now();
         Progress { kind, began, now: Now::default(), told: began, block_times: Vec::new() }
+    }
+
+    /// Tells how large the inputs will be, where that is worth waiting for.
+    pub fn announces(&self, bytes: u64) {
+        if bytes >= LARGE {
+            let (size, seconds) = (bytes as f64, bytes as f64 / RATE);
+            let (size, time) = (units::bytes(size), units::duration(seconds * 1e9));
+            self.say(&format!(
+                "The inputs of this run take {size}; dyno writes and checks them in about {time}."
+            ));
+        }
+    }
+
+    /// So many bytes of the inputs are written, of about so many. What takes no more than a moment is not shown.
+    pub fn prepares(&mut self, written: u64, bytes: u64) {
+        let elapsed = self.began.elapsed();
+        if elapsed < MOMENT || written == 0 {
+            return;
+        }
+        let share = (written as f64 / bytes.max(written) as f64).min(1.0);
+        let size = |bytes: u64| units::bytes(bytes as f64);
+        let left = units::duration(elapsed.as_nanos() as f64 * (1.0 / share - 1.0));
+        let line = match written < bytes {
+            true => format!("writing the inputs: {} of {}, about {left} left", size(written), size(bytes)),
+            false => "working out the right answers of the inputs".to_owned(),
+        };
+        match &mut self.kind {
+            Kind::Live(live) => live.prepares(&line, share),
+            _ if self.told == self.began || self.told.elapsed() > LONG => {
+                self.told = Instant::now();
+                self.say(&line);
+            }
+            _ => {}
+        }
     }
 
     /// Takes the live view away.
@@ -146,7 +186,7 @@ impl Observer for Progress {
 
     fn dropped(&mut self, contender: usize, _failure: &Failure, run: &Run) {
         let label = &run.contenders[contender].label;
-        self.say(&format!("{label} failed again and is tried no more; the others go on"));
+        self.say(&format!("dyno does not try {label} again; the others go on"));
     }
 
     fn warn(&mut self, message: &str) {

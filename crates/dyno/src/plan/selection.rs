@@ -46,11 +46,14 @@ pub fn select(suite: &Suite, only: Option<&str>) -> Result<Vec<Selection>> {
 
 fn range(suite: &Suite, part: &str) -> Result<(usize, usize)> {
     // An id may hold a hyphen itself.
-    if let (Err(_), Some((first, last))) = (position(suite, part), part.split_once('-')) {
-        let (first, last) = (position(suite, first)?, position(suite, last)?);
-        return Ok((first.min(last), first.max(last)));
+    let whole = position(suite, part).map(|index| (index, index));
+    let (Err(_), Some((first, last))) = (&whole, part.split_once('-')) else { return whole };
+    match (position(suite, first), position(suite, last)) {
+        (Ok(first), Ok(last)) => Ok((first.min(last), first.max(last))),
+        (Err(unknown), Ok(_)) | (Ok(_), Err(unknown)) => Err(unknown),
+        // Rather one mistyped id than two.
+        (Err(_), Err(_)) => whole,
     }
-    position(suite, part).map(|index| (index, index))
 }
 
 fn position(suite: &Suite, id: &str) -> Result<usize> {
@@ -88,6 +91,10 @@ mod tests {
     #[test]
     fn a_test_that_is_not_there_is_told() {
         assert!(select(&suite(), Some("7")).unwrap_err().to_string().contains("it has 1, 2, 3, 4-a"));
+        let told = |only| select(&suite(), Some(only)).unwrap_err().to_string();
+        assert!(
+            told("1-7").contains("no test '7'") && told("44-a").contains("no test '44-a'; did you mean 4-a?")
+        );
         assert!(select(&suite(), Some(",")).is_err());
     }
 }
