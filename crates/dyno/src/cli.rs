@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod examples;
 mod import;
+mod read;
 mod run;
 mod values;
 

@@ -3,9 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
-use clap::Parser;
 use dyno::cli::Cli;
-use dyno::commands;
+use dyno::{commands, terminal};
 use nix::sys::signal::{SigHandler, Signal, signal};
 
 fn main() -> ExitCode {
@@ -15,13 +14,17 @@ fn main() -> ExitCode {
     // process. Programs that are started inherit this, so that engines report the error too.
     // SAFETY: ignoring a signal runs no code.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    match commands::execute(Cli::parse()) {
+    let cli = match Cli::read() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match commands::execute(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
             let is_limit = |cause: &io::Error| cause.kind() == ErrorKind::FileTooLarge;
             let limited = error.chain().any(|cause| cause.downcast_ref().is_some_and(is_limit));
             let hint = if limited { "; `ulimit -f` limits how long a file may be here" } else { "" };
-            eprintln!("dyno: {error:#}{hint}");
+            terminal::say(&format!("dyno: {error:#}{hint}"));
             commands::exit_code(&error)
         }
     }

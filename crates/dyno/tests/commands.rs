@@ -279,7 +279,7 @@ fn bad_input_is_told_and_exits_with_2() {
         ("run speedtest --only 16", "no test '16'"),
         ("run speedtest --scale huge", "'huge'"),
         ("run speedtest --scale 0", "0.01"),
-        ("run speedtest --set colour=red", "no parameter colour"),
+        ("run speedtest --set colour=red", "no parameter 'colour'"),
         ("run speedtest --set colour", "name=value"),
         ("run speedtest --cpus 4096", "4096"),
         ("run speedtest --trials 0", "0"),

@@ -98,6 +98,6 @@ fn history_flags_the_run_from_which_on_a_contender_is_slower() {
         flagged[0]
     );
     result.prints("changed with run 7: kernel:").prints("now");
-    place.dyno("history --test nowhere").exits(2).says("none of the runs has a test nowhere");
-    place.dyno("history another").exits(2).says("no run of the suite another");
+    place.dyno("history --test nowhere").exits(2).says("none of the runs has a test 'nowhere'");
+    place.dyno("history another").exits(2).says("no run of the suite 'another'");
 }

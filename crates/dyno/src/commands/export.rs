@@ -9,6 +9,7 @@ use crate::cli::ExportArgs;
 use crate::output::{self, SampleRow};
 use crate::record;
 use crate::report::Source;
+use crate::terminal::say;
 
 /// Writes the samples of the runs named, or of the newest one.
 pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
@@ -24,7 +25,7 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     }
     let out = &arguments.out;
     fs::write(out, write(&rows)?).with_context(|| format!("cannot write {}", out.display()))?;
-    eprintln!("{} samples are in {}.", rows.len(), out.display());
+    say(&format!("{} samples are in {}.", rows.len(), out.display()));
     Ok(Exit::Done)
 }
 

@@ -1,14 +1,17 @@
 //! `dyno history`: the runs kept here, and how a test's medians went.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
 
 use super::{Exit, Input, print};
 use crate::cli::HistoryArgs;
+use crate::nearest;
 use crate::output::history::{self, Line, Listed};
 use crate::record::{self, Run};
 use crate::statistics;
+use crate::terminal::say;
 use crate::verdict::{self, CellStanding, Verdict};
 
 /// Lists the runs and draws the test that is asked for.
@@ -34,14 +37,16 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 runs.push(Listed { name, run });
             }
-            Err(error) => eprintln!("dyno: left out: {error:#}"),
+            Err(error) => say(&format!("dyno: left out: {error:#}")),
         }
     }
     runs.sort_by(|a, b| a.run.started.cmp(&b.run.started));
     let is_wanted = |run: &Run| arguments.suite.as_ref().is_none_or(|suite| *suite == run.suite.name);
     let Some(newest) = runs.iter().rev().find(|listed| is_wanted(&listed.run)) else {
-        let of = arguments.suite.as_ref().map(|suite| format!(" of the suite {suite}")).unwrap_or_default();
-        bail!("there is no run{of} in {}", folder.display());
+        let Some(suite) = &arguments.suite else { bail!("there is no run in {}", folder.display()) };
+        let names: BTreeSet<&str> = runs.iter().map(|listed| listed.run.suite.name.as_str()).collect();
+        let lacks = format!("{} holds no run of the suite", folder.display());
+        bail!(nearest::unknown(&lacks, suite, "it has runs of", names));
     };
     let suite = newest.run.suite.clone();
     let all = runs.len();
@@ -49,7 +54,10 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
         listed.run.suite.name == suite.name && listed.run.suite.parameters == suite.parameters
     });
     if runs.len() < all {
-        eprintln!("dyno: {} runs of other suites or with other parameters are not shown", all - runs.len());
+        say(&format!(
+            "dyno: {} runs of other suites or with other parameters are not shown",
+            all - runs.len()
+        ));
     }
     Ok(runs)
 }
@@ -58,7 +66,9 @@ fn chart(runs: &[Listed], test: &str) -> Result<String> {
     let verdicts: Vec<Verdict> = runs.iter().map(|listed| verdict::judge(&listed.run)).collect();
     let titles = verdicts.iter().rev().flat_map(|verdict| &verdict.tests).find(|judged| judged.id == test);
     let Some(title) = titles.map(|judged| format!("{} {}", judged.id, judged.title)) else {
-        bail!("none of the runs has a test {test}");
+        let ids: BTreeSet<&str> =
+            verdicts.iter().flat_map(|verdict| &verdict.tests).map(|judged| judged.id.as_str()).collect();
+        bail!(nearest::unknown("none of the runs has a test", test, "they have", ids));
     };
     let mut labels: Vec<&str> = Vec::new();
     for (_, contender) in runs.iter().flat_map(|listed| listed.run.shown_contenders()) {

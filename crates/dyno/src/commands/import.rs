@@ -12,7 +12,8 @@ use dyno_import::{
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
 use crate::output::{self, ImportProgress};
-use crate::server::{ServerEngine, ServerUrl};
+use crate::server::{ServerEngine, ServerUrl, is_address};
+use crate::terminal::say;
 use crate::trial::Interrupts;
 
 /// The most connections that fill a table, unless more are asked for.
@@ -42,7 +43,7 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
             Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
         }
         Err(error) if error.is::<Interrupted>() => {
-            eprintln!("dyno: {error:#}");
+            say(&format!("dyno: {error:#}"));
             Ok(Exit::Signal(interrupts.signal().unwrap_or(2)))
         }
         Err(error) => Err(marked(error)),
@@ -101,13 +102,14 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         SafetyArg::PowerLoss => Safety::PowerLoss,
     };
     let into = &arguments.into;
-    let url = into.contains("://").then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
+    // Written with one slash by mistake it is no file either: its name would hold the password.
+    let url = is_address(into).then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
     if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.engine != ServerEngine::Postgres)
     {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
-        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
         return Ok(match url.engine {
             ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),

@@ -14,13 +14,13 @@ mod scaling;
 mod schema;
 mod show;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Command, WELCOME};
+use crate::terminal;
 
 /// Exit codes, as `dyno --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,13 +94,8 @@ pub fn execute(cli: Cli) -> Result<Exit> {
     }
 }
 
-/// Prints a result. A reader that has gone away, as `head` does, is no error.
+/// Prints a result.
 fn print(text: &str) -> Result<Exit> {
-    let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(anyhow::Error::from(error).context("cannot write the result"))
-        }
-        _ => Ok(Exit::Done),
-    }
+    terminal::print(text).context("cannot write the result")?;
+    Ok(Exit::Done)
 }

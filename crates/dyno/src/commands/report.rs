@@ -10,6 +10,7 @@ use super::{Exit, Input, show};
 use crate::cli::ReportArgs;
 use crate::record;
 use crate::report::{self, Source};
+use crate::terminal::say;
 
 /// Writes the page of the runs named, or of the newest one.
 pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
@@ -20,7 +21,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
     write_files(&paths, &out)?;
-    eprintln!("The page is in {}.", out.display());
+    say(&format!("The page is in {}.", out.display()));
     if arguments.open {
         opener::open(&out)
             .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;

@@ -7,6 +7,7 @@ use dyno_protocol::Build;
 
 use super::registry::Engine;
 use super::runner::Runner;
+use crate::nearest;
 
 /// The build of that name; the engine's usual one where there is none.
 pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
@@ -27,7 +28,7 @@ pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Resul
         Build::Path(_) => "path",
     };
     if !engine.builds.iter().any(|known| known == kind) {
-        bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine));
+        bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine).join(", "));
     }
     Ok(build)
 }
@@ -40,17 +41,20 @@ pub fn default_build(engine: &Engine) -> Build {
 
 fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {
     std::path::absolute(path).ok().filter(|path| path.exists()).with_context(|| {
+        let names = build_names(engine);
+        let near = nearest::offer(&path.to_string_lossy(), &names).map(|offer| format!("; {offer}"));
         format!(
-            "{} is neither one of {}'s builds ({}) nor an existing file or folder",
+            "{} is neither one of {}'s builds ({}) nor an existing file or folder{}",
             path.display(),
             engine.name,
-            build_names(engine)
+            names.join(", "),
+            near.unwrap_or_default()
         )
     })
 }
 
 /// The builds that an engine can be measured in.
-fn build_names(engine: &Engine) -> String {
+fn build_names(engine: &Engine) -> Vec<&str> {
     let named = engine.named_builds.iter().map(|build| &build.name);
-    engine.builds.iter().chain(named).map(String::as_str).collect::<Vec<_>>().join(", ")
+    engine.builds.iter().chain(named).map(String::as_str).collect()
 }

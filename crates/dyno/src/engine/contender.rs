@@ -1,6 +1,6 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dyno_protocol::{Build, Secret, Setting};
 
 use super::build::{default_build, find_build};
@@ -13,7 +13,8 @@ use super::settings::parse_setting;
 use super::ways::Ways;
 use crate::file_system::FileSystem;
 use crate::key::Key;
-use crate::server::ServerUrl;
+use crate::nearest;
+use crate::server::{ServerUrl, is_address, repeatable};
 use crate::suite::TableForm;
 
 /// One column of a table, with everything needed to run it.
@@ -80,8 +81,17 @@ impl Contender {
 
     /// Resolves a contender's name.
     pub fn parse(text: &str, registry: &Registry) -> Result<Contender> {
+        if is_address(text) {
+            bail!("a contender is no URL; a server that runs already is named by --url");
+        }
         resolve(text, registry)
-            .with_context(|| format!("the contender '{}' cannot be run", without_secret(text)))
+            .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
+    }
+
+    /// The settings that were typed with its name, beside those of its profile.
+    pub fn own_settings(&self) -> Vec<&Setting> {
+        let of_profile = self.profile.settings().unwrap_or_default();
+        self.settings.iter().filter(|setting| !of_profile.contains(setting)).collect()
     }
 
     /// Whether its data are encrypted, by the engine or by the file system.
@@ -174,13 +184,8 @@ fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> 
     let Some(name) = name else { return Ok(driver.variants.first().cloned()) };
     let found = driver.variants.iter().find(|variant| variant.name == name);
     found.cloned().map(Some).with_context(|| {
-        let names: Vec<&str> = driver.variants.iter().map(|variant| variant.name.as_str()).collect();
-        match names.is_empty() {
-            true => format!("the driver {} has no variants, so none named '{name}'", driver.name),
-            false => {
-                format!("the driver {} has no variant '{name}'; it has {}", driver.name, names.join(", "))
-            }
-        }
+        let names = driver.variants.iter().map(|variant| variant.name.as_str());
+        nearest::unknown(&format!("the driver {} has no variant", driver.name), name, "it has", names)
     })
 }
 
@@ -191,10 +196,9 @@ fn find_driver<'a>(
 ) -> Result<(&'a Runner, &'a Driver)> {
     let wanted = |driver: &Driver| name.map_or(driver.default, |name| driver.name == name);
     registry.drivers(&engine.name).find(|(_, driver)| wanted(driver)).with_context(|| {
-        let names: Vec<&str> =
-            registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str()).collect();
+        let names = registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str());
         match name {
-            Some(name) => format!("{} has no driver '{name}'; it has {}", engine.name, names.join(", ")),
+            Some(name) => nearest::unknown(&format!("{} has no driver", engine.name), name, "it has", names),
             None => format!("no runner serves {}", engine.name),
         }
     })

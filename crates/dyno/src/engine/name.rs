@@ -41,6 +41,11 @@ pub fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> 
         Some((head, profile)) => (head, Some(profile)),
         None => (head, None),
     };
+    if profile.is_some_and(|profile| profile.contains('@')) {
+        bail!(
+            "a build stands before the profile, as engine@build:profile; a server that runs already is named by --url"
+        );
+    }
     let (engine, build, driver) = match head.split_once('@') {
         None => match head.split_once('/') {
             Some((engine, driver)) => (engine, None, Some(driver)),
@@ -110,9 +115,18 @@ mod tests {
 
     #[test]
     fn empty_parts_are_refused() {
-        for bad in
-            ["", ":wal", "sqlite:", "sqlite@", "sqlite/", "@system", "sqlite/c+", "sqlite/+x", "sqlite+"]
-        {
+        for bad in [
+            "",
+            ":wal",
+            "sqlite:",
+            "sqlite:wal@system",
+            "sqlite@",
+            "sqlite/",
+            "@system",
+            "sqlite/c+",
+            "sqlite/+x",
+            "sqlite+",
+        ] {
             assert!(take_apart(bad, |_, _| false).is_err(), "{bad}");
         }
     }

@@ -15,6 +15,7 @@ use super::memory;
 use super::runner::{Driver, Runner, programs};
 use super::settings::{Difference, Values, differences, parse_setting};
 use crate::home::Home;
+use crate::nearest;
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -115,6 +116,9 @@ impl Profile {
     }
 }
 
+/// The settings that dyno takes itself.
+const COMMON_SETTINGS: [&str; 4] = ["per_commit", "index", "primary_key", "file_system"];
+
 /// All engines and runners.
 #[derive(Debug, Clone)]
 pub struct Registry {
@@ -151,8 +155,8 @@ impl Registry {
     /// The engine of a name.
     pub fn engine(&self, name: &str) -> Result<&Engine> {
         self.engines.iter().find(|engine| engine.name == name).with_context(|| {
-            let names: Vec<&str> = self.engines.iter().map(|engine| engine.name.as_str()).collect();
-            format!("there is no engine '{name}'; there are {}", names.join(", "))
+            let names = self.engines.iter().map(|engine| engine.name.as_str());
+            nearest::unknown("there is no engine", name, "there are", names)
         })
     }
 
@@ -181,12 +185,12 @@ impl Engine {
             Some(name) => self.profiles.iter().find(|profile| profile.name == name),
         };
         found.with_context(|| {
-            let names: Vec<&str> = self.profiles.iter().map(|profile| profile.name.as_str()).collect();
-            format!(
-                "{} has no profile '{}'; it has {}",
-                self.name,
+            let names = self.profiles.iter().map(|profile| profile.name.as_str());
+            nearest::unknown(
+                &format!("{} has no profile", self.name),
                 name.unwrap_or("default"),
-                names.join(", ")
+                "it has",
+                names,
             )
         })
     }
@@ -207,6 +211,15 @@ impl Engine {
     /// The safety of the settings in force.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         safety(&self.rules, &self.values, in_force, Standing::ReadBack)
+    }
+
+    /// The names of the settings that its file mentions, and of those that dyno has for all engines.
+    pub fn known_settings(&self) -> BTreeSet<String> {
+        let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
+        let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
+        let cache = self.cache.iter().map(|knob| knob.setting.clone());
+        names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
     /// How it encrypts; none where it does not.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::engine::Safety;
 use crate::record::{Ended, Run};
+use crate::terminal::steers;
 use crate::verdict::Verdict;
 
 /// The version of this output.
@@ -49,7 +50,20 @@ pub fn render(run: &Run, verdict: &Verdict) -> Result<String> {
 
 /// Any value as indented JSON with a line break at its end.
 pub fn pretty(value: &impl Serialize) -> Result<String> {
-    let mut text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
-    text.push('\n');
-    Ok(text)
+    let text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
+    Ok(spelled(&text) + "\n")
+}
+
+/// JSON in which nothing can steer a terminal: serde_json spells out fewer control characters than there are. They
+/// stand within strings only.
+fn spelled(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match steers(letter) {
+            // None of them is above U+FFFF.
+            true => text += &format!("\\u{:04x}", u32::from(letter)),
+            false => text.push(letter),
+        }
+    }
+    text
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use console::{Term, style};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::units;
+use super::{WIDTH, units};
 use crate::record::Run;
 use crate::statistics::median;
+use crate::terminal::safe;
 
 /// The width of a contender's column.
 const COLUMN: usize = 15;
@@ -46,7 +47,15 @@ impl Live {
 
     /// A line above the view, which stays.
     pub fn say(&self, line: &str) {
-        self.bar.println(line);
+        self.bar.println(safe(line));
+    }
+
+    /// A line of its own, before there is a table.
+    pub fn prepares(&self, line: &str, share: f64) {
+        self.bar.set_length(1000);
+        self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
+        self.bar.set_prefix(cut(line, WIDTH - 26));
+        self.bar.tick();
     }
 
     /// Takes the view away.
@@ -137,9 +146,11 @@ fn strong(text: &str) -> String {
     style(text).for_stderr().bold().to_string()
 }
 
+/// The beginning of a text, on one line.
 fn cut(text: &str, longest: usize) -> String {
+    let text = safe(text).replace(['\n', '\t'], " ");
     if text.chars().count() <= longest {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }

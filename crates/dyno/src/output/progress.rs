@@ -11,7 +11,14 @@ use super::live::{Live, Now};
 use super::units;
 use crate::record::{Failure, Run, TrialRecord};
 use crate::run::Observer;
+use crate::terminal;
 
+/// Inputs of as many bytes take a few seconds.
+const LARGE: u64 = 500_000_000;
+/// So many bytes of inputs are written and checked in a second, roughly: 60 to 300 million were measured.
+const RATE: f64 = 1e8;
+/// What takes longer is shown.
+const MOMENT: Duration = Duration::from_secs(1);
 /// Time without a line after which the trials of a block are told before it ends.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -46,6 +53,40 @@ impl Progress {
         Progress { kind, began, now: Now::default(), told: began, block_times: Vec::new() }
     }
 
+    /// Tells how large the inputs will be, where that is worth waiting for.
+    pub fn announces(&self, bytes: u64) {
+        if bytes >= LARGE {
+            let (size, seconds) = (bytes as f64, bytes as f64 / RATE);
+            let (size, time) = (units::bytes(size), units::duration(seconds * 1e9));
+            self.say(&format!(
+                "The inputs of this run take {size}; dyno writes and checks them in about {time}."
+            ));
+        }
+    }
+
+    /// So many bytes of the inputs are written, of about so many. What takes no more than a moment is not shown.
+    pub fn prepares(&mut self, written: u64, bytes: u64) {
+        let elapsed = self.began.elapsed();
+        if elapsed < MOMENT || written == 0 {
+            return;
+        }
+        let share = (written as f64 / bytes.max(written) as f64).min(1.0);
+        let size = |bytes: u64| units::bytes(bytes as f64);
+        let left = units::duration(elapsed.as_nanos() as f64 * (1.0 / share - 1.0));
+        let line = match written < bytes {
+            true => format!("writing the inputs: {} of {}, about {left} left", size(written), size(bytes)),
+            false => "working out the right answers of the inputs".to_owned(),
+        };
+        match &mut self.kind {
+            Kind::Live(live) => live.prepares(&line, share),
+            _ if self.told == self.began || self.told.elapsed() > LONG => {
+                self.told = Instant::now();
+                self.say(&line);
+            }
+            _ => {}
+        }
+    }
+
     /// Takes the live view away.
     pub fn finish(&mut self) {
         self.tell_times();
@@ -57,7 +98,7 @@ impl Progress {
     fn say(&self, line: &str) {
         match &self.kind {
             Kind::Quiet => {}
-            Kind::Lines => eprintln!("{line}"),
+            Kind::Lines => terminal::say(line),
             Kind::Live(live) => live.say(line),
         }
     }
@@ -145,14 +186,14 @@ impl Observer for Progress {
 
     fn dropped(&mut self, contender: usize, _failure: &Failure, run: &Run) {
         let label = &run.contenders[contender].label;
-        self.say(&format!("{label} failed again, so dyno tries it no more; the others go on"));
+        self.say(&format!("dyno does not try {label} again; the others go on"));
     }
 
     fn warn(&mut self, message: &str) {
         // Even when quiet: what is lost must be told.
         match &self.kind {
             Kind::Live(live) => live.say(&format!("dyno: {message}")),
-            _ => eprintln!("dyno: {message}"),
+            _ => terminal::say(&format!("dyno: {message}")),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -17,14 +17,12 @@ use rand::{Rng, SeedableRng};
 
 use super::{records, timetable};
 use crate::suite::{self, Data, Like, Parameters, Shape, Suite};
+use crate::watch::{Watch, Watched};
 
 /// The letters of which rows are made.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
 const LETTERS_A_DRAW: usize = 10;
-
-/// More than a record of a file that dyno makes has on the average, in bytes.
-const LONGEST_RECORD: u64 = 40;
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +47,7 @@ pub struct Arrays<'a> {
     /// The user's own file, in place of the one that the suite has made.
     file: Option<&'a Path>,
     written: BTreeSet<PathBuf>,
+    watch: &'a Watch,
 }
 
 impl<'a> Arrays<'a> {
@@ -58,8 +57,15 @@ impl<'a> Arrays<'a> {
         parameters: &'a Parameters,
         folder: &Path,
         file: Option<&'a Path>,
+        watch: &'a Watch,
     ) -> Arrays<'a> {
-        Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new() }
+        Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new(), watch }
+    }
+
+    /// A new file of the folder.
+    fn create(&self, path: &Path) -> io::Result<BufWriter<Watched>> {
+        fs::create_dir_all(&self.folder)?;
+        Ok(BufWriter::with_capacity(1 << 20, self.watch.create(path)?))
     }
 
     /// A set of data of the suite, which has been checked to be there.
@@ -91,9 +97,8 @@ impl<'a> Arrays<'a> {
         };
         let path = self.folder.join(format!("{name}.records"));
         let count = self.count(name)?;
-        self.make_room(count, LONGEST_RECORD)?;
         let write = || -> Result<u64> {
-            let mut output = BufWriter::with_capacity(1 << 20, File::create(&path)?);
+            let mut output = self.create(&path)?;
             let written = match (self.file, like) {
                 (Some(file), _) => records::copy(file, fields, *delimiter, &mut output)?.records,
                 (None, Like::Timetable) => {
@@ -101,7 +106,7 @@ impl<'a> Arrays<'a> {
                     count
                 }
             };
-            output.into_inner()?.sync_all()?;
+            output.into_inner()?.sync()?;
             Ok(written)
         };
         let written = write().with_context(|| format!("cannot write the input {}", path.display()))?;
@@ -167,16 +172,15 @@ impl<'a> Arrays<'a> {
     ) -> Result<Cells> {
         let file = self.folder.join(name);
         if self.written.insert(file.clone()) {
-            self.make_room(count, bytes)?;
             let mut rng = self.rng(name);
             let mut cell = vec![0; usize::try_from(bytes)?];
-            let mut write = || -> std::io::Result<()> {
-                let mut output = BufWriter::with_capacity(1 << 20, File::create(&file)?);
+            let mut write = || -> io::Result<()> {
+                let mut output = self.create(&file)?;
                 for place in 0..count {
                     fill(&mut rng, &mut cell, place);
                     output.write_all(&cell)?;
                 }
-                output.into_inner()?.sync_all()
+                output.into_inner()?.sync()
             };
             write().with_context(|| format!("cannot write the input {}", file.display()))?;
         }
@@ -191,16 +195,16 @@ impl<'a> Arrays<'a> {
         ensure!(count > 0, "no key would be looked up");
         let file = all.file.with_extension(format!("{}-{count}", extension(&all.file)));
         if self.written.insert(file.clone()) {
-            let copy = || -> std::io::Result<()> {
+            let copy = || -> io::Result<()> {
                 let input = File::open(&all.file)?;
                 let mut cell = vec![0; all.bytes as usize];
-                let mut output = BufWriter::new(File::create(&file)?);
+                let mut output = self.create(&file)?;
                 for place in 0..count {
                     let from = u128::from(place) * u128::from(all.count) / u128::from(count);
                     input.read_exact_at(&mut cell, from as u64 * all.bytes)?;
                     output.write_all(&cell)?;
                 }
-                output.into_inner()?.sync_all()
+                output.into_inner()?.sync()
             };
             copy().with_context(|| format!("cannot write the input {}", file.display()))?;
         }
@@ -216,33 +220,15 @@ impl<'a> Arrays<'a> {
     fn shorten(&mut self, long: &Path, name: &str, count: u64, bytes: u64) -> Result<Cells> {
         let file = self.folder.join(name);
         if self.written.insert(file.clone()) {
-            let copy = || -> std::io::Result<()> {
-                let mut beginning = std::io::Read::take(File::open(long)?, count * bytes);
-                let mut output = File::create(&file)?;
-                std::io::copy(&mut beginning, &mut output)?;
-                output.sync_all()
+            let copy = || -> io::Result<()> {
+                let mut beginning = io::Read::take(File::open(long)?, count * bytes);
+                let mut output = self.create(&file)?;
+                io::copy(&mut beginning, &mut output)?;
+                output.into_inner()?.sync()
             };
             copy().with_context(|| format!("cannot write the input {}", file.display()))?;
         }
         Ok(Cells { file, count, bytes })
-    }
-
-    /// Refuses data for which there is no space, before hours are spent on writing them.
-    fn make_room(&self, count: u64, bytes: u64) -> Result<()> {
-        let folder = || self.folder.display().to_string();
-        fs::create_dir_all(&self.folder).with_context(|| format!("cannot make {}", folder()))?;
-        let space = nix::sys::statvfs::statvfs(&self.folder)
-            .with_context(|| format!("cannot tell the space in {}", folder()))?;
-        let free = space.blocks_available() as u64 * space.fragment_size() as u64;
-        let needed = count.checked_mul(bytes).filter(|needed| *needed < free);
-        ensure!(
-            needed.is_some(),
-            "{count} cells of {bytes} bytes do not fit into {}, where {} MiB are free, and their databases \
-             need as much again; take fewer, or another folder with --dir",
-            folder(),
-            free >> 20
-        );
-        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 mod arrays;
 pub mod records;
 mod selection;
+mod size;
 mod timetable;
 pub mod truth;
 mod work;
@@ -18,11 +19,13 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::{self as protocol, Value};
 
 use crate::engine::{Contender, Level};
-use crate::suite::{Model, Parameters, Rendered, Suite, TableForm};
+use crate::suite::{Bounds, Model, Parameters, Rendered, Suite, TableForm};
+use crate::watch::Watch;
 use arrays::Arrays;
 use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
 
 pub use selection::{Selection, select};
+pub use size::input_bytes;
 pub use work::Amount;
 
 /// Statements shown from each end of a test's list.
@@ -77,10 +80,24 @@ impl Plan {
         folder: &Path,
         file: Option<&Path>,
     ) -> Result<Plan> {
+        Plan::watched(suite, parameters, contenders, selection, folder, file, &Watch::default())
+    }
+
+    /// The same while somebody watches.
+    pub fn watched(
+        suite: &Suite,
+        parameters: &Parameters,
+        contenders: Vec<Contender>,
+        selection: &[Selection],
+        folder: &Path,
+        file: Option<&Path>,
+        watch: &Watch,
+    ) -> Result<Plan> {
         for contender in &contenders {
             check_models(suite, selection, contender)?;
         }
-        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder, file));
+        size::check_room(input_bytes(suite, parameters, selection, file)?, folder)?;
+        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder, file, watch));
         let chosen = |index: &usize| selection[*index] != Selection::Left;
         let chosen: Vec<usize> = (0..suite.tests.len()).filter(chosen).collect();
         let prepared = chosen.iter().map(|&index| preparer.prepare(&suite.tests[index]));
@@ -92,7 +109,7 @@ impl Plan {
             if work.contains_key(&key(contender)) {
                 continue;
             }
-            let rendered = suite.render_form(parameters, dialect, form)?;
+            let rendered = suite.render_form(parameters, dialect, form, Bounds::default(), watch)?;
             let inputs = chosen.iter().zip(&prepared).map(|(&index, prepared)| (index, prepared.as_ref()));
             if tests.is_empty() {
                 let describe = |(index, prepared)| {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use crate::nearest;
 use crate::suite::Suite;
 
 /// What happens to a test of the suite.
@@ -45,17 +46,20 @@ pub fn select(suite: &Suite, only: Option<&str>) -> Result<Vec<Selection>> {
 
 fn range(suite: &Suite, part: &str) -> Result<(usize, usize)> {
     // An id may hold a hyphen itself.
-    if let (Err(_), Some((first, last))) = (position(suite, part), part.split_once('-')) {
-        let (first, last) = (position(suite, first)?, position(suite, last)?);
-        return Ok((first.min(last), first.max(last)));
+    let whole = position(suite, part).map(|index| (index, index));
+    let (Err(_), Some((first, last))) = (&whole, part.split_once('-')) else { return whole };
+    match (position(suite, first), position(suite, last)) {
+        (Ok(first), Ok(last)) => Ok((first.min(last), first.max(last))),
+        (Err(unknown), Ok(_)) | (Ok(_), Err(unknown)) => Err(unknown),
+        // Rather one mistyped id than two.
+        (Err(_), Err(_)) => whole,
     }
-    position(suite, part).map(|index| (index, index))
 }
 
 fn position(suite: &Suite, id: &str) -> Result<usize> {
     suite.tests.iter().position(|test| test.id == id).with_context(|| {
-        let ids: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
-        format!("the suite {} has no test '{id}'; it has {}", suite.name, ids.join(", "))
+        let ids = suite.tests.iter().map(|test| test.id.as_str());
+        nearest::unknown(&format!("the suite {} has no test", suite.name), id, "it has", ids)
     })
 }
 
@@ -87,6 +91,10 @@ mod tests {
     #[test]
     fn a_test_that_is_not_there_is_told() {
         assert!(select(&suite(), Some("7")).unwrap_err().to_string().contains("it has 1, 2, 3, 4-a"));
+        let told = |only| select(&suite(), Some(only)).unwrap_err().to_string();
+        assert!(
+            told("1-7").contains("no test '7'") && told("44-a").contains("no test '44-a'; did you mean 4-a?")
+        );
         assert!(select(&suite(), Some(",")).is_err());
     }
 }

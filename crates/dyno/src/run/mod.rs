@@ -185,6 +185,10 @@ impl Runner<'_> {
         if trial.outcome == Outcome::Interrupted {
             return Ok(Step::Stopped);
         }
+        // Settings that did not take once will not take the next time.
+        let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
+            !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
+        });
         let trial = confirm(trial, contender, index, run);
         let failure = match trial.outcome {
             Outcome::Failed { test, message } => Some(Failure { test, message }),
@@ -200,7 +204,11 @@ impl Runner<'_> {
         let record = TrialRecord { block, contender: index, latency, began_ns, samples, failure };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
-        failures[index] = if record.failure.is_some() { failures[index] + 1 } else { 0 };
+        failures[index] = match record.failure {
+            None => 0,
+            Some(_) if asks_in_vain => PATIENCE,
+            Some(_) => failures[index] + 1,
+        };
         if let Some(failure) = record.failure.filter(|_| failures[index] == PATIENCE) {
             self.observer.dropped(index, &failure, run);
         }

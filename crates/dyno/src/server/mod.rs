@@ -31,7 +31,7 @@ pub use pool::ServerPool;
 pub use private::PrivateServer;
 pub use process::descendants;
 pub use segments::sweep as sweep_segments;
-pub use url::{ServerUrl, UrlError, scratch_name};
+pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable, scratch_name};
 
 /// The engines that dyno can start a server of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

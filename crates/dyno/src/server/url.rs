@@ -7,6 +7,8 @@
 //! A password leaves this module in the connection only. No error repeats a part of the URL, since with
 //! one slip of the finger any part may be a part of the password.
 
+mod hidden;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -17,6 +19,8 @@ use percent_encoding::percent_decode_str;
 
 use super::ServerEngine;
 use super::passwords::{MyCnf, Surroundings, pgpass};
+
+pub use hidden::{is_address, may_hold_password, repeatable};
 
 /// A server that somebody else runs.
 #[derive(Debug, Clone)]

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Model, Shape, Suite, Test, rung, statements};
+use super::{Model, Shape, Suite, Test, include, rung, statements};
+use crate::nearest;
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -24,6 +25,14 @@ impl Suite {
                 self.path.display()
             );
         }
+        let line = include::name_place(&self.text).map_or(1, |byte| self.line_of(byte));
+        // It becomes a part of the names of files.
+        ensure!(
+            is_id(&self.name),
+            "{}:{line}: the suite's name {:?} is not {ID}",
+            self.path.display(),
+            self.name
+        );
         rung::check(&self.rungs).with_context(|| self.path.display().to_string())?;
         self.check_tests()?;
         self.check_dialects(dialects)?;
@@ -43,15 +52,12 @@ impl Suite {
         let mut seen = BTreeSet::new();
         for test in &self.tests {
             let line = self.line_of(test.title.span().start);
-            if test.id.is_empty()
-                || !test.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-            {
-                bail!(
-                    "{}:{line}: the test id '{}' may hold letters, digits, '-' and '_' only",
-                    self.path.display(),
-                    test.id
-                );
-            }
+            ensure!(
+                is_id(&test.id),
+                "{}:{line}: the test's id {:?} is not {ID}",
+                self.path.display(),
+                test.id
+            );
             if let Some(complaint) = test.model.complaint(test) {
                 bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);
             }
@@ -77,12 +83,12 @@ impl Suite {
             for template in [&test.setup, &test.index, &test.statements, &test.check].into_iter().flatten() {
                 for (line, dialect) in statements::dialects(template.get_ref()) {
                     if !known.contains(dialect) {
-                        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+                        let names = known.iter().map(String::as_str);
                         bail!(
-                            "{}:{}: no engine speaks the dialect '{dialect}'; there are {}",
+                            "{}:{}: {}",
                             self.path.display(),
                             self.template_line(template, line),
-                            names.join(", ")
+                            nearest::unknown("no engine speaks the dialect", dialect, "there are", names)
                         );
                     }
                 }
@@ -149,8 +155,18 @@ impl Suite {
     }
 }
 
+/// What suites and tests may be called.
+pub(super) const ID: &str = "a name: letters, digits, '-' and '_', at most 64 of them";
+
+/// Whether a suite or a test may be called so.
+pub(super) fn is_id(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
+}
+
 /// Whether it can stand in a statement, and as the name of a file, as it is.
 fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_lowercase())
+    name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }

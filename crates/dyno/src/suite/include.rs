@@ -16,6 +16,16 @@ struct Head {
     include: Option<Spanned<String>>,
 }
 
+/// Where the name of a suite stands in its text.
+pub fn name_place(text: &str) -> Option<usize> {
+    /// The part of a suite that is looked for.
+    #[derive(Deserialize)]
+    struct Named {
+        name: Spanned<String>,
+    }
+    Some(toml::from_str::<Named>(text).ok()?.name.span().start)
+}
+
 /// The name of the suite that a text includes, if it does.
 pub fn included(text: &str) -> Option<String> {
     toml::from_str::<Head>(text).ok()?.include.map(Spanned::into_inner)

@@ -1,22 +1,27 @@
 //! Reads a suite's file and checks what its types cannot, naming file and line in every complaint.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use toml::Spanned;
 
-use super::{Suite, TemplateError, include};
+use super::check::{ID, is_id};
+use super::{Suite, TemplateError, Test, include};
+
+/// The longest suite, in bytes: a thousand times the longest of dyno's own.
+const LONGEST: u64 = 16 << 20;
 
 impl Suite {
     /// Reads a suite.
     ///
     /// `dialects` are those that the engines speak; a line tagged with another is an error.
     pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
-        let text =
-            fs::read_to_string(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
+        let text = read(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
         let Some(other) = include::included(&text) else { return Suite::parse(text, path, dialects) };
+        ensure!(is_id(&other), "{}: include = {other:?} is not {ID}", path.display());
         let file = path.with_file_name(format!("{other}.toml"));
         // By itself first, so that its mistakes are told with its own lines. One level is enough.
         let other = read_included(&file, dialects)
@@ -51,15 +56,32 @@ impl Suite {
         self.line_of(start) + offset + line.saturating_sub(1)
     }
 
+    /// Where a line of a template stands: the file, the line there, and the test.
+    pub(super) fn template_place(&self, test: &Test, template: &Spanned<String>, line: usize) -> String {
+        format!("{}:{}: test {}", self.path.display(), self.template_line(template, line), test.id)
+    }
+
     /// A template's error with its place in the file.
-    pub(super) fn at_template(&self, template: &Spanned<String>, error: &TemplateError) -> anyhow::Error {
-        let line = self.template_line(template, error.line.unwrap_or(1));
-        anyhow!("{}:{line}: {error}", self.path.display())
+    pub(super) fn at_template(
+        &self,
+        test: &Test,
+        template: &Spanned<String>,
+        error: &TemplateError,
+    ) -> anyhow::Error {
+        anyhow!("{}: {error}", self.template_place(test, template, error.line.unwrap_or(1)))
     }
 }
 
+/// Reads a file whole, unless it has no end.
+fn read(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= LONGEST, "it is longer than {} MiB", LONGEST >> 20);
+    Ok(text)
+}
+
 fn read_included(file: &Path, dialects: &BTreeSet<String>) -> Result<String> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = read(file).with_context(|| format!("cannot read {}", file.display()))?;
     Ok(Suite::parse(text, file, dialects)?.text)
 }
 

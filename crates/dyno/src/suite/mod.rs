@@ -26,12 +26,14 @@ use toml::Spanned;
 
 use dyno_protocol::Value;
 
+use crate::watch::Watch;
+
 pub use data::{Data, Like, Shape, count};
 pub use form::{Index, TableForm};
 pub use model::{Model, Transaction};
 pub use parameters::{Declaration, ParameterValue, Parameters, parse_count};
 pub use rung::{Rung, compared_with};
-pub use template::{Renderer, TemplateError};
+pub use template::{Bounds, Renderer, TemplateError};
 
 /// The dialect of engines that have no SQL.
 pub const NO_SQL: &str = "kv";
@@ -227,7 +229,8 @@ impl Suite {
     /// All tests for one dialect. They are rendered in order, all of them, because they share one
     /// stream of random numbers.
     pub fn render(&self, parameters: &Parameters, dialect: &str) -> Result<Vec<Rendered>> {
-        self.render_form(parameters, dialect, TableForm::default())
+        let form = TableForm::default();
+        self.render_form(parameters, dialect, form, Bounds::default(), &Watch::default())
     }
 
     /// All tests for one dialect, with tables of a form.
@@ -236,15 +239,28 @@ impl Suite {
         parameters: &Parameters,
         dialect: &str,
         form: TableForm,
+        bounds: Bounds,
+        watch: &Watch,
     ) -> Result<Vec<Rendered>> {
-        let renderer = Renderer::new(parameters, dialect, form);
-        self.tests.iter().map(|test| self.render_test(test, &renderer, dialect)).collect()
+        let renderer = Renderer::new(parameters, dialect, form, bounds, watch);
+        let render = |test: &Test| {
+            let text = |template: &Spanned<String>| {
+                watch.renders(self.template_place(test, template, 1));
+                let text = renderer.render(template.get_ref());
+                watch.has_rendered();
+                text.map_err(|error| self.at_template(test, template, &error))
+            };
+            self.render_test(test, &text, dialect)
+        };
+        self.tests.iter().map(render).collect()
     }
 
-    fn render_test(&self, test: &Test, renderer: &Renderer, dialect: &str) -> Result<Rendered> {
-        let render = |template: &Spanned<String>| {
-            renderer.render(template.get_ref()).map_err(|error| self.at_template(template, &error))
-        };
+    fn render_test(
+        &self,
+        test: &Test,
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+        dialect: &str,
+    ) -> Result<Rendered> {
         let list = |template: &Option<Spanned<String>>| match template {
             Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
             _ => Ok::<_, anyhow::Error>(Vec::new()),
@@ -265,7 +281,7 @@ impl Suite {
             statements.push("COMMIT".into());
         }
         let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
-        let check = check.map(|check| self.render_check(test, check, renderer, dialect));
+        let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect));
         Ok(Rendered {
             id: test.id.clone(),
             title: render(&test.title)?.trim().to_owned(),
@@ -276,15 +292,9 @@ impl Suite {
         })
     }
 
-    fn render_check(
-        &self,
-        test: &Test,
-        check: &Spanned<String>,
-        renderer: &Renderer,
-        dialect: &str,
-    ) -> Result<String> {
-        let text = renderer.render(check.get_ref()).map_err(|error| self.at_template(check, &error))?;
-        let mut queries = statements::split(&text, dialect);
+    /// The query of a check, whose rendered text this is.
+    fn one_query(&self, test: &Test, check: &Spanned<String>, text: &str, dialect: &str) -> Result<String> {
+        let mut queries = statements::split(text, dialect);
         match (queries.pop(), queries.len()) {
             (Some(query), 0) => Ok(query),
             (_, others) => {

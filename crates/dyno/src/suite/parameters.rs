@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::nearest;
+
 /// A parameter as the suite declares it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,10 +159,10 @@ fn check_bounds(name: &str, parameter: &Declaration, value: &ParameterValue) -> 
 
 fn unknown(name: &str, declared: &BTreeMap<String, Declaration>) -> String {
     if declared.is_empty() {
-        return format!("this suite has no parameters, so none named {name}");
+        return format!("this suite has no parameters, so none named '{name}'");
     }
-    let names: Vec<&str> = declared.keys().map(String::as_str).collect();
-    format!("this suite has no parameter {name}; it has {}", names.join(", "))
+    let names = declared.keys().map(String::as_str);
+    nearest::unknown("this suite has no parameter", name, "it has", names)
 }
 
 #[cfg(test)]
@@ -217,6 +219,7 @@ mod tests {
         assert!(resolve("scale", "nan").unwrap_err().to_string().contains("'nan'"));
         assert!(resolve("scale", "0").unwrap_err().to_string().contains("0.01"));
         assert!(resolve("scale", "11").unwrap_err().to_string().contains("10"));
-        assert!(resolve("sacle", "1").unwrap_err().to_string().contains("it has breadth, scale"));
+        assert!(resolve("sacle", "1").unwrap_err().to_string().ends_with("'sacle'; did you mean scale?"));
+        assert!(resolve("colour", "1").unwrap_err().to_string().contains("it has breadth, scale"));
     }
 }

@@ -4,10 +4,11 @@
 use anyhow::{Context, Result, bail};
 
 use crate::engine::{Contender, Registry};
+use crate::nearest;
 use crate::plan::probe;
 use crate::record::{LeftOut, Limits};
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, MemoryCap, Reply, Servers};
+use crate::trial::{Conduct, MemoryCap, Outcome, Reply, Servers, Trial};
 
 /// The contender that measures dyno itself and is part of every run.
 const HARNESS: &str = "null";
@@ -72,4 +73,60 @@ pub fn at_hand(
         }
     }
     Ok((found, left_out))
+}
+
+/// Asks contenders with settings of their own whether their engine knows these, so that one mistyped is told before
+/// anything is measured.
+pub fn check_settings(
+    contenders: &[Contender],
+    conduct: &Conduct,
+    servers: &mut Servers,
+    scratch: &Scratch,
+) -> Result<()> {
+    let mut answer = |contender: &Contender| -> Result<Trial> {
+        let directory = scratch.trial()?;
+        let mut job = probe(contender, directory.path());
+        job.server = servers.reach(contender)?;
+        conduct.run(&contender.runner.command(), &job, |_| {})
+    };
+    for contender in contenders.iter().filter(|contender| !contender.own_settings().is_empty()) {
+        let trial = answer(contender);
+        let hello = trial.as_ref().ok().and_then(|trial| trial.hello.as_ref());
+        let unknown = hello.and_then(|hello| {
+            let differences = contender.engine.differences(&contender.settings, &hello.settings);
+            differences.into_iter().find(|difference| difference.in_force.is_none())
+        });
+        if let Some(unknown) = unknown {
+            bail!(
+                "the contender {} cannot be run: {} knows no setting '{}'{}",
+                contender.label,
+                contender.engine.name,
+                unknown.name,
+                offer(contender)
+            );
+        }
+        let trouble = match trial {
+            Ok(Trial { outcome: Outcome::Failed { message, .. }, .. }) => message,
+            Ok(_) => continue,
+            Err(error) => format!("{error:#}"),
+        };
+        // Perhaps it is missing altogether, which its trials tell and which costs the others nothing.
+        let own: Vec<_> = contender.own_settings().into_iter().cloned().collect();
+        let mut plain = contender.clone();
+        plain.settings.retain(|setting| !own.contains(setting));
+        if answer(&plain).is_ok_and(|trial| trial.outcome == Outcome::Finished) {
+            bail!("the contender {} cannot be run: {trouble}{}", contender.label, offer(contender));
+        }
+    }
+    Ok(())
+}
+
+/// What may have been meant by the first of its own settings that stands in no file of dyno's.
+fn offer(contender: &Contender) -> String {
+    let known = contender.engine.known_settings();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let own = contender.own_settings();
+    let mut unknown = own.iter().filter(|setting| !known.contains(&setting.name.as_str()));
+    let offer = unknown.find_map(|setting| nearest::offer(&setting.name, &known));
+    offer.map(|offer| format!("; {offer}")).unwrap_or_default()
 }

@@ -3,12 +3,14 @@
 mod contenders;
 mod file;
 mod outset;
+mod planning;
 mod request;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use signal_hook::consts::SIGINT;
 
 use super::{Exit, Input, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
@@ -18,7 +20,7 @@ use crate::key::Key;
 use crate::machine::{Machine, Storage, allowed_cpus, cpu_list};
 use crate::output::Progress;
 use crate::placement::Placement;
-use crate::plan::{Plan, check_models, select};
+use crate::plan::{Plan, check_models, input_bytes, select};
 use crate::proof::{Proof, Prover, hold_together};
 use crate::record::{self, Ended, Run};
 use crate::report::Source;
@@ -26,8 +28,10 @@ use crate::run::{Observer, Runner};
 use crate::scratch::{self, Scratch};
 use crate::server::sweep_segments;
 use crate::suite::Cpus;
+use crate::terminal::say;
 use crate::trial::{self, Conduct, Interrupts};
-use contenders::{at_hand, with_harness, with_limits};
+use crate::watch::Watch;
+use contenders::{at_hand, check_settings, with_harness, with_limits};
 use outset::begin;
 use request::{Request, again, typed};
 
@@ -49,12 +53,14 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
     let mut worst = Exit::Done;
     for n in &arguments.n {
         let request = typed(arguments, Some(n), home, registry).input()?;
+        // A part of a file's name, whatever the parameter takes.
+        let size = n.replace('/', "-");
         // One page for all of them, at the end.
         let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
-            Some(path) => path.with_extension(format!("n{n}.json")),
+            Some(path) => path.with_extension(format!("n{size}.json")),
             None => record::results_folder().join(format!(
-                "{}-{}-n{n}.json",
+                "{}-{}-n{size}.json",
                 file_time(&jiff::Timestamp::now().to_string()),
                 request.suite.name
             )),
@@ -113,15 +119,25 @@ fn perform(
         request.left_out.extend(missing);
         request.keep(&contenders).input()?;
     }
+    check_settings(&contenders, &conduct, &mut servers, &scratch).input()?;
     let file = request.file.as_ref().map(|file| file.path.as_path());
     let inputs = scratch.inputs();
-    let plan =
-        Plan::new(&request.suite, &request.parameters, contenders, &selection, &inputs, file).input()?;
+    let bytes = input_bytes(&request.suite, &request.parameters, &selection, file).input()?;
+    let mut progress = Progress::new(place.quiet);
+    let (suite, parameters, file) =
+        (request.suite.clone(), request.parameters.clone(), file.map(Path::to_owned));
+    let work = move |watch: &Watch| {
+        Plan::watched(&suite, &parameters, contenders, &selection, &inputs, file.as_deref(), watch)
+    };
+    let Some(plan) = planning::make(work, bytes, &conduct.interrupts, &mut progress)? else {
+        progress.finish();
+        say("dyno: interrupted before the first trial; nothing is kept");
+        return Ok(Exit::Signal(conduct.interrupts.signal().unwrap_or(SIGINT)));
+    };
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
     record::save(&run, &path)?;
-    let mut progress = Progress::new(place.quiet);
     let proved = prove(
         &mut run,
         &plan,
@@ -160,7 +176,10 @@ fn conclude(
         told(page, place.quiet);
     }
     if !place.quiet {
-        eprintln!("The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.", path.display());
+        say(&format!(
+            "The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.",
+            path.display()
+        ));
     }
     Ok(match interrupts.signal() {
         Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
@@ -171,7 +190,7 @@ fn conclude(
 /// Says where the page is.
 fn told(page: &Path, quiet: bool) {
     if !quiet {
-        eprintln!("The page is in {}.", page.display());
+        say(&format!("The page is in {}.", page.display()));
     }
 }
 

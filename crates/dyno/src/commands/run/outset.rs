@@ -8,7 +8,7 @@ use crate::machine::{Machine, Storage};
 use crate::placement::Placement;
 use crate::plan::{Plan, PlannedTest};
 use crate::record::{ContenderRecord, Ended, Run, SCHEMA, SuiteRecord, TestRecord};
-use crate::server::ServerUrl;
+use crate::server::{ServerUrl, is_address, repeatable};
 use crate::suite::Published;
 use crate::trial::Conduct;
 
@@ -60,6 +60,7 @@ fn without_password(argument: String) -> String {
     };
     match ServerUrl::parse(value) {
         Ok(url) => format!("{option}{url}"),
+        Err(_) if is_address(value) => format!("{option}{}", repeatable(value)),
         Err(_) => argument,
     }
 }

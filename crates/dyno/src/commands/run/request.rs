@@ -11,11 +11,13 @@ use super::file;
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::engine::{Contender, Registry, split_list};
 use crate::home::Home;
+use crate::nearest;
 use crate::pairing::Wanted;
 use crate::record::{self, FileRecord, LeftOut, Limits, RungRecord, Schedule};
 use crate::run::fresh_seed;
-use crate::server::ServerUrl;
+use crate::server::{ServerUrl, is_address};
 use crate::suite::{ParameterValue, Parameters, Published, Suite, compared_with};
+use crate::terminal::say;
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -95,14 +97,33 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
 
 /// A path if it looks like one, else a suite of dyno's own.
 fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
+    if is_address(name) {
+        bail!("a suite is a name or a file of this machine, and not a URL");
+    }
     if name.contains('/') || name.ends_with(".toml") {
         return Ok(PathBuf::from(name));
     }
     let path = home.suites().join(format!("{name}.toml"));
     if !path.is_file() {
-        bail!("there is no suite '{name}'; `dyno list` names them, or give the path of a file");
+        let names = suite_names(home);
+        let names = names.iter().map(String::as_str);
+        bail!(
+            "{} (a file is named by its path, as ./{name}.toml)",
+            nearest::unknown("there is no suite", name, "there are", names)
+        );
     }
     Ok(path)
+}
+
+/// The names of dyno's own suites.
+fn suite_names(home: &Home) -> Vec<String> {
+    let entries = std::fs::read_dir(home.suites()).into_iter().flatten().flatten();
+    let files =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml"));
+    let mut names: Vec<String> =
+        files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names
 }
 
 /// The request of a run file, with the suite as it was then.
@@ -179,7 +200,7 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
     let named = names.iter().map(|name| Contender::parse(name, registry));
     let at = arguments.urls.iter().map(|url| {
         let url = ServerUrl::parse(url)?;
-        url.warnings.iter().for_each(|warning| eprintln!("dyno: {warning}"));
+        url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         Contender::at(url, registry)
     });
     for contender in named.chain(at) {
@@ -203,9 +224,13 @@ fn baseline(name: Option<&str>, contenders: &[Contender], registry: &Registry) -
         return Ok(name.to_owned());
     }
     // Perhaps it is another spelling of one.
-    let label = Contender::parse(name, registry)?.label;
+    let label = match is_address(name) {
+        true => ServerUrl::parse(name)?.label(),
+        false => Contender::parse(name, registry)?.label,
+    };
     if !is_one(&label) {
-        bail!("the baseline {label} is none of the contenders");
+        let labels = contenders.iter().map(|contender| contender.label.as_str()).collect::<Vec<_>>();
+        bail!("the baseline {label} is none of the contenders, which are {}", labels.join(", "));
     }
     Ok(label)
 }

@@ -169,3 +169,53 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// However an address is written, and whatever letters its password has, it is never repeated.
+    #[test]
+    fn a_password_is_never_repeated(
+        shape in 0usize..14, word in "[!-~]{4,12}", database in "[a-z]{0,5}"
+    ) {
+        // Letters that stand in no address by themselves show a part that was left.
+        let password = format!("§{word}§");
+        let text = match shape {
+            0 => format!("postgres://bob:{password}@db/{database}"),
+            1 => format!("postgres:/bob:{password}@db/{database}"),
+            2 => format!("MySQL:/bob:{password}@db/{database}"),
+            3 => format!("postgresql+psycopg://bob:{password}@db/{database}"),
+            4 => format!("bob:{password}@db/{database}"),
+            5 => format!("//bob:{password}@db"),
+            6 => format!("postgres//bob:{password}@db"),
+            7 => format!("mariadb://bob:{password}"),
+            8 => format!("mariadb://bob@db:{password}/{database}"),
+            9 => format!("postgres://db/{database}?password={password}"),
+            10 => format!("host=db user=bob PASSWORD={password} dbname={database}"),
+            11 => format!("postgres:bob:{password}@db"),
+            12 => format!("  https://bob:{password}@db/{database}"),
+            _ => format!("jdbc:postgresql://db/{database}?user=bob&password={password}"),
+        };
+        prop_assert!(!repeatable(&text).contains('§'), "{text} is repeated as {}", repeatable(&text));
+        if is_address(&text) {
+            // Else it is told apart from every password by being taken apart.
+            prop_assert!(may_hold_password(&text), "{text} passes for an address without one");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_address_is_repeated_whole() {
+    for text in [
+        "speedtest",
+        "./suites/x.toml",
+        "sqlite:wal,cache_size=-512",
+        "postgres@18/pgx:nosync",
+        "--only=1,4-6",
+        "sqlite@/opt/new/libsqlite3.so:wal",
+        "sqlite:/var/x.db",
+        "results/2026-11-22T10-00-00-kv.json",
+    ] {
+        assert_eq!(repeatable(text), text);
+        assert!(!is_address(text) && !may_hold_password(text), "{text}");
+    }
+    assert!(is_address("postgres://bob@db/x") && !may_hold_password("postgres://bob@db:5432/x"));
+}

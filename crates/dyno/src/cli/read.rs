@@ -1,0 +1,93 @@
+//! Reads the command line. What is wrong with it is told without passwords and control characters.
+
+use std::env;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::Cli;
+use crate::server::may_hold_password;
+use crate::terminal;
+
+/// The options that take the address of a server.
+const TAKE_ADDRESS: [&str; 2] = ["--url", "--into"];
+
+/// The exit code of a command line that is wrong.
+const WRONG: u8 = 2;
+
+impl Cli {
+    /// What was typed.
+    ///
+    /// # Errors
+    /// It is wrong, or it was answered, as `--help` is: with the exit code.
+    pub fn read() -> Result<Cli, ExitCode> {
+        let arguments: Vec<String> =
+            env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        // Before anything takes an argument apart and says what is wrong with a piece.
+        if let Some(place) = misplaced(&arguments) {
+            terminal::say(&format!(
+                "dyno: argument {place} looks like the address of a server with a password in it, and none belongs \
+                 there. `dyno run` takes a server's address after --url, `dyno import` after --into. The password is \
+                 safer in the environment, ~/.pgpass or ~/.my.cnf."
+            ));
+            return Err(ExitCode::from(WRONG));
+        }
+        Cli::try_parse().map_err(|error| {
+            if error.use_stderr() {
+                terminal::say(error.render().to_string().trim_end());
+            } else {
+                // Help and versions hold nothing but dyno's own words. A reader that has gone away is no error.
+                let _ = error.print();
+            }
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG))
+        })
+    }
+}
+
+/// The place of an argument with an address that may hold a password, where none belongs.
+fn misplaced(arguments: &[String]) -> Option<usize> {
+    let belongs = |place: usize| {
+        let option = |text: &str| TAKE_ADDRESS.contains(&text);
+        option(&arguments[place - 1])
+            || arguments[place].split_once('=').is_some_and(|(name, _)| option(name))
+    };
+    let holds = |argument: &String| {
+        // In a list, and after an option's name or a setting's.
+        argument.split([',', '=']).chain([argument.as_str()]).any(may_hold_password)
+    };
+    (1..arguments.len()).find(|&place| holds(&arguments[place]) && !belongs(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(arguments: &str) -> Option<usize> {
+        misplaced(&arguments.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn an_address_with_a_password_belongs_after_two_options() {
+        for good in [
+            "dyno run speedtest --url postgres://bob:pw@db --with sqlite",
+            "dyno import x.csv --into=mysql://bob:pw@db/x",
+            "dyno run speedtest --url mysql://bob@db --baseline mysql://bob@db",
+            "dyno run https://example.org/x.toml",
+            "dyno run kv --with sqlite:wal,cache_size=-512,postgres@18/pgx:nosync,postgres@/opt/pg",
+        ] {
+            assert_eq!(place(good), None, "{good}");
+        }
+        for (bad, wanted) in [
+            ("dyno postgres://bob:pw@db", 1),
+            ("dyno run postgres:/bob:pw@db", 2),
+            ("dyno run speedtest --with sqlite,postgres://bob:pw@db", 4),
+            ("dyno run speedtest --with=postgresql+psycopg://bob:pw@db", 3),
+            ("dyno run speedtest --set rows=https://bob:pw@db", 4),
+            ("dyno show MySQL:/bob:pw@db", 2),
+            ("dyno run speedtest --baseline postgres://db?password=pw", 4),
+            ("dyno run speedtest --urls postgres://bob:p/w@db", 4),
+        ] {
+            assert_eq!(place(bad), Some(wanted), "{bad}");
+        }
+    }
+}

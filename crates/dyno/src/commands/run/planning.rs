@@ -1,0 +1,100 @@
+//! Waits for a plan while a thread makes it: hears signals, shows progress, and gives up on a template that takes
+//! all memory or all day.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use nix::sys::resource::{Resource, getrlimit};
+
+use super::super::Input;
+use crate::output::Progress;
+use crate::plan::Plan;
+use crate::trial::Interrupts;
+use crate::watch::{Watch, kibibytes, used_memory};
+
+/// How often it is looked whether something came between.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long the thread may take to stop where it writes; what does not stop ends with dyno.
+const STOPS: Duration = Duration::from_secs(2);
+/// How long one template may take. A million statements take a second or two.
+const LONGEST: Duration = Duration::from_secs(180);
+/// The memory that one template may take: more than the longest text.
+const MEMORY: u64 = 3 << 30;
+/// The stack that a program's first thread usually has.
+const STACK: usize = 8 << 20;
+
+/// Makes a plan of inputs of so many bytes; none where a signal came first.
+///
+/// # Errors
+/// The plan cannot be made, or a template takes too much.
+pub fn make(
+    plan: impl FnOnce(&Watch) -> Result<Plan> + Send + 'static,
+    bytes: u64,
+    interrupts: &Interrupts,
+    progress: &mut Progress,
+) -> Result<Option<Plan>> {
+    progress.announces(bytes);
+    let watch = Watch::default();
+    let most = most_memory();
+    let (sender, made) = channel();
+    let watched = watch.clone();
+    let work = move || {
+        // Nobody listens any more where dyno has given up.
+        let _ = sender.send(plan(&watched));
+    };
+    thread::Builder::new()
+        .name("plan".into())
+        .stack_size(STACK)
+        .spawn(work)
+        .context("cannot start a thread")?;
+    loop {
+        match made.recv_timeout(LOOK) {
+            Ok(_) if interrupts.signal().is_some() => return Ok(None),
+            Ok(plan) => return plan.input().map(Some),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(anyhow!("the plan was not made: its thread died"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if interrupts.signal().is_some() {
+            watch.stop();
+            let _ = made.recv_timeout(STOPS);
+            return Ok(None);
+        }
+        if let Some(complaint) = takes_too_much(&watch, most) {
+            watch.stop();
+            return Err(complaint).input();
+        }
+        progress.prepares(watch.written(), bytes);
+    }
+}
+
+/// What is wrong with the template that is being rendered.
+fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
+    let rendering = watch.rendering()?;
+    let place = &rendering.place;
+    if rendering.began.elapsed() > LONGEST {
+        let minutes = LONGEST.as_secs() / 60;
+        return Some(anyhow!(
+            "{place}: it takes more than {minutes} minutes to render; is there a loop without end?"
+        ));
+    }
+    let more = used_memory().saturating_sub(rendering.memory);
+    (more > most).then(|| {
+        anyhow!(
+            "{place}: its text takes more than {} MiB of memory; does a loop double it? A smaller --scale makes fewer \
+             statements",
+            most >> 20
+        )
+    })
+}
+
+/// How much memory one template may take: half of what is to be had at most, and of what `ulimit -v` allows a quarter,
+/// since a text that grows is copied.
+fn most_memory() -> u64 {
+    let here = kibibytes("/proc/meminfo", "MemAvailable:").map_or(u64::MAX, |available| available << 9);
+    let allowed = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
+    MEMORY.min(here).min(allowed / 4)
+}
