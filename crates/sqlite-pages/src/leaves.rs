@@ -3,9 +3,12 @@
 use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
-use crate::payload::{LONGEST, Room};
+use crate::payload::Room;
 use crate::record::{Encoder, Value};
 use crate::varint;
+
+/// Bytes of a page's number.
+const LINK: usize = 4;
 
 /// Some leaves. While they have no place their pages are counted from 0; [`Leaves::place`] gives them numbers.
 pub struct Leaves {
@@ -69,25 +72,37 @@ impl Leaves {
     ///
     /// # Errors
     /// The number is not, or the row is longer than SQLite takes.
-    #[inline]
     pub fn push(&mut self, number: i64, values: &[Value]) -> Result<(), Error> {
+        let mut record = std::mem::take(&mut self.record);
+        record.clear();
+        let pushed = match self.encoder.append(values.iter().copied(), &mut record) {
+            Ok(_) => self.push_record(number, &record),
+            Err(error) => Err(error),
+        };
+        self.record = record;
+        pushed
+    }
+
+    /// Adds a row that an [`Encoder`](crate::Encoder) has made a record of.
+    ///
+    /// # Errors
+    /// The number is not above the one before it.
+    #[inline]
+    pub fn push_record(&mut self, number: i64, record: &[u8]) -> Result<(), Error> {
         if self.before.is_some_and(|before| before >= number) {
             return Err(Error::RowsOutOfOrder { number, before: self.before.unwrap_or(number) });
         }
-        let length = self.encoder.measure(values);
-        if length > LONGEST {
-            return Err(Error::RowTooLong(length));
-        }
-        let (record, local) = (length as usize, self.room.local(length as usize));
+        let (local, length) = (self.room.local(record.len()), record.len() as u64);
         let head = varint::length(length) + varint::length(number as u64);
-        if local < record {
-            self.push_long(number, values, record, local, head + local + 4);
-        } else {
-            let cell = self.cell(number, head + record);
-            let cell = &mut self.bytes[cell..cell + head + record];
-            let at = varint::put(cell, length);
-            varint::put(&mut cell[at..], number as u64);
-            self.encoder.put(values, &mut cell[head..]);
+        let is_whole = local == record.len();
+        let cell = head + local + if is_whole { 0 } else { LINK };
+        let start = self.cell(number, cell);
+        let bytes = &mut self.bytes[start..start + cell];
+        let at = varint::put(bytes, length);
+        varint::put(&mut bytes[at..], number as u64);
+        bytes[head..head + local].copy_from_slice(&record[..local]);
+        if !is_whole {
+            self.overflow(start + head + local, &record[local..]);
         }
         self.first.get_or_insert(number);
         self.before = Some(number);
@@ -95,29 +110,19 @@ impl Leaves {
         Ok(())
     }
 
-    /// A row of which a part goes to overflow pages.
+    /// Puts the rest of a record on pages of its own, whose first one is named at `link`.
     #[cold]
-    fn push_long(&mut self, number: i64, values: &[Value], record: usize, local: usize, cell: usize) {
-        let mut bytes = std::mem::take(&mut self.record);
-        bytes.clear();
-        bytes.resize(record, 0);
-        self.encoder.put(values, &mut bytes);
-        let start = self.cell(number, cell);
-        let at = start + varint::put(&mut self.bytes[start..], record as u64);
-        let at = at + varint::put(&mut self.bytes[at..], number as u64);
-        self.bytes[at..at + local].copy_from_slice(&bytes[..local]);
-        let mut link = at + local;
-        for part in bytes[local..].chunks(self.room.overflow()) {
+    fn overflow(&mut self, mut link: usize, rest: &[u8]) {
+        for part in rest.chunks(self.room.overflow()) {
             let page = self.fresh();
-            self.bytes[link..link + 4].copy_from_slice(&page.to_be_bytes());
+            self.bytes[link..link + LINK].copy_from_slice(&page.to_be_bytes());
             self.links.push(link);
             link = page as usize * self.page;
-            let after = link + 4 + part.len();
-            self.bytes[link..link + 4].fill(0);
-            self.bytes[link + 4..after].copy_from_slice(part);
+            let after = link + LINK + part.len();
+            self.bytes[link..link + LINK].fill(0);
+            self.bytes[link + LINK..after].copy_from_slice(part);
             self.bytes[after..link + self.page].fill(0);
         }
-        self.record = bytes;
     }
 
     /// A place for a row's cell, on a new leaf where this one is full: where in the pages it begins.
@@ -200,7 +205,7 @@ impl Leaves {
     fn link(&mut self, number: impl Fn(u32) -> u32) {
         self.seal();
         for link in self.links.drain(..) {
-            let page = &mut self.bytes[link..link + 4];
+            let page = &mut self.bytes[link..link + LINK];
             let index = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
             page.copy_from_slice(&number(index).to_be_bytes());
         }

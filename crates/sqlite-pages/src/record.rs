@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::error::Error;
+use crate::payload::LONGEST;
 use crate::varint;
 
 /// A value as it is stored: what the column's affinity makes of it is the caller's affair.
@@ -94,7 +96,8 @@ fn length(serial: u64) -> usize {
     }
 }
 
-/// Makes records. It keeps the types between measuring and writing.
+/// Makes records of values.
+// It keeps the types between measuring and writing.
 #[derive(Debug, Default)]
 pub struct Encoder {
     serials: Vec<u64>,
@@ -102,9 +105,29 @@ pub struct Encoder {
 }
 
 impl Encoder {
+    /// Writes the record of these values behind what `out` holds, and says how long it is.
+    ///
+    /// # Errors
+    /// It is longer than SQLite takes.
+    #[inline]
+    pub fn append<'v>(
+        &mut self,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Error> {
+        let length = self.measure(values.clone());
+        if length > LONGEST {
+            return Err(Error::RowTooLong(length));
+        }
+        let start = out.len();
+        out.resize(start + length as usize, 0);
+        self.put(values, &mut out[start..]);
+        Ok(length as usize)
+    }
+
     /// How many bytes the record of these values takes.
     #[inline]
-    pub fn measure(&mut self, values: &[Value]) -> u64 {
+    fn measure<'v>(&mut self, values: impl Iterator<Item = Value<'v>>) -> u64 {
         self.serials.clear();
         let (mut header, mut body) = (0, 0u64);
         for value in values {
@@ -121,12 +144,12 @@ impl Encoder {
 
     /// Writes the record of the values that were just measured, to as many bytes as that said.
     #[inline]
-    pub fn put(&self, values: &[Value], out: &mut [u8]) {
+    fn put<'v>(&self, values: impl Iterator<Item = Value<'v>>, out: &mut [u8]) {
         let mut at = varint::put(out, self.header as u64);
         for &serial in &self.serials {
             at += varint::put(&mut out[at..], serial);
         }
-        for (value, &serial) in values.iter().zip(&self.serials) {
+        for (value, &serial) in values.zip(&self.serials) {
             at += value.put(serial, &mut out[at..]);
         }
         debug_assert_eq!(at, out.len());
@@ -210,9 +233,8 @@ mod tests {
     use super::*;
 
     fn record(values: &[Value]) -> Vec<u8> {
-        let mut encoder = Encoder::default();
-        let mut record = vec![0; encoder.measure(values) as usize];
-        encoder.put(values, &mut record);
+        let mut record = Vec::new();
+        Encoder::default().append(values.iter().copied(), &mut record).unwrap();
         record
     }
 

@@ -9,7 +9,6 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::payload::LONGEST;
 use crate::record::{Encoder, Value, Values, compare};
 use crate::varint;
 
@@ -58,18 +57,14 @@ impl Sorter {
     /// # Errors
     /// It is longer than SQLite takes, or a temporary file cannot be written.
     pub fn push(&mut self, values: &[Value]) -> Result<(), Error> {
-        let length = self.encoder.measure(values);
-        if length > LONGEST {
-            return Err(Error::RowTooLong(length));
-        }
-        let (length, start) = (length as usize, self.records.len());
-        let full = self.records.len() + length + (self.entries.len() + 1) * size_of::<Entry>() > self.memory;
-        if full && start > 0 {
+        let start = self.records.len();
+        let length = self.encoder.append(values.iter().copied(), &mut self.records)?;
+        if self.records.len() + (self.entries.len() + 1) * size_of::<Entry>() > self.memory && start > 0 {
+            let record = self.records.split_off(start);
             self.spill()?;
-            return self.push(values);
+            self.records = record;
         }
-        self.records.resize(start + length, 0);
-        self.encoder.put(values, &mut self.records[start..]);
+        let start = self.records.len() - length;
         self.entries.push(Entry { prefix: prefix(values.first()), start, length: length as u32 });
         Ok(())
     }
