@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dyno_import::{
-    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source, Sqlite,
-    Target, Types, encoding,
+    BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
+    Sqlite, Target, Types, encoding,
 };
 
 use super::{Exit, Input, print};
@@ -153,13 +153,18 @@ fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         report.reached.safety.name(),
         report.reached.by,
     );
-    let waits = report.waits;
-    let _ = writeln!(
-        text,
-        "Parsing took {} in a separate thread; the database waited {} for it.",
-        output::duration(waits.parsing.as_nanos() as f64),
-        output::duration(waits.for_parser.as_nanos() as f64),
-    );
+    let _ = match report.course {
+        Course::Beside(waits) => writeln!(
+            text,
+            "Parsing took {} in a separate thread; the database waited {} for it.",
+            output::duration(waits.parsing.as_nanos() as f64),
+            output::duration(waits.for_parser.as_nanos() as f64),
+        ),
+        Course::Pages { threads: 1 } => writeln!(text, "One thread parsed the rows and wrote their pages."),
+        Course::Pages { threads } => {
+            writeln!(text, "{threads} threads parsed the rows and wrote their pages.")
+        }
+    };
     if report.widened {
         text += "A late value changed a type, so dyno read the file again; --types would have spared that.\n";
     }
