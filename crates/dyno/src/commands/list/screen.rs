@@ -3,7 +3,7 @@
 use super::Listing;
 use super::engine::EngineItem;
 use super::suite::SuiteItem;
-use crate::output::WIDTH;
+use crate::output::{WIDTH, wrapped};
 
 /// With more commands than this that build single runners, the one that builds all of them is named.
 const FEW: usize = 2;
@@ -51,14 +51,12 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     let profiles = WIDTH - names - versions - drivers - 8;
     let mut lines = Vec::new();
     for cells in &cells {
-        let drivers_lines = textwrap::wrap(&cells[2], drivers);
-        let profile_lines = textwrap::wrap(&cells[3], profiles);
+        let drivers_lines = column(&cells[2], drivers);
+        let profile_lines = column(&cells[3], profiles);
         for line in 0..drivers_lines.len().max(profile_lines.len()) {
             let [name, version] =
                 [&cells[0], &cells[1]].map(|text| if line == 0 { text.as_str() } else { "" });
-            let part = |lines: &[std::borrow::Cow<str>]| {
-                lines.get(line).map(ToString::to_string).unwrap_or_default()
-            };
+            let part = |lines: &[String]| lines.get(line).cloned().unwrap_or_default();
             let row = format!(
                 "  {name:<names$}  {version:<versions$}  {:<drivers$}  {}",
                 part(&drivers_lines),
@@ -68,6 +66,12 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Names in lines of at most so many columns, none of them broken.
+fn column(names: &str, width: usize) -> Vec<String> {
+    let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(names, options).into_iter().map(String::from).collect()
 }
 
 /// The widest column of drivers.
@@ -115,10 +119,9 @@ fn missing(engines: &[&EngineItem]) -> Vec<String> {
         }
         false => others.splice(0..0, builds).for_each(drop),
     }
-    let options = textwrap::Options::new(WIDTH).initial_indent("  ").subsequent_indent("      ");
     others
         .into_iter()
-        .map(|(command, labels)| textwrap::fill(&format!("{command}: {}", labels.join(" ")), &options))
+        .map(|(command, labels)| wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      "))
         .collect()
 }
 
