@@ -48,7 +48,7 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     let width = |column: usize| cells.iter().map(|cells| cells[column].len()).max().unwrap_or(0);
     let (names, versions) = (width(0), width(1));
     let drivers = width(2).min(DRIVERS);
-    let profiles = WIDTH - names - versions - drivers - 8;
+    let profiles = WIDTH.saturating_sub(names + versions + drivers + 8).max(PROFILES);
     let mut lines = Vec::new();
     for cells in &cells {
         let drivers_lines = column(&cells[2], drivers);
@@ -74,6 +74,10 @@ fn column(names: &str, width: usize) -> Vec<String> {
     textwrap::wrap(names, options).into_iter().map(String::from).collect()
 }
 
+/// The longest version that is shown.
+const VERSION: usize = 16;
+/// The narrowest column of profiles.
+const PROFILES: usize = 20;
 /// The widest column of drivers.
 const DRIVERS: usize = 28;
 
@@ -92,8 +96,9 @@ fn cells(engine: &EngineItem) -> [String; 4] {
     }
     drivers.extend(builds);
     let version = engine.version().map_or("missing", |version| version.split('-').next().unwrap_or(version));
+    let version: String = version.chars().take(VERSION).collect();
     let profiles: Vec<&str> = engine.profiles.iter().map(|profile| profile.name.as_str()).collect();
-    [engine.name.clone(), version.to_owned(), drivers.join(" "), profiles.join(" ")]
+    [engine.name.clone(), version, drivers.join(" "), profiles.join(" ")]
 }
 
 /// What is missing, by the command that gets it.
