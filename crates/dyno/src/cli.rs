@@ -146,7 +146,7 @@ pub struct ShowOptions {
     /// How to print the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Show the notes that most readers do not need: versions, settings, how each level is known, disturbances
+    /// Show the notes that most readers do not need: settings, what each contender survives and why, disturbances
     #[arg(long)]
     pub notes: bool,
     /// Show published figures beside today's: other hardware, other versions

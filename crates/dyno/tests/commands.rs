@@ -188,7 +188,7 @@ fn a_runner_that_is_not_built_comes_with_the_command_that_builds_it() {
     let list = place.dyno("list").exits(0);
     let (_, missing) = list.stdout.split_once("\nMissing").unwrap();
     assert!(missing.contains("  nothing: fake"), "{}", list.stdout);
-    place.dyno("list fake").exits(0).prints("its runner is not built: `nothing` builds it");
+    place.dyno("list fake").exits(0).prints("build it with `nothing`");
 }
 
 #[test]

@@ -40,3 +40,10 @@ pub use units::{bytes, duration, percent, ratio, significant};
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;
+
+/// Text in lines of at most 100 columns, the first set in by `first` and the others by `rest`. Names and commands are
+/// not broken at their hyphens, so that they can be copied.
+pub fn wrapped(text: &str, first: &str, rest: &str) -> String {
+    let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(rest);
+    textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{WIDTH, encryption, latency, units};
+use super::{encryption, latency, units, wrapped};
 use crate::engine::Safety;
 use crate::record::{ContenderRecord, Ended, Run};
 use crate::statistics::{Difference, MIN_BLOCKS, NoDifference};
@@ -372,10 +372,5 @@ pub fn sources(run: &Run) -> Vec<Published> {
 
 /// Sentences as lines of at most 100 columns, those that go on set in.
 pub fn paragraph(sentences: &[String]) -> String {
-    sentences.iter().map(|sentence| wrap(sentence, "  ")).collect::<Vec<_>>().join("\n")
-}
-
-/// Text in lines of at most 100 columns; those after the first begin with `indent`.
-fn wrap(text: &str, indent: &str) -> String {
-    textwrap::fill(text, textwrap::Options::new(WIDTH).subsequent_indent(indent))
+    sentences.iter().map(|sentence| wrapped(sentence, "", "  ")).collect::<Vec<_>>().join("\n")
 }

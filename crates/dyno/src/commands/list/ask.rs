@@ -83,16 +83,6 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
     let conduct = Conduct { placement, ..Conduct::unmeasured(PATIENCE)? };
     let mut servers = conduct.servers(scratch);
     for Candidate { contender, item, .. } in &mut group {
-        if !contender.runner.is_built() {
-            let needs = match contender.runner.needs.as_str() {
-                "" => String::new(),
-                needs => format!("; that needs {needs}"),
-            };
-            let build = &contender.runner.build;
-            item.missing = Some(format!("its runner is not built: `{build}` builds it{needs}"));
-            item.command = Some(build.clone());
-            continue;
-        }
         let directory = scratch.trial()?;
         match conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
             Reply::Here(hello) => item.version = Some(hello.engine_version),
@@ -116,10 +106,13 @@ fn is_worth_a_line(candidate: &Candidate) -> bool {
         || item.version.is_some()
 }
 
-/// The command in a message that says what to do next: what stands in backticks, or what to install.
+/// The command in a message that says what to do next: what stands in backticks or after "then:", or what to install.
 fn command_in(message: &str) -> Option<String> {
     if let Some(quoted) = message.split('`').nth(1) {
         return Some(quoted.to_owned());
+    }
+    if let Some((_, command)) = message.split_once("then: ") {
+        return Some(command.to_owned());
     }
     let (_, packages) = message.split_once("apt-get install ")?;
     let end = packages.find([')', ';', ',']).unwrap_or(packages.len());
@@ -139,8 +132,8 @@ mod tests {
         );
         assert_eq!(found("unpack one with `scripts/x.sh` or `y`").as_deref(), Some("scripts/x.sh"));
         assert_eq!(
-            found("headers (sudo apt-get install libssl-dev), then: cargo build").as_deref(),
-            Some("apt-get install libssl-dev")
+            found("headers (sudo apt-get install libssl-dev), then: cargo build -p x").as_deref(),
+            Some("cargo build -p x")
         );
         assert_eq!(found("it crashed"), None);
     }

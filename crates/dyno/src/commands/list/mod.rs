@@ -75,8 +75,7 @@ fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a
 
 /// A name and what is said of it beside it, in lines of at most 100 columns; a long name has a line of its own.
 fn item(name: &str, about: &str) -> String {
-    let options = textwrap::Options::new(output::WIDTH).initial_indent(INDENT).subsequent_indent(INDENT);
-    let text = textwrap::fill(about, options);
+    let text = output::wrapped(about, INDENT, INDENT);
     let width = INDENT.len() - 3;
     match name.chars().count() <= width {
         true => format!("  {name:<width$} {}", text.trim_start()),

@@ -3,7 +3,7 @@
 use super::Listing;
 use super::engine::EngineItem;
 use super::suite::SuiteItem;
-use crate::output::WIDTH;
+use crate::output::{WIDTH, wrapped};
 
 /// With more commands than this that build single runners, the one that builds all of them is named.
 const FEW: usize = 2;
@@ -48,17 +48,15 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     let width = |column: usize| cells.iter().map(|cells| cells[column].len()).max().unwrap_or(0);
     let (names, versions) = (width(0), width(1));
     let drivers = width(2).min(DRIVERS);
-    let profiles = WIDTH - names - versions - drivers - 8;
+    let profiles = WIDTH.saturating_sub(names + versions + drivers + 8).max(PROFILES);
     let mut lines = Vec::new();
     for cells in &cells {
-        let drivers_lines = textwrap::wrap(&cells[2], drivers);
-        let profile_lines = textwrap::wrap(&cells[3], profiles);
+        let drivers_lines = column(&cells[2], drivers);
+        let profile_lines = column(&cells[3], profiles);
         for line in 0..drivers_lines.len().max(profile_lines.len()) {
             let [name, version] =
                 [&cells[0], &cells[1]].map(|text| if line == 0 { text.as_str() } else { "" });
-            let part = |lines: &[std::borrow::Cow<str>]| {
-                lines.get(line).map(ToString::to_string).unwrap_or_default()
-            };
+            let part = |lines: &[String]| lines.get(line).cloned().unwrap_or_default();
             let row = format!(
                 "  {name:<names$}  {version:<versions$}  {:<drivers$}  {}",
                 part(&drivers_lines),
@@ -70,6 +68,16 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     lines
 }
 
+/// Names in lines of at most so many columns, none of them broken.
+fn column(names: &str, width: usize) -> Vec<String> {
+    let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(names, options).into_iter().map(String::from).collect()
+}
+
+/// The longest version that is shown.
+const VERSION: usize = 16;
+/// The narrowest column of profiles.
+const PROFILES: usize = 20;
 /// The widest column of drivers.
 const DRIVERS: usize = 28;
 
@@ -88,8 +96,9 @@ fn cells(engine: &EngineItem) -> [String; 4] {
     }
     drivers.extend(builds);
     let version = engine.version().map_or("missing", |version| version.split('-').next().unwrap_or(version));
+    let version: String = version.chars().take(VERSION).collect();
     let profiles: Vec<&str> = engine.profiles.iter().map(|profile| profile.name.as_str()).collect();
-    [engine.name.clone(), version.to_owned(), drivers.join(" "), profiles.join(" ")]
+    [engine.name.clone(), version, drivers.join(" "), profiles.join(" ")]
 }
 
 /// What is missing, by the command that gets it.
@@ -115,10 +124,9 @@ fn missing(engines: &[&EngineItem]) -> Vec<String> {
         }
         false => others.splice(0..0, builds).for_each(drop),
     }
-    let options = textwrap::Options::new(WIDTH).initial_indent("  ").subsequent_indent("      ");
     others
         .into_iter()
-        .map(|(command, labels)| textwrap::fill(&format!("{command}: {}", labels.join(" ")), &options))
+        .map(|(command, labels)| wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      "))
         .collect()
 }
 
