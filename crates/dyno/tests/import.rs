@@ -190,6 +190,49 @@ fn rows_that_the_database_refuses_are_bad_rows() {
 }
 
 #[test]
+fn a_journal_of_another_database_is_not_applied_to_the_new_one() {
+    for ending in ["journal", "wal"] {
+        let place = Place::new();
+        place.write("t.csv", "a,b\n1,x\n");
+        place.write(&format!("new.db-{ending}"), "old");
+        let result = import(&place, "t.csv --into new.db").exits(2);
+        result.says(&format!("new.db-{ending} is of another database")).says("move it away");
+        assert!(!place.path("new.db").exists());
+    }
+}
+
+/// The file is cut into many pieces, which several threads write, with indexes that are sorted apart.
+#[test]
+fn large_files_are_written_page_by_page_with_their_indexes() {
+    let place = Place::new();
+    let mut text = String::from("id,name,share,note\n");
+    let mut expected = (0i64, 0.0f64);
+    for row in 0..120_000i64 {
+        let (id, share) = (row * 7_919 % 1_000_003 - 500_000, (row % 1_000) as f64 / 8.0);
+        let note = if row % 3 == 0 { format!("\"a \"\"{row}\"\"\nline, two\"") } else { String::new() };
+        text += &format!("{id},name {},{share},{note}\n", row % 977);
+        expected = (expected.0 + id, expected.1 + share);
+    }
+    place.write("t.csv", &text);
+    import(&place, "t.csv --into t.db --index id --index name,share").exits(0).prints("wrote their pages");
+    let database = place.path("t.db");
+    let value = |sql: &str| query(&database, sql);
+    assert_eq!(value("PRAGMA integrity_check"), serde_json::json!([["ok"]]));
+    let sums =
+        value("SELECT count(*) AS n, sum(id) AS ids, total(share) AS shares, max(rowid) AS last FROM t");
+    let (ids, shares) = expected;
+    assert_eq!(sums, serde_json::json!([[120_000, ids, shares, 120_000]]));
+    let notes = value("SELECT count(note) AS n, note FROM t WHERE rowid = 4");
+    assert_eq!(notes, serde_json::json!([[1, "a \"3\"\nline, two"]]));
+    for (index, sql) in [
+        ("t_id", "SELECT count(*) AS n FROM t INDEXED BY t_id WHERE id > -500001"),
+        ("t_name_share", "SELECT count(*) AS n FROM t INDEXED BY t_name_share WHERE name > ''"),
+    ] {
+        assert_eq!(value(sql), serde_json::json!([[120_000]]), "{index}");
+    }
+}
+
+#[test]
 fn a_table_that_is_there_is_kept_unless_asked() {
     let place = Place::new();
     place.write("t.csv", "id,v\n1,a\n");
@@ -581,7 +624,7 @@ fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
     place.write("rows.csv", &format!("n\n{rows}late\n"));
     let arguments = ["import", "rows.csv", "--connections", "2", "--into", &server.url];
     let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
-    result.exits(0).prints("read again");
+    result.exits(0).prints("read the file again");
     let log = fs::read_to_string(server.server.folder().join("log")).unwrap();
     let (_, after) = log.split_once("statement: ROLLBACK").expect("the first attempt is taken back");
     let (between, _) = after.split_once("CREATE TABLE").expect("there is a second attempt");

@@ -70,7 +70,7 @@ impl Plan {
                 Existing::Replace => "exists; dyno replaces it",
             },
             statements => self.statements(),
-            reasons => self.target().reasons(),
+            reasons => self.target().reasons(&self.table, self.existing),
         };
         context! { ..about, ..self.target().context(&self.table, self.existing) }
     }

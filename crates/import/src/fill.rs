@@ -4,13 +4,14 @@
 //! Taking a turn is what keeps the order of the file: rows are numbered, and bad rows are judged, chunk after
 //! chunk. Everything else threads do side by side. Memory is bounded by the chunks that are in work.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
-use sqlite_pages::{Encoder, Leaves, Pages, Placed, TableTree};
+use sqlite_pages::{Encoder, Leaves, Pages, Placed, Sorter, TableTree, Values};
 
 use crate::chunks::{Chunk, Chunks};
 use crate::convert::Converter;
@@ -23,6 +24,8 @@ use crate::value::{Kind, Value};
 
 /// How often somebody is asked whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
+/// Bytes of memory in which indexes are sorted.
+const SORTED: usize = 256 << 20;
 
 /// The rows of a text, and where they go.
 pub struct Fill {
@@ -42,6 +45,10 @@ pub struct Fill {
     pub is_unwanted: Arc<AtomicBool>,
     /// How many threads work.
     pub threads: usize,
+    /// The indexes: the columns of each, by their place in the file's order.
+    pub indexes: Vec<Vec<usize>>,
+    /// Where what does not fit the memory goes while indexes are sorted.
+    pub folder: PathBuf,
 }
 
 /// A table that is written but for the levels above its leaves.
@@ -50,6 +57,8 @@ pub struct Filled {
     pub tree: TableTree,
     /// How many rows they hold.
     pub rows: u64,
+    /// For each index the records of its rows, sorted by each thread.
+    pub indexes: Vec<Vec<Sorter>>,
 }
 
 /// Whose turn it is, and what the next row's number is.
@@ -76,6 +85,7 @@ struct Work<'a, 'f> {
     turns: Mutex<Turns>,
     turned: Condvar,
     placed: Mutex<Vec<(u64, Placed)>>,
+    indexes: Mutex<Vec<Vec<Sorter>>>,
     rows: AtomicU64,
     working: AtomicU64,
 }
@@ -92,6 +102,7 @@ impl Fill {
             turns: Mutex::new(Turns { chunk: 0, row: 1, error: None }),
             turned: Condvar::new(),
             placed: Mutex::new(Vec::new()),
+            indexes: Mutex::new(self.indexes.iter().map(|_| Vec::new()).collect()),
             rows: AtomicU64::new(0),
             working: AtomicU64::new(self.threads as u64),
         };
@@ -132,7 +143,8 @@ impl Fill {
             rows += placed.rows;
             tree.append(placed)?;
         }
-        Ok(Filled { tree, rows })
+        let indexes = work.indexes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Filled { tree, rows, indexes })
     }
 }
 
@@ -141,13 +153,13 @@ impl Work<'_, '_> {
     fn thread(&self) -> Result<()> {
         let (mut chunk, mut parsed, mut unquoted) = (Chunk::default(), Parsed::default(), Vec::new());
         let (mut encoder, mut leaves) = (Encoder::default(), Leaves::new(self.pages));
-        loop {
-            if self.has_ended() {
-                return Ok(());
-            }
+        let memory = SORTED / (self.fill.threads * self.fill.indexes.len()).max(1);
+        let sorter = |columns: &Vec<usize>| Sorter::new(&self.fill.folder, memory, columns.len() + 1);
+        let mut sorters: Vec<Sorter> = self.fill.indexes.iter().map(sorter).collect();
+        while !self.has_ended() {
             let next = self.fill.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk);
             let outcome = match next {
-                Ok(false) => return Ok(()),
+                Ok(false) => return self.keep(sorters),
                 Ok(true) => self.parse(&mut chunk, &mut encoder, &mut unquoted, &mut parsed),
                 Err(error) => Err(error),
             };
@@ -157,12 +169,25 @@ impl Work<'_, '_> {
             for (number, length) in (first..).zip(&parsed.lengths) {
                 let (record, after) = rest.split_at(*length as usize);
                 leaves.push_record(number, record)?;
+                for (sorter, columns) in sorters.iter_mut().zip(&self.fill.indexes) {
+                    sorter.push(&key(record, columns, number))?;
+                }
                 rest = after;
             }
             let placed = leaves.place(self.pages)?;
             self.rows.fetch_add(placed.rows, Ordering::Relaxed);
             self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.index, placed));
         }
+        Ok(())
+    }
+
+    /// Sorts what this thread has for each index.
+    fn keep(&self, sorters: Vec<Sorter>) -> Result<()> {
+        for (index, mut sorter) in sorters.into_iter().enumerate() {
+            sorter.order()?;
+            self.indexes.lock().unwrap_or_else(PoisonError::into_inner)[index].push(sorter);
+        }
+        Ok(())
     }
 
     /// Makes records of a chunk's rows.
@@ -230,6 +255,12 @@ impl Work<'_, '_> {
     fn has_ended(&self) -> bool {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.is_some()
     }
+}
+
+/// What an index holds of a row: the values of its columns, and the row's number.
+fn key<'r>(record: &'r [u8], columns: &[usize], number: i64) -> Vec<sqlite_pages::Value<'r>> {
+    let value = |column: &usize| Values::of(record).nth(*column).unwrap_or(sqlite_pages::Value::Null);
+    columns.iter().map(value).chain([sqlite_pages::Value::Integer(number)]).collect()
 }
 
 /// A value as SQLite stores it in a column of such a kind.

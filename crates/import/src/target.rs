@@ -1,5 +1,7 @@
 //! Where rows go: what an import needs of a database.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use sqlite_pages::Pages;
 
@@ -33,7 +35,7 @@ pub trait Target {
     /// The statements that will be executed, in order.
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String>;
     /// Why it is done so, in sentences.
-    fn reasons(&self) -> Vec<String>;
+    fn reasons(&self, table: &Table, existing: Existing) -> Vec<String>;
     /// Programs that do the same without dyno, as templates.
     fn programs(&self) -> &'static [Program] {
         &[]
@@ -49,6 +51,10 @@ pub trait Target {
     /// Whether a table is written by [`Target::build`]: then no statement takes its rows.
     fn builds(&self, _table: &Table, _existing: Existing) -> bool {
         false
+    }
+    /// Where temporary files of [`Target::build`] may be.
+    fn folder(&self) -> PathBuf {
+        PathBuf::from(".")
     }
     /// Makes a database of the table whose pages `fill` writes.
     ///

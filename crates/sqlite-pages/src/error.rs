@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file, or a temporary file of a sort, could not be written or read.
-    #[error("cannot write the database: {0}")]
+    #[error("cannot write the database")]
     Io(#[from] std::io::Error),
     /// A row is longer than SQLite takes.
     #[error("a row of {0} bytes is longer than SQLite takes (1,000,000,000)")]

@@ -43,6 +43,6 @@ pub use error::Error;
 pub use index::IndexTree;
 pub use leaves::{Leaves, Placed};
 pub use pages::{PageSize, Pages};
-pub use record::{Encoder, Value, compare};
+pub use record::{Encoder, Value, Values, compare};
 pub use sort::{Sorted, Sorter};
 pub use table::TableTree;

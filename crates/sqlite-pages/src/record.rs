@@ -156,14 +156,15 @@ impl Encoder {
     }
 }
 
-/// The values of a record.
-pub(crate) struct Values<'a> {
+/// The values of a record that an [`Encoder`] made.
+pub struct Values<'a> {
     types: &'a [u8],
     body: &'a [u8],
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn of(record: &'a [u8]) -> Values<'a> {
+    /// All of them, in order.
+    pub fn of(record: &'a [u8]) -> Values<'a> {
         let (header, length) = varint::get(record);
         Values { types: &record[length..header as usize], body: &record[header as usize..] }
     }

@@ -26,11 +26,12 @@ pub struct Sorter {
     records: Vec<u8>,
     entries: Vec<Entry>,
     spilled: Vec<File>,
+    is_ordered: bool,
     encoder: Encoder,
 }
 
 /// A record in memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     /// Of two records the smaller never has the larger one.
     prefix: u64,
@@ -48,6 +49,7 @@ impl Sorter {
             records: Vec::new(),
             entries: Vec::new(),
             spilled: Vec::new(),
+            is_ordered: false,
             encoder: Encoder::default(),
         }
     }
@@ -65,39 +67,56 @@ impl Sorter {
             self.records = record;
         }
         let start = self.records.len() - length;
+        self.is_ordered = false;
         self.entries.push(Entry { prefix: prefix(values.first()), start, length: length as u32 });
         Ok(())
     }
 
-    /// The records in their order.
+    /// Puts the records that are in memory in order. Of several sorters each may do so on a thread of its own before
+    /// they are merged.
     ///
     /// # Errors
-    /// A temporary file cannot be written or read.
-    pub fn sort(mut self) -> Result<Sorted, Error> {
+    /// A temporary file cannot be written.
+    pub fn order(&mut self) -> Result<(), Error> {
         if self.spilled.is_empty() {
-            self.order();
-            let at = 0;
-            return Ok(Sorted(Source::Memory { records: self.records, entries: self.entries, at }));
+            self.arrange();
+            return Ok(());
         }
         self.spill()?;
         self.records = Vec::new();
-        let mut heap = BinaryHeap::new();
-        for mut file in self.spilled {
-            file.rewind()?;
-            let mut run = Run {
-                file: BufReader::with_capacity(BLOCK, file),
-                record: Vec::new(),
-                keys: self.keys,
-                order: heap.len(),
-            };
-            if run.advance()? {
-                heap.push(Reverse(run));
-            }
-        }
-        Ok(Sorted(Source::Files { heap, record: Vec::new() }))
+        self.entries = Vec::new();
+        Ok(())
     }
 
-    fn order(&mut self) {
+    /// The records of all sorters in their order. Of equal ones those of an earlier sorter come first.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written or read.
+    pub fn merge(sorters: Vec<Sorter>) -> Result<Sorted, Error> {
+        let mut heap = BinaryHeap::new();
+        for mut sorter in sorters {
+            if !sorter.is_ordered {
+                sorter.order()?;
+            }
+            let keys = sorter.keys;
+            let memory = Source::Memory { records: sorter.records, entries: sorter.entries.into_iter() };
+            let files = sorter.spilled.into_iter().map(|mut file| {
+                file.rewind()?;
+                let file = BufReader::with_capacity(BLOCK, file);
+                Ok::<Source, Error>(Source::File { file, record: Vec::new() })
+            });
+            for source in files.chain([Ok(memory)]) {
+                let mut run = Run { source: source?, current: Entry::default(), keys, order: heap.len() };
+                if run.advance()? {
+                    heap.push(Reverse(run));
+                }
+            }
+        }
+        Ok(Sorted { heap, has_begun: false })
+    }
+
+    fn arrange(&mut self) {
+        self.is_ordered = true;
         let (records, keys) = (&self.records, self.keys);
         let record = |entry: &Entry| &records[entry.start..entry.start + entry.length as usize];
         self.entries.sort_unstable_by(|one, other| {
@@ -107,7 +126,7 @@ impl Sorter {
     }
 
     fn spill(&mut self) -> Result<(), Error> {
-        self.order();
+        self.arrange();
         let mut file = BufWriter::with_capacity(BLOCK, tempfile::tempfile_in(&self.folder)?);
         for entry in &self.entries {
             let mut length = [0; varint::LONGEST];
@@ -118,16 +137,16 @@ impl Sorter {
         self.spilled.push(file.into_inner().map_err(|error| error.into_error())?);
         self.records.clear();
         self.entries.clear();
+        self.is_ordered = false;
         Ok(())
     }
 }
 
 /// Records in their order.
-pub struct Sorted(Source);
-
-enum Source {
-    Memory { records: Vec<u8>, entries: Vec<Entry>, at: usize },
-    Files { heap: BinaryHeap<Reverse<Run>>, record: Vec<u8> },
+pub struct Sorted {
+    /// The runs that have a record left, the one with the smallest first.
+    heap: BinaryHeap<Reverse<Run>>,
+    has_begun: bool,
 }
 
 impl Sorted {
@@ -137,57 +156,84 @@ impl Sorted {
     /// A temporary file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "the record is lent")]
     pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
-        match &mut self.0 {
-            Source::Memory { records, entries, at } => {
-                let entry = entries.get(*at);
-                *at += 1;
-                Ok(entry.map(|entry| &records[entry.start..entry.start + entry.length as usize]))
-            }
-            Source::Files { heap, record } => {
-                let Some(mut first) = heap.peek_mut() else { return Ok(None) };
-                std::mem::swap(record, &mut first.0.record);
-                if !first.0.advance()? {
-                    PeekMut::pop(first);
-                }
-                Ok(Some(record))
-            }
+        // The record that was lent before is done with.
+        if std::mem::replace(&mut self.has_begun, true)
+            && let Some(mut first) = self.heap.peek_mut()
+            && !first.0.advance()?
+        {
+            PeekMut::pop(first);
         }
+        Ok(self.heap.peek().map(|Reverse(run)| run.record()))
     }
 }
 
-/// A temporary file and its next record.
+/// Records that are in order, and the first of those that are left.
 struct Run {
-    file: BufReader<File>,
-    record: Vec<u8>,
+    source: Source,
+    current: Entry,
     keys: usize,
-    /// Which of the files: of equal records the earlier file's comes first.
+    /// Which of the runs: of equal records the earlier run's comes first.
     order: usize,
 }
 
+/// Where a run's records are.
+enum Source {
+    Memory { records: Vec<u8>, entries: std::vec::IntoIter<Entry> },
+    File { file: BufReader<File>, record: Vec<u8> },
+}
+
 impl Run {
-    /// Reads the next record; says whether there is one.
-    fn advance(&mut self) -> Result<bool, Error> {
-        let mut length = 0u64;
-        loop {
-            let mut byte = [0];
-            match self.file.read_exact(&mut byte) {
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof && length == 0 => return Ok(false),
-                outcome => outcome?,
+    fn record(&self) -> &[u8] {
+        match &self.source {
+            Source::Memory { records, .. } => {
+                &records[self.current.start..self.current.start + self.current.length as usize]
             }
-            length = length << 7 | u64::from(byte[0] & 0x7f);
-            if byte[0] < 0x80 {
-                break;
+            Source::File { record, .. } => record,
+        }
+    }
+
+    /// Goes to the next record; says whether there is one.
+    fn advance(&mut self) -> Result<bool, Error> {
+        match &mut self.source {
+            Source::Memory { entries, .. } => {
+                let next = entries.next();
+                self.current = next.unwrap_or_default();
+                Ok(next.is_some())
+            }
+            Source::File { file, record } => {
+                let Some(length) = read_length(file)? else { return Ok(false) };
+                record.resize(length, 0);
+                file.read_exact(record)?;
+                self.current.prefix = prefix(Values::of(record).next().as_ref());
+                Ok(true)
             }
         }
-        self.record.resize(length as usize, 0);
-        self.file.read_exact(&mut self.record)?;
-        Ok(true)
     }
+}
+
+/// The length before a record; none at the end of the file.
+fn read_length(file: &mut impl Read) -> Result<Option<usize>, Error> {
+    let mut length = 0u64;
+    for place in 0.. {
+        let mut byte = [0];
+        match file.read_exact(&mut byte) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof && place == 0 => return Ok(None),
+            outcome => outcome?,
+        }
+        length = length << 7 | u64::from(byte[0] & 0x7f);
+        if byte[0] < 0x80 {
+            break;
+        }
+    }
+    Ok(Some(length as usize))
 }
 
 impl Ord for Run {
     fn cmp(&self, other: &Run) -> Ordering {
-        by_values(&self.record, &other.record, self.keys).then(self.order.cmp(&other.order))
+        let by_prefix = self.current.prefix.cmp(&other.current.prefix);
+        by_prefix
+            .then_with(|| by_values(self.record(), other.record(), self.keys))
+            .then(self.order.cmp(&other.order))
     }
 }
 
@@ -259,21 +305,22 @@ mod tests {
     proptest! {
         #[test]
         fn records_come_out_in_order_whether_they_fit_the_memory_or_not(
-            rows in prop::collection::vec((value(), value()), 0..200), memory in 1..6000usize,
+            rows in prop::collection::vec((value(), value()), 0..200), memory in 1..6000usize, count in 1..4usize,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let mut sorter = Sorter::new(folder.path(), memory, 3);
+            let mut sorters: Vec<Sorter> = (0..count).map(|_| Sorter::new(folder.path(), memory, 3)).collect();
             let mut expected: Vec<Vec<Value>> = Vec::new();
             for (number, (one, other)) in (0..).zip(&rows) {
                 let values = vec![as_value(one), as_value(other), Value::Integer(number)];
-                sorter.push(&values).unwrap();
+                sorters[number as usize % count].push(&values).unwrap();
                 expected.push(values);
             }
             expected.sort_by(|one, other| {
                 let orders = one.iter().zip(other).map(|(one, other)| compare(one, other));
                 orders.fold(Ordering::Equal, Ordering::then)
             });
-            let mut sorted = sorter.sort().unwrap();
+            sorters[0].order().unwrap();
+            let mut sorted = Sorter::merge(sorters).unwrap();
             for row in expected {
                 let record = sorted.next().unwrap().unwrap();
                 prop_assert!(Values::of(record).eq(row.iter().copied()), "{row:?}");

@@ -203,7 +203,7 @@ fn index<'r>(
         values.push(Value::Integer(*number));
         sorter.push(&values).unwrap();
     }
-    let (mut sorted, mut tree) = (sorter.sort().unwrap(), IndexTree::new(pages));
+    let (mut sorted, mut tree) = (Sorter::merge(vec![sorter]).unwrap(), IndexTree::new(pages));
     while let Some(record) = sorted.next().unwrap() {
         tree.push(record).unwrap();
     }
@@ -217,7 +217,7 @@ fn without_rowid(written: &Written, pages: &Pages, rows: &[(i64, Vec<Own>)]) -> 
         all.extend(values(row));
         sorter.push(&all).unwrap();
     }
-    let (mut sorted, mut tree) = (sorter.sort().unwrap(), IndexTree::new(pages));
+    let (mut sorted, mut tree) = (Sorter::merge(vec![sorter]).unwrap(), IndexTree::new(pages));
     while let Some(record) = sorted.next().unwrap() {
         tree.push(record).unwrap();
     }

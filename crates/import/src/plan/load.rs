@@ -173,6 +173,8 @@ impl Plan {
             read: read.clone(),
             is_unwanted,
             threads,
+            indexes: self.table.indexes.iter().map(|index| self.places(index)).collect(),
+            folder: self.target.folder(),
         };
         let rows = Cell::new(0);
         let reached = self.target.build(&self.table, watch, &|pages| {
@@ -182,6 +184,12 @@ impl Plan {
         })?;
         let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
         Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, course, widened: false })
+    }
+
+    /// Where in the file's order columns are.
+    fn places(&self, names: &[String]) -> Vec<usize> {
+        let place = |name: &String| self.table.columns.iter().position(|column| column.name == *name);
+        names.iter().filter_map(place).collect()
     }
 
     /// What the rows are held against.

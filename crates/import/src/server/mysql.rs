@@ -187,7 +187,7 @@ impl Target for MySql {
         all.chain([statements.commit]).chain(statements.last).collect()
     }
 
-    fn reasons(&self) -> Vec<String> {
+    fn reasons(&self, _table: &Table, _existing: Existing) -> Vec<String> {
         vec![
             "LOAD DATA LOCAL INFILE from memory: one statement for all rows".into(),
             "a new table is loaded under another name and renamed when it is whole, since CREATE TABLE commits".into(),

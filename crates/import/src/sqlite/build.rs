@@ -1,12 +1,12 @@
-//! A new database whose table is written page by page: SQLite says how its schema reads, and makes the indexes.
+//! A new database that is written page by page. SQLite only says how its schema reads.
 
 use anyhow::{Context, Result};
-use sqlite_pages::{Database, Object, PageSize, Pages};
+use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter};
 
 use super::connection::Connection;
 use super::place::Fresh;
-use super::{FRESH, Sqlite, interruptible, schema, set};
-use crate::error::Input;
+use super::{Sqlite, schema};
+use crate::error::{Input, Interrupted};
 use crate::fill::Filled;
 use crate::pipeline::Watch;
 use crate::table::Table;
@@ -15,14 +15,18 @@ use crate::target::Existing;
 /// Bytes of a page: SQLite's own default.
 const PAGE: u32 = 4096;
 
+/// Rows after which somebody is asked whether to stop.
+const OFTEN: u64 = 1 << 16;
+
 /// A row of the schema as SQLite writes it.
 struct Described {
+    kind: String,
     name: String,
     sql: String,
 }
 
 impl Sqlite {
-    /// Writes the table to a file that is nobody's database yet, then lets SQLite make the indexes.
+    /// Writes the table and its indexes to a file that is nobody's database yet.
     pub(super) fn write_pages(
         &self,
         fresh: &Fresh,
@@ -33,42 +37,57 @@ impl Sqlite {
         let (described, version) = self.describe(table).input()?;
         let size = PageSize::new(PAGE).context("SQLite has no pages of this size")?;
         let database = Database::new(fresh.file(), size);
-        let filled = fill(database.pages())?;
-        let root = filled.tree.finish(database.pages())?;
-        let (name, sql) = (&described.name, Some(described.sql.as_str()));
-        database.finish(&[Object { kind: "table", name, table: name, root, sql }], version)?;
-        let indexes = schema::statements(table, Existing::Create).after;
-        if indexes.is_empty() {
-            return Ok(());
+        let pages = database.pages();
+        let filled = fill(pages)?;
+        let mut roots = vec![filled.tree.finish(pages)?];
+        for sorters in filled.indexes {
+            watch.doing("making indexes");
+            roots.push(index(sorters, pages, watch)?);
         }
-        let connection = Connection::open(&self.api, fresh.path())?;
-        set(&connection, &FRESH)?;
-        interruptible(&connection, watch, || {
-            for sql in indexes {
-                watch.doing("making indexes");
-                connection
-                    .execute(&sql)
-                    .with_context(|| format!("cannot execute {sql}; nothing was loaded"))?;
-            }
-            Ok(())
-        })?;
-        connection.close()
+        let objects: Vec<Object> = described
+            .iter()
+            .zip(roots)
+            .map(|(row, root)| {
+                let (kind, name, sql) = (row.kind.as_str(), row.name.as_str(), Some(row.sql.as_str()));
+                Object { kind, name, table: &described[0].name, root, sql }
+            })
+            .collect();
+        Ok(database.finish(&objects, version)?)
     }
 
-    /// How the schema's row of the table reads, and SQLite's version number. A database in memory tells, which
+    /// How the schema's rows read, the table's first, and SQLite's version number. A database in memory tells, which
     /// refuses what no database would take, such as too many columns.
-    fn describe(&self, table: &Table) -> Result<(Described, u32)> {
+    fn describe(&self, table: &Table) -> Result<(Vec<Described>, u32)> {
         let connection = Connection::open(&self.api, ":memory:".as_ref())?;
-        let sql = schema::create(table);
-        connection.execute(&sql).with_context(|| format!("cannot execute {sql}"))?;
-        let rows = connection.rows("SELECT name, sql FROM sqlite_schema")?;
-        let mut values = rows.into_iter().flatten().map(Option::unwrap_or_default);
-        let described =
-            Described { name: values.next().unwrap_or_default(), sql: values.next().unwrap_or_default() };
+        let statements = schema::statements(table, Existing::Create);
+        for sql in statements.before.iter().chain(&statements.after) {
+            connection.execute(sql).with_context(|| format!("cannot execute {sql}"))?;
+        }
+        let rows = connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
+        let described = rows.into_iter().map(|row| {
+            let mut values = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || values.next().unwrap_or_default();
+            Described { kind: next(), name: next(), sql: next() }
+        });
+        let described = described.collect();
         let version = connection.value("SELECT sqlite_version()")?.unwrap_or_default();
         connection.close()?;
         // 3.46.1 is 3046001.
         let number = version.split('.').filter_map(|part| part.parse::<u32>().ok());
         Ok((described, number.chain([0, 0]).take(3).fold(0, |number, part| number * 1000 + part)))
     }
+}
+
+/// Writes an index's tree and gives its root.
+fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<u32> {
+    let (mut sorted, mut tree) = (Sorter::merge(sorters)?, IndexTree::new(pages));
+    let mut rows = 0;
+    while let Some(record) = sorted.next()? {
+        tree.push(record)?;
+        rows += 1;
+        if rows % OFTEN == 0 && watch.stops() {
+            return Err(Interrupted.into());
+        }
+    }
+    Ok(tree.finish()?)
 }

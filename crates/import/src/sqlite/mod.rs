@@ -6,12 +6,13 @@ mod feed;
 mod place;
 mod schema;
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use dyno_protocol::Build;
 use dyno_sqlite::Api;
 use sqlite_pages::Pages;
@@ -187,6 +188,10 @@ impl Target for Sqlite {
         self.is_fresh() && existing == Existing::Create && table.primary_key.is_empty()
     }
 
+    fn folder(&self) -> PathBuf {
+        place::folder(&self.place).to_owned()
+    }
+
     fn build(
         &mut self,
         table: &Table,
@@ -194,7 +199,7 @@ impl Target for Sqlite {
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
         let fresh = Fresh::beside(&self.place)?;
-        fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill))?;
+        fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill)).map_err(told)?;
         self.finish(fresh, watch)
     }
 
@@ -210,7 +215,7 @@ impl Target for Sqlite {
         all.chain(statements.after).chain(["COMMIT".to_owned()]).collect()
     }
 
-    fn reasons(&self) -> Vec<String> {
+    fn reasons(&self, table: &Table, existing: Existing) -> Vec<String> {
         let mut reasons = match self.is_fresh() {
             true => vec![
                 format!("{} is new: it is built beside its place without journal, then moved there", self.place.display()),
@@ -224,10 +229,13 @@ impl Target for Sqlite {
                 self.place.display()
             )],
         };
-        reasons.push(
-            "one INSERT … SELECT from a virtual table: no call of the API for each row, no copy of a text"
-                .into(),
-        );
+        reasons.push(match self.builds(table, existing) {
+            true => "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite",
+            false if self.is_fresh() => {
+                "SQLite inserts the rows, since it must check the primary key; INSERT … SELECT from a virtual table needs no call for each row"
+            }
+            false => "SQLite inserts the rows: INSERT … SELECT from a virtual table needs no call for each row and no copy of a text",
+        }.into());
         reasons
     }
 
@@ -266,6 +274,15 @@ impl Target for Sqlite {
             true => self.load_fresh(table, existing, rows, check),
             false => self.load_existing(table, existing, rows, check),
         }
+    }
+}
+
+/// An error of the page writer, with what people ask first where the disk is full.
+fn told(error: Error) -> Error {
+    let is_full = |cause: &io::Error| cause.kind() == ErrorKind::StorageFull;
+    match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
+        true => error.context("the disk is full; nothing was loaded"),
+        false => error,
     }
 }
 

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, ensure};
 use nix::libc;
 use tempfile::NamedTempFile;
 
-use crate::error::Input;
+use crate::error::{BadInput, Input};
 
 /// Bytes that gather before the kernel is told to write them to the device.
 const GATHERED: u64 = 4 << 20;
@@ -31,6 +31,16 @@ impl Fresh {
     pub fn beside(place: &Path) -> Result<Fresh> {
         let folder = folder(place);
         let name = place.file_name().unwrap_or_default().to_string_lossy();
+        for ending in ["-journal", "-wal"] {
+            let stale = folder.join(format!("{name}{ending}"));
+            let stands = || {
+                format!(
+                    "{} is of another database, and SQLite would apply it to the new one: move it away",
+                    stale.display()
+                )
+            };
+            ensure!(!exists(&stale), BadInput(anyhow!(stands())));
+        }
         let file = tempfile::Builder::new()
             .prefix(&format!(".{name}.dyno-"))
             // What the user's umask leaves of it, as SQLite does.
@@ -97,7 +107,7 @@ impl Fresh {
 }
 
 /// The folder of a file.
-fn folder(place: &Path) -> &Path {
+pub fn folder(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -188,7 +188,7 @@ impl Target for Postgres {
         before.into_iter().chain([copy]).chain(after).chain(["COMMIT".to_owned()]).collect()
     }
 
-    fn reasons(&self) -> Vec<String> {
+    fn reasons(&self, _table: &Table, _existing: Existing) -> Vec<String> {
         let many = match self.connections {
             1 => "a table that is made in the same transaction is loaded WITH FREEZE: no row need be written again later, and a failure leaves nothing".to_owned(),
             count => format!("{count} connections fill a new table, since the server splits and converts the rows of each on a processor of its own; it is renamed when it is whole, and that commit syncs all"),
