@@ -1,6 +1,5 @@
 //! The command `dyno`.
 
-use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use dyno::cli::Cli;
@@ -21,10 +20,7 @@ fn main() -> ExitCode {
     match commands::execute(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            let is_limit = |cause: &io::Error| cause.kind() == ErrorKind::FileTooLarge;
-            let limited = error.chain().any(|cause| cause.downcast_ref().is_some_and(is_limit));
-            let hint = if limited { "; `ulimit -f` limits how long a file may be here" } else { "" };
-            terminal::say(&format!("dyno: {error:#}{hint}"));
+            terminal::say(&format!("dyno: {error:#}{}", commands::hint(&error)));
             commands::exit_code(&error)
         }
     }

@@ -70,12 +70,7 @@ impl<'v> Statement<'v> {
 
     /// Takes the fields of a record, the one at a place among those of the statement.
     #[inline]
-    pub fn bind_fields(
-        &mut self,
-        record: usize,
-        fields: &[&'v [u8]],
-        columns: &[FileColumn],
-    ) -> Result<()> {
+    pub fn bind_fields(&mut self, record: usize, fields: &[&'v [u8]], columns: &[FileColumn]) -> Result<()> {
         for ((place, field), column) in (record * columns.len()..).zip(fields).zip(columns) {
             match column.kind {
                 FieldKind::Text => self.bind_text(place, field),

@@ -37,7 +37,8 @@ impl Rows for Sqlite {
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         let list = names(columns.iter().map(|(name, _)| *name));
-        let mut query = Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
+        let mut query =
+            Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
         while query.next()? {
             for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {

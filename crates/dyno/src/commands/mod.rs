@@ -56,6 +56,16 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if error.is::<BadInput>() { 2 } else { 4 })
 }
 
+/// What to do about an error that does not say so itself.
+pub fn hint(error: &anyhow::Error) -> &'static str {
+    let error = error.downcast_ref().map_or(error, |BadInput(error)| error);
+    let is_limit = |cause: &io::Error| cause.kind() == io::ErrorKind::FileTooLarge;
+    match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_limit)) {
+        true => "; `ulimit -f unlimited` lifts the limit on the length of files",
+        false => "",
+    }
+}
+
 /// Marks errors as those of the input.
 trait Input<T> {
     /// The same with its error marked.

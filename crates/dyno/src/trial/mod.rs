@@ -159,11 +159,13 @@ impl Conduct {
     }
 }
 
-/// What engines do not tell of where they cannot make a file longer, if that may be why: the limit on it.
+/// The limit on the length of files, if there is one: engines report an error of the disk where they meet it.
 fn file_limit() -> Option<String> {
     let (bytes, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
-    (bytes != RLIM_INFINITY)
-        .then(|| format!("; no file may be longer than {bytes} bytes here: `ulimit -f unlimited` lifts that"))
+    let is_limited = bytes != RLIM_INFINITY;
+    is_limited.then(|| {
+        format!("; no file may be longer than {bytes} bytes here, which may be why: `ulimit -f unlimited`")
+    })
 }
 
 /// What the contract allows next.
