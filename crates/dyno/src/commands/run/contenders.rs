@@ -91,7 +91,9 @@ pub fn check_settings(
     };
     for contender in contenders {
         let known = contender.engine.known_settings();
-        let strange = |name: &str| !known.contains(name);
+        let is_cipher =
+            |name: &str| contender.engine.encryption().is_some_and(|cipher| cipher.concerns(name));
+        let strange = |name: &str| !known.contains(name) && !is_cipher(name);
         if !contender.settings.iter().any(|setting| strange(&setting.name)) {
             continue;
         }
