@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod examples;
 mod import;
 mod read;
 mod run;
@@ -15,76 +16,115 @@ use values::share;
 
 /// A dynamometer for database engines.
 ///
-/// Which database, which driver and which settings are fastest for this work, on this machine, at the
-/// same safety?
+/// dyno measures which database, which driver and which settings are fastest for your work, on this machine, at
+/// the same safety.
 #[derive(Debug, Parser)]
-#[command(name = "dyno", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(
+    name = "dyno",
+    version,
+    max_term_width = 100,
+    before_help = examples::DYNO,
+    after_help = EXIT_CODES
+)]
 pub struct Cli {
-    /// What to do.
+    /// What to do; without one dyno says what it is and what to try.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
+
+/// What dyno says when nothing is asked of it.
+pub const WELCOME: &str = "\
+dyno is a dynamometer for database engines. It measures which database, which driver and which
+settings are fastest for your work, on this machine, at the same safety.
+
+Try these:
+  dyno run speedtest           times fifteen SQL tests on SQLite; takes about a minute
+  dyno list                    shows what else you can measure here, and what is missing
+  dyno report --open           opens the newest result as a page in the browser
+  dyno doctor                  shows what on this machine disturbs measurement
+  dyno import FILE.csv --into NEW.db
+                               loads a file into a database as fast as is safe
+
+`dyno --help` lists all commands. `dyno run --help` explains how to choose what is measured.
+";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    done
-  1    compare: something is slower than allowed
-  2    the command line, a suite, a contender or a file is wrong; nothing was run
-  3    something failed or gave a wrong answer, or rows were rejected; the rest was done and is shown
-  4    the work could not be done: no space, no permission, no runner
-  130  interrupted (143 when terminated); finished trials are kept and shown, no import is half done";
+  0    dyno did all of it
+  1    compare: something is slower than you allow
+  2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
+  3    something failed, gave a wrong answer, or rows were rejected; dyno did the rest and shows it
+  4    dyno could not do the work: no space, no permission, no runner
+  130  you interrupted it (143: terminated); finished trials are kept and shown, no import is half done";
 
 /// What dyno can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the suites, engines, drivers and profiles, and what is missing here
+    /// Show the suites, engines, drivers and profiles, and what is missing here
+    ///
+    /// With the name of an engine: its drivers, builds, variants and profiles with their settings. With the name of
+    /// a suite: its tests, parameters and contenders.
+    #[command(before_help = examples::LIST)]
     List(ListArgs),
     /// Run a suite and show who is how fast
+    #[command(before_help = examples::RUN)]
     Run(Box<RunArgs>),
     /// Show the results of a run again
+    #[command(before_help = examples::SHOW)]
     Show(ShowArgs),
     /// Write a page: one HTML file that opens anywhere, without a network
     ///
-    /// With several runs the last one is the subject. It is compared with those that did the same work; those of
-    /// other sizes show how speed changes with size. A name that ends in .md gets the same as Markdown.
+    /// With several runs, the page is about the last one. It compares that run with the others of the same work,
+    /// and shows how speed changes with size where the others are of other sizes. A name that ends in .md makes
+    /// Markdown of it.
+    #[command(before_help = examples::REPORT)]
     Report(ReportArgs),
     /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row a sample
+    #[command(before_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// List the runs kept here, and draw how a test's medians went over time
+    /// List the runs in a folder, and draw how a test's medians changed over time
     ///
-    /// A run from which on a contender is slower or faster is flagged by a permutation test; docs/report.md
-    /// explains it.
+    /// A permutation test flags the run from which on a contender is slower or faster; docs/report.md explains it.
+    #[command(before_help = examples::HISTORY)]
     History(HistoryArgs),
     /// Compare two runs, test by test
+    #[command(before_help = examples::COMPARE)]
     Compare(CompareArgs),
-    /// Set runs of several sizes side by side: how fast each contender is at each
+    /// Set runs of several sizes side by side: how fast each contender is at each size
+    #[command(before_help = examples::SCALING)]
     Scaling(ScalingArgs),
-    /// Run the same again: suite, parameters, contenders, order
+    /// Repeat a run: the same suite, parameters, contenders and order
+    #[command(before_help = examples::RERUN)]
     Rerun(RerunArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
     ///
-    /// Either all rows are loaded or none. Numbers are never rounded, text is never cut.
-    /// docs/import.md explains what is chosen and why.
+    /// dyno loads all rows or none. It never rounds a number and never cuts a text. docs/import.md explains what
+    /// dyno chooses and why.
+    #[command(before_help = examples::IMPORT)]
     Import(ImportArgs),
-    /// Tell what on this machine disturbs measurement
+    /// Show what on this machine disturbs measurement
+    #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Install a version of an engine beside the system's
-    #[command(subcommand)]
+    #[command(subcommand, before_help = examples::ENGINES)]
     Engines(EnginesCommand),
     /// Check that runners keep the protocol
     ///
-    /// Starts each contender's runner many times, with good jobs and bad ones, and checks every answer.
+    /// dyno starts each contender's runner many times, with good jobs and bad ones, and checks every answer.
     /// docs/runners.md explains the checks.
+    #[command(before_help = examples::CONFORMANCE)]
     Conformance(ConformanceArgs),
     /// Print a JSON Schema: of run files, of a runner's job, of its events
+    #[command(before_help = examples::SCHEMA)]
     Schema {
-        /// Of what.
+        /// What the schema describes
         #[arg(value_enum)]
         what: SchemaOf,
     },
     /// Print completions for a shell
+    #[command(before_help = examples::COMPLETIONS)]
     Completions {
-        /// The shell.
+        /// The shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
@@ -93,6 +133,8 @@ pub enum Command {
 /// Arguments of `dyno list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    /// An engine or a suite, to see all of it
+    pub name: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
@@ -104,13 +146,16 @@ pub struct ShowOptions {
     /// How to print the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Show the notes that most readers do not need: versions, settings, how each level is known, disturbances
+    #[arg(long)]
+    pub notes: bool,
     /// Show published figures beside today's: other hardware, other versions
     #[arg(long)]
     pub published: bool,
-    /// Show what each test took beside time: processor, device, memory, database
+    /// Show what each test used beside time: processor, device, memory, database
     #[arg(long)]
     pub costs: bool,
-    /// Show the driver tax: every driver of an engine beside its lowest-level one, in percent
+    /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
 }
@@ -128,7 +173,7 @@ pub struct ShowArgs {
 /// Arguments of `dyno report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The run files, the subject last [default: the newest in results/]
+    /// The run files; the page is about the last one [default: the newest in results/]
     pub runs: Vec<PathBuf>,
     /// The page [default: the last run's name, with .html]
     #[arg(long, short, value_name = "FILE")]
@@ -151,7 +196,7 @@ pub struct ExportArgs {
 /// Arguments of `dyno history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// Only runs of this suite [default: that of the newest run]
+    /// Only runs of this suite [default: the suite of the newest run]
     pub suite: Option<String>,
     /// Draw this test, by its id
     #[arg(long, value_name = "ID")]
@@ -168,7 +213,7 @@ pub struct CompareArgs {
     pub old: PathBuf,
     /// The run file to judge
     pub new: PathBuf,
-    /// Exit with 1 if a test is slower by more than this and the slowdown is real: 5%
+    /// Exit with 1 if a test is slower by more than this, 5% say, and the interval of the ratio excludes 1.00
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_slower: Option<f64>,
     /// How to print
@@ -179,7 +224,7 @@ pub struct CompareArgs {
 /// Arguments of `dyno scaling`.
 #[derive(Debug, Args)]
 pub struct ScalingArgs {
-    /// The run files: of one suite, with one parameter that differs
+    /// The run files: of one suite, with one parameter in which they differ
     #[arg(required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
     /// How to print
@@ -202,8 +247,9 @@ pub struct DoctorArgs {
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
     /// Fetch and unpack a version for this user alone, as postgres@18
+    #[command(before_help = examples::INSTALL)]
     Install {
-        /// The engine and its version; it is then a contender of that name
+        /// The engine and its version; contenders then use this name
         name: String,
     },
 }
@@ -224,11 +270,11 @@ pub struct ConformanceArgs {
 pub enum Format {
     /// For the terminal, 100 columns
     Table,
-    /// The verdict, for programs
+    /// For programs: the verdict
     Json,
-    /// A line for each test and contender
+    /// For spreadsheets: a line for each test and contender
     Csv,
-    /// All of the page but its charts, for a README or a pull request
+    /// For a README or a pull request: the page without its charts
     Markdown,
 }
 

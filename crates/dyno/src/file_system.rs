@@ -5,9 +5,9 @@
 //! within the run's temporary folder; it ends with the run, also when dyno is killed. Its program runs where
 //! the measured processes run, because its work is part of what is measured.
 
-use std::fs::{self, DirBuilder};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,19 +16,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Setting;
+use nix::mount::{MntFlags, umount2};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
+use crate::environment;
 use crate::key::Key;
+use crate::machine::mounts;
 use crate::placement::Placement;
+use crate::waiting::{wait_at_most, within};
 
 /// The setting that names one.
 const SETTING: &str = "file_system";
 const PROGRAM: &str = "gocryptfs";
 const DEVICE: &str = "/dev/fuse";
 const INSTALL: &str = "sudo apt-get install gocryptfs fuse3";
-/// How long mounting and its end may take.
+/// How long mounting may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the program may take to end before it is ended by force.
+const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// An encrypted file system that dyno can mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +69,7 @@ impl FileSystem {
 pub struct Mounted {
     clear: PathBuf,
     encrypted: PathBuf,
-    daemon: Child,
+    daemon: Daemon,
 }
 
 impl Mounted {
@@ -81,12 +87,20 @@ impl Mounted {
         }
         let mut command = Command::new(PROGRAM);
         command.args(["-init", "-q"]).arg(&encrypted);
-        let said = with_password(&mut command, key)?.wait_with_output()?;
-        ensure!(said.status.success(), "{PROGRAM} -init: {}", tail(&said.stderr));
+        let mut init = Daemon::start(&mut command, key)?;
+        let made = wait_at_most(&mut init.child, PATIENCE).is_some_and(|status| status.success());
+        if !made {
+            let _ = init.child.kill();
+            bail!("{PROGRAM} -init did not make an encrypted folder: {}", init.said());
+        }
         let daemon = mount(&encrypted, &clear, key, placement)?;
         let mounted = Mounted { clear, encrypted, daemon };
         // Servers run under an account of their own, which owns nothing here.
-        fs::set_permissions(&mounted.clear, std::os::unix::fs::PermissionsExt::from_mode(0o711))?;
+        let clear = mounted.clear.clone();
+        let opened = within(PATIENCE, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
+        opened.with_context(|| {
+            format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said())
+        })??;
         Ok(mounted)
     }
 
@@ -104,28 +118,29 @@ impl Mounted {
     pub fn refuses(&self, place: &Path, key: &Key) -> Result<Option<String>> {
         let mut command = Command::new(PROGRAM);
         command.args(["-fg", "-q"]).arg(&self.encrypted).arg(place);
-        let mut daemon = with_password(&mut command, key)?;
+        let mut daemon = Daemon::start(&mut command, key)?;
         let deadline = Instant::now() + PATIENCE;
-        while daemon.try_wait()?.is_none() {
+        while daemon.child.try_wait()?.is_none() {
             if is_mounted(place) || Instant::now() > deadline {
-                end(&mut daemon, place);
+                daemon.end(place);
                 return Ok(None);
             }
             thread::sleep(Duration::from_millis(5));
         }
-        Ok(Some(tail(&daemon.wait_with_output()?.stderr)))
+        Ok(Some(daemon.said()))
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        end(&mut self.daemon, &self.clear);
+        self.daemon.end(&self.clear);
     }
 }
 
 fn check_installed() -> Result<()> {
-    let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !found.is_ok_and(|status| status.success()) {
+    let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let answer = found.ok().and_then(|mut program| wait_at_most(&mut program, PATIENCE));
+    if !answer.is_some_and(|status| status.success()) {
         bail!("{PROGRAM} is not installed: {INSTALL}");
     }
     let opened = fs::File::options().read(true).write(true).open(DEVICE);
@@ -135,7 +150,7 @@ fn check_installed() -> Result<()> {
 }
 
 /// Starts the program that shows the files, and waits until it does.
-fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Result<Child> {
+fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Result<Daemon> {
     let mut command = Command::new(PROGRAM);
     command.args(["-fg", "-q", "-nosyslog"]);
     if Uid::effective().is_root() {
@@ -147,56 +162,88 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
     // Instead of a kill, after which the folder would stay mounted and dead.
     // SAFETY: between fork and exec, one system call on plain numbers.
     unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
-    let mut daemon = with_password(&mut command, key)?;
+    let mut daemon = Daemon::start(&mut command, key)?;
     let deadline = Instant::now() + PATIENCE;
     while !is_mounted(clear) {
-        if daemon.try_wait()?.is_some() {
-            bail!("{PROGRAM} did not mount: {}", tail(&daemon.wait_with_output()?.stderr));
+        if daemon.child.try_wait()?.is_some() {
+            bail!("{PROGRAM} did not mount: {}", daemon.said());
         }
         if Instant::now() > deadline {
-            end(&mut daemon, clear);
-            bail!("{PROGRAM} did not mount within {} s", PATIENCE.as_secs());
+            daemon.end(clear);
+            bail!("{PROGRAM} did not mount within {} s: {}", PATIENCE.as_secs(), daemon.said());
         }
         thread::sleep(Duration::from_millis(5));
     }
     Ok(daemon)
 }
 
-/// Starts the program and tells it the password where nobody else sees it.
-fn with_password(command: &mut Command, key: &Key) -> Result<Child> {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
-    if let Some(mut input) = child.stdin.take() {
-        // One that has ended tells why itself.
-        let _ = writeln!(input, "{}", key.secret().reveal());
-    }
-    Ok(child)
+/// The program at work.
+#[derive(Debug)]
+struct Daemon {
+    child: Child,
+    /// What it says: a file, since nobody reads while it works, and a pipe that is full would stop it and all who use
+    /// its files.
+    log: File,
 }
 
+impl Daemon {
+    /// Starts the program and tells it the password where nobody else sees it.
+    fn start(command: &mut Command, key: &Key) -> Result<Daemon> {
+        let log = tempfile::tempfile().context("cannot make a log")?;
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log.try_clone()?);
+        environment::clean(command);
+        let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
+        if let Some(mut input) = child.stdin.take() {
+            // One that has ended tells why itself.
+            let _ = writeln!(input, "{}", key.secret().reveal());
+        }
+        Ok(Daemon { child, log })
+    }
+
+    /// What it said, in one line.
+    fn said(&self) -> String {
+        let mut log = &self.log;
+        let mut said = Vec::new();
+        let _ = log.rewind().and_then(|()| log.read_to_end(&mut said));
+        String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Ends the program, which unmounts; where it is stuck, the kernel is asked to let go, which also frees those who
+    /// wait for its files.
+    fn end(&mut self, folder: &Path) {
+        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        if wait_at_most(&mut self.child, END_PATIENCE).is_none() {
+            let_go(folder);
+            let _ = self.child.kill();
+            wait_at_most(&mut self.child, END_PATIENCE);
+        }
+        if is_mounted(folder) {
+            let_go(folder);
+        }
+    }
+}
+
+/// Whether something is mounted there, by the kernel's table: the file system itself, which may be stuck, is not asked.
 fn is_mounted(folder: &Path) -> bool {
-    let device = |path: &Path| fs::metadata(path).map(|data| data.dev()).ok();
-    match (device(folder), folder.parent().and_then(device)) {
-        (Some(own), Some(around)) => own != around,
-        _ => false,
-    }
+    let folder = match (folder.parent().and_then(|parent| parent.canonicalize().ok()), folder.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => folder.to_owned(),
+    };
+    mounts::read().iter().any(|mount| mount.point == folder)
 }
 
-/// Ends the program, which unmounts; where it is stuck, the kernel is asked to let go.
-fn end(daemon: &mut Child, folder: &Path) {
-    let _ = kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGTERM);
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while matches!(daemon.try_wait(), Ok(None)) && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(5));
+/// Unmounts a folder whose program is dead or stuck.
+pub fn let_go(folder: &Path) {
+    if Uid::effective().is_root() {
+        let _ = umount2(folder, MntFlags::MNT_DETACH);
+        return;
     }
-    let _ = daemon.kill();
-    let _ = daemon.wait();
-    if is_mounted(folder) || fs::metadata(folder).is_err() {
-        let _ = Command::new("fusermount3").args(["-uz"]).arg(folder).stderr(Stdio::null()).status();
+    let unmount = Command::new("fusermount3").args(["-uz"]).arg(folder).stderr(Stdio::null()).spawn();
+    if let Ok(mut unmount) = unmount
+        && wait_at_most(&mut unmount, END_PATIENCE).is_none()
+    {
+        let _ = unmount.kill();
     }
-}
-
-fn tail(said: &[u8]) -> String {
-    String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -235,5 +282,21 @@ mod tests {
         let clear = mounted.clear().to_owned();
         drop(mounted);
         assert!(!is_mounted(&clear) && fs::read_dir(&clear).unwrap().next().is_none());
+    }
+    #[test]
+    fn a_program_that_is_stuck_keeps_nobody_waiting() {
+        if let Err(why) = check_installed() {
+            eprintln!("not run: {why:#}");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let key = Key::obtain(None).unwrap();
+        let placement = Placement::choose(None, None).unwrap();
+        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        let daemon = Pid::from_raw(mounted.daemon.child.id().cast_signed());
+        kill(daemon, Signal::SIGSTOP).unwrap();
+        let clear = mounted.clear().to_owned();
+        assert!(within(Duration::from_secs(60), move || drop(mounted)).is_some());
+        assert!(!is_mounted(&clear) && kill(daemon, None).is_err());
     }
 }

@@ -19,7 +19,7 @@ use nix::libc;
 use crate::engine::Contender;
 
 /// The variable that may hold a key.
-const VARIABLE: &str = "DYNO_KEY";
+pub(crate) const VARIABLE: &str = "DYNO_KEY";
 /// How many hexadecimal digits a raw key has: the ciphers all take 256 bits.
 const RAW_DIGITS: usize = 64;
 /// The shortest passphrase, in bytes. Shorter ones are found by trying.

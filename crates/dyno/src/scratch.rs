@@ -5,13 +5,20 @@
 
 use std::env;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
+use crate::file_system;
+use crate::machine::mounts;
+
 const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
+/// No folder takes so long to get its lock.
+const MAKING: Duration = Duration::from_secs(60);
 
 /// A run's temporary folder.
 #[derive(Debug)]
@@ -71,18 +78,34 @@ pub fn default_parent() -> PathBuf {
 }
 
 /// Removes the folders of runs that are dead. What cannot be removed is another user's, and stays.
-fn sweep(parent: &Path) {
+pub fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_scratch = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
         if is_scratch && is_abandoned(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
+            remove(&entry.path());
         }
     }
 }
 
 fn is_abandoned(folder: &Path) -> bool {
-    // A folder without its lock file may be just being made.
-    File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+    match File::open(folder.join(LOCK)) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        // It may be just being made; but where nothing happened for long, its dyno was killed at that, or an earlier
+        // removal stopped halfway.
+        Err(error) => {
+            let changed = || fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok();
+            error.kind() == ErrorKind::NotFound && changed().is_some_and(|age| age > MAKING)
+        }
+    }
+}
+
+/// Removes a dead run's folder. A file system that is still mounted in it would keep it there.
+fn remove(folder: &Path) {
+    let within = mounts::read().into_iter().filter(|mount| mount.point.starts_with(folder));
+    for mount in within.collect::<Vec<_>>().iter().rev() {
+        file_system::let_go(&mount.point);
+    }
+    let _ = fs::remove_dir_all(folder);
 }
 
 #[cfg(test)]
@@ -109,6 +132,19 @@ mod tests {
         File::create(left.join(LOCK)).unwrap();
         let _run = Scratch::create(parent.path()).unwrap();
         assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_folder_that_never_got_its_lock_is_swept_when_it_is_old() {
+        let parent = tempfile::tempdir().unwrap();
+        let [old, new] = ["dyno-scratch-old", "dyno-scratch-new"].map(|name| parent.path().join(name));
+        for folder in [&old, &new] {
+            fs::create_dir(folder).unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - 2 * MAKING;
+        File::open(&old).unwrap().set_modified(long_ago).unwrap();
+        sweep(parent.path());
+        assert!(!old.exists() && new.exists());
     }
 
     #[test]

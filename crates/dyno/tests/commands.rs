@@ -9,7 +9,7 @@ fn a_run_prints_a_table_of_at_most_100_columns_and_keeps_a_file() {
     let place = Place::new();
     let result = place.dyno(&format!("{SMALL} --trials 2 --seed 7")).exits(0).without_panic();
     let result = result.prints("25000".replace("25000", "500 INSERTs in a transaction").as_str());
-    let result = result.prints("power-loss").prints("process-crash").prints("seed 7");
+    let result = result.prints("power-loss").prints("process-crash").prints("Seed 7");
     let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
     let run = place.run_file();
@@ -51,7 +51,7 @@ fn show_takes_the_newest_run() {
     place.dyno("show --published").exits(0).prints("SQLite 2.7.0").prints("other hardware");
     // Figures of another size would be compared with other work.
     place.dyno(&format!("{SMALL} --trials 1 --only 15 -o results/b.json")).exits(0);
-    let result = place.dyno("show --published").exits(0).prints("No published figures");
+    let result = place.dyno("show --published").exits(0).prints("no published figures for these parameters");
     assert!(!result.stdout.contains("SQLite 2.7.0"), "{}", result.stdout);
 }
 
@@ -98,7 +98,7 @@ fn rerun_runs_where_it_ran_before_and_elsewhere_when_told() {
 #[test]
 fn only_runs_what_is_needed() {
     let place = Place::new();
-    place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 tests");
+    place.dyno(&format!("{SMALL} --trials 1 --only 6")).exits(0).prints("geometric mean, 1 test");
     let run = place.run_file();
     let ids: Vec<_> = run["tests"].as_array().unwrap().iter().map(|test| test["id"].clone()).collect();
     assert_eq!(ids, ["2", "5", "6"]);
@@ -136,15 +136,97 @@ fn compare_tells_what_is_slower() {
 #[test]
 fn list_names_what_is_here_and_what_is_missing() {
     let place = Place::new();
-    place.dyno("list").exits(0).prints("speedtest").prints(":wal-normal").prints("3.54");
+    let list = place.dyno("list").exits(0).prints("speedtest").prints("wal-normal").prints("3.54");
+    assert!(list.stdout.lines().count() <= 40, "more than a screen:\n{}", list.stdout);
+    assert!(list.stdout.lines().all(|line| line.chars().count() <= 100), "{}", list.stdout);
     let listing = place.dyno("list --format json").exits(0).json();
-    let sqlite = listing["engines"].as_array().unwrap().iter().find(|e| e["name"] == "sqlite").unwrap();
+    let engines = listing["engines"].as_array().unwrap();
+    // Every engine and suite has its line, and what is missing its command.
+    for engine in engines.iter().filter(|engine| engine["harness"] == false) {
+        let name = engine["name"].as_str().unwrap();
+        assert!(list.stdout.contains(&format!("\n  {name} ")), "{name} is not in:\n{}", list.stdout);
+        for driver in engine["drivers"].as_array().unwrap() {
+            assert!(driver["version"].is_string() != driver["missing"].is_string(), "{driver}");
+            let contender = driver["contender"].as_str().unwrap();
+            let is_missing = list
+                .stdout
+                .split("\nMissing")
+                .nth(1)
+                .is_some_and(|missing| missing.split_whitespace().any(|word| word == contender));
+            assert_eq!(is_missing, driver["missing"].is_string(), "{contender}:\n{}", list.stdout);
+        }
+    }
+    for suite in listing["suites"].as_array().unwrap() {
+        list.stdout.lines().find(|line| line.contains(suite["title"].as_str().unwrap())).unwrap();
+    }
+    let sqlite = engines.iter().find(|engine| engine["name"] == "sqlite").unwrap();
     assert!(sqlite["drivers"][0]["version"].is_string());
     // Every profile claims a level and says why.
     for profile in sqlite["profiles"].as_array().unwrap() {
         assert!(profile["level"].is_string() && !profile["reason"].as_str().unwrap().is_empty(), "{profile}");
         assert!(profile["link"].as_str().unwrap().starts_with("https://"), "{profile}");
     }
+}
+
+#[test]
+fn list_shows_all_of_an_engine_or_a_suite() {
+    let place = Place::new();
+    let engine = place.dyno("list sqlite").exits(0).prints("sqlite:wal-normal").prints("synchronous=NORMAL");
+    let engine = engine.prints("sqlite/c+multirow").prints("sqlite@system").prints("process-crash.");
+    assert!(!engine.stdout.contains("postgres"), "{}", engine.stdout);
+    let json = place.dyno("list sqlite --format json").exits(0).json();
+    assert_eq!((json["engines"].as_array().unwrap().len(), json["suites"].as_array().unwrap().len()), (1, 0));
+    place.dyno("list kv").exits(0).prints("select-blob").prints("n=5000").prints("lmdb:per-commit");
+    place.dyno("list oracle").exits(2).says("no engine and no suite 'oracle'").says("postgres").says("kv");
+}
+
+#[test]
+fn a_runner_that_is_not_built_comes_with_the_command_that_builds_it() {
+    // Its program is where nothing is.
+    let place = Place::with_runner("exit 0");
+    std::fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
+    let list = place.dyno("list").exits(0);
+    let (_, missing) = list.stdout.split_once("\nMissing").unwrap();
+    assert!(missing.contains("  nothing: fake"), "{}", list.stdout);
+    place.dyno("list fake").exits(0).prints("its runner is not built: `nothing` builds it");
+}
+
+#[test]
+fn dyno_alone_says_what_it_is_and_what_to_try() {
+    let place = Place::new();
+    let welcome = place.dyno("").exits(0).prints("dynamometer for database engines");
+    let tries: Vec<&str> = welcome.stdout.lines().filter(|line| line.starts_with("  dyno ")).collect();
+    assert_eq!(tries.len(), 5, "{}", welcome.stdout);
+    // Each is a command that there is.
+    for line in tries {
+        let command = line.split_whitespace().nth(1).unwrap();
+        place.dyno(&format!("{command} --help")).exits(0).prints("Example");
+    }
+}
+
+#[test]
+fn run_without_a_suite_offers_the_suites() {
+    let place = Place::new();
+    let offer = place.dyno("run").exits(2).says("name a suite").says("Fifteen tests").says("Key-value work");
+    let mut suites = std::fs::read_dir(crate::common::repository().join("suites")).unwrap();
+    assert!(suites.all(|suite| {
+        let name = suite.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        offer.stderr.contains(&format!("\n  {name} "))
+    }));
+    assert!(!place.path("results").exists());
+}
+
+#[test]
+fn notes_that_most_readers_do_not_need_are_shown_when_asked_for() {
+    let place = Place::new();
+    let brief = place.dyno(&format!("{SMALL} --trials 1 --only 15 -o run.json")).exits(0);
+    let settings = "journal_mode=DELETE";
+    assert!(!brief.stdout.contains(settings), "{}", brief.stdout);
+    let brief = brief.prints("dyno show --notes").prints("Measured: sqlite 3.");
+    let full = place.dyno("show run.json --notes").exits(0).prints(settings).prints("Survives power-loss");
+    assert!(full.stdout.lines().count() > brief.stdout.lines().count(), "{}", full.stdout);
+    // The page keeps all of it.
+    place.dyno("show run.json --format markdown").exits(0).prints("Measuring itself takes at most");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Place, processes_with, wait_for};
+use crate::common::{Place, SharedMemory, processes_with, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
 use dyno::server::{Installation, PrivateServer};
@@ -165,6 +165,7 @@ fn a_server_that_cannot_be_reached_costs_the_others_nothing() {
     let arguments = "run speedtest --scale 0.02 --only 15 --trials 1 --quiet --with sqlite -o run.json --url";
     let result = place.dyno(&format!("{arguments} {url}")).exits(3).without_panic();
     let result = result.prints("Failed: 2 of 2 trials of postgres://nobody@127.0.0.1:1/postgres");
+    assert!(!result.stderr.contains("may be left"), "nothing was made: {}", result.stderr);
     assert!(!format!("{}{}", result.stdout, result.stderr).contains(PASSWORD), "{}", result.stdout);
     for bad in ["oracle://x", "postgres://u:Sesame-0pen!@h:port/db", "nonsense"] {
         let result = place.dyno(&format!("{arguments} {bad}")).exits(2).says("URL");
@@ -181,9 +182,13 @@ fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
     let data = place.path("data").display().to_string();
     let server = || processes_with(&data).into_iter().find(|pid| is_working_server(*pid));
     wait_for("a trial on the server", 60, || server().is_some());
-    kill(Pid::from_raw(server().unwrap() as i32), Signal::SIGKILL).unwrap();
+    let process = server().unwrap();
+    let memory = SharedMemory::of(process);
+    assert!(memory.is_there());
+    kill(Pid::from_raw(process as i32), Signal::SIGKILL).unwrap();
     let output = child.wait_with_output().unwrap();
     let result = crate::common::Result::from(output).exits(3).without_panic();
+    assert!(!memory.is_there(), "{memory:?}");
     // The trial failed, the server was started again, and the other contender lost nothing.
     result.prints("Failed: 1 of 3 trials of postgres").prints("the server was killed by SIGKILL");
     place.assert_clean();

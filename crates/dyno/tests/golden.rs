@@ -33,6 +33,8 @@ fn the_outputs_of_a_run_are_as_they_were() {
     let result = place.dyno(&format!("show {run} --published --costs")).exits(0);
     assert_golden("published.txt", &result.stdout);
     assert!(result.stdout.lines().all(|line| line.chars().count() <= 100), "{}", result.stdout);
+    let result = place.dyno(&format!("show {run} --notes")).exits(0);
+    assert_golden("notes.txt", &result.stdout);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::common::{Place, Result, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
 use dyno::server::{Installation, PrivateServer};
-use dyno_protocol::Build;
+use dyno_protocol::{Build, Setting};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -130,7 +130,7 @@ fn a_late_value_that_contradicts_the_types_changes_them() {
     (0..400_000).for_each(|number| text += &format!("{number},1\n"));
     text += "007,2.5\n";
     place.write("late.csv", &text);
-    import(&place, "late.csv --into a.db").exits(0).prints("400001 rows").prints("read again");
+    import(&place, "late.csv --into a.db").exits(0).prints("400001 rows").prints("read the file again");
     let sql = "SELECT typeof(n), typeof(x), count(*), min(n) FROM late GROUP BY 1, 2";
     assert_eq!(query(&place.path("a.db"), sql), json!([["text", "real", 400_001, "0"]]));
     // What cannot be read again is long enough to reach beyond the beginning.
@@ -444,13 +444,17 @@ fn any_table_of_texts_comes_back_as_it_was() {
 /// installed.
 struct Server {
     url: String,
-    _server: PrivateServer,
+    server: PrivateServer,
     _scratch: Scratch,
     _folder: tempfile::TempDir,
 }
 
 impl Server {
     fn start(engine: &str) -> Option<Server> {
+        Server::start_with(engine, &[])
+    }
+
+    fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
         let installation = match Installation::find(engine, &Build::System) {
             Ok(installation) => installation,
             Err(error) => {
@@ -465,7 +469,7 @@ impl Server {
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap();
         let placement = Placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, &[], run, &placement).unwrap();
+        let server = PrivateServer::start(&installation, settings, run, &placement).unwrap();
         let at = server.connection("");
         let url = match engine {
             "postgres" => {
@@ -473,7 +477,7 @@ impl Server {
             }
             _ => format!("{engine}://{}@/mysql?socket={}", at.user, at.host),
         };
-        Some(Server { url, _server: server, _scratch: scratch, _folder: folder })
+        Some(Server { url, server, _scratch: scratch, _folder: folder })
     }
 }
 
@@ -564,6 +568,24 @@ fn one_connection_or_many_load_the_same_rows() {
     let refused = Result::from(place.command().args(sqlite).output().unwrap()).without_panic();
     refused.exits(2).says("--connections is for a new table of PostgreSQL");
     assert!(!place.path("app.db").exists());
+}
+
+#[test]
+fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
+    let settings = [("log_statement", "all"), ("log_line_prefix", "")];
+    let settings = settings.map(|(name, value)| Setting { name: name.into(), value: value.into() });
+    let Some(server) = Server::start_with("postgres", &settings) else { return };
+    let place = Place::new();
+    // The last row makes the types of the others wrong.
+    let rows: String = (0..400_000).map(|row| format!("{row}\n")).collect();
+    place.write("rows.csv", &format!("n\n{rows}late\n"));
+    let arguments = ["import", "rows.csv", "--connections", "2", "--into", &server.url];
+    let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
+    result.exits(0).prints("read again");
+    let log = fs::read_to_string(server.server.folder().join("log")).unwrap();
+    let (_, after) = log.split_once("statement: ROLLBACK").expect("the first attempt is taken back");
+    let (between, _) = after.split_once("CREATE TABLE").expect("there is a second attempt");
+    assert!(between.contains("statement: RESET synchronous_commit"), "{between}");
 }
 
 #[test]

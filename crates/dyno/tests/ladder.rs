@@ -14,7 +14,8 @@ fn every_rung_leaves_the_same_table() {
     let place = Place::new();
     let result = place.dyno("run import --rows 3K --trials 1 --quiet -o run.json").exits(0).without_panic();
     let result = result.prints("worst").prints("index last").prints("file beside").prints("published");
-    let result = result.prints("920k/s").prints("Stack Overflow").prints("~ only the first operations");
+    let result =
+        result.prints("920k/s").prints("Stack Overflow").prints("~ dyno timed only the first operations");
     let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
 

@@ -22,6 +22,7 @@ mod python;
 mod report;
 mod report_views;
 mod rig;
+mod runaways;
 mod server_import;
 mod server_ladder;
 mod server_rows;

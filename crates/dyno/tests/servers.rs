@@ -14,6 +14,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::common::SharedMemory;
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
 use dyno::server::{Installation, PrivateServer, ServerPool, install, installed};
@@ -250,6 +251,44 @@ fn a_server_does_not_outlive_a_killed_dyno() {
         );
         drop(Scratch::create(place.path()).unwrap());
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
+    for choice in servers().into_iter().filter(|choice| choice.0 == "postgres") {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
+        let held = holder.next().unwrap();
+        let memory = SharedMemory::of(held.process);
+        // Nobody is left who could clean up: the guard, the server and its children, the dyno.
+        let guards = descendants(holder.child.id());
+        for process in descendants(held.process).into_iter().chain([held.process]).chain(guards) {
+            let _ = kill(Pid::from_raw(process.cast_signed()), Signal::SIGKILL);
+        }
+        holder.kill();
+        assert!(memory.is_there());
+        let run = ["run", "speedtest", "--scale", "0.02", "--only", "15", "--trials", "1", "--quiet"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+        command.args(run).current_dir(place.path()).env("TMPDIR", place.path());
+        let output = command.env("XDG_CACHE_HOME", cache.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!memory.is_there(), "{memory:?}");
+        assert_eq!(fs::read_dir(cache.path().join("dyno/segments")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_cache_is_rid_of_what_a_killed_dyno_left_in_it() {
+    for choice in servers() {
+        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        Holder::start(choice, place.path(), cache.path(), "", None).release();
+        let left = cache.path().join("dyno/servers/dyno-scratch-dead");
+        fs::create_dir(&left).unwrap();
+        File::create(left.join("lock")).unwrap();
+        // This one finds what it needs and makes nothing.
+        Holder::start(choice, place.path(), cache.path(), "", None).release();
+        assert!(!left.exists());
     }
 }
 

@@ -65,9 +65,9 @@ impl Plan {
                 Packing::Zstd => "zstd",
             },
             existing => match self.existing {
-                Existing::Create => "is made",
-                Existing::Append => "is there; rows come to it",
-                Existing::Replace => "is there and is replaced",
+                Existing::Create => "is new",
+                Existing::Append => "exists; dyno adds the rows",
+                Existing::Replace => "exists; dyno replaces it",
             },
             statements => self.statements(),
             reasons => self.target().reasons(),
@@ -89,7 +89,7 @@ fn explained(column: &Column, nulls: &[String]) -> Value {
     let why = if column.inferred {
         "inferred: every value prints as it stands in the file"
     } else {
-        "as asked, or as the table has it"
+        "as you asked, or as the table has it"
     };
     context! { name => &column.name, declared => &column.declared, why, python, c, nulls => nulls.join(", ") }
 }

@@ -6,9 +6,13 @@
 //! none; numbers are never rounded, text is never cut.
 
 mod batch;
+mod chunks;
+mod convert;
 mod encoding;
 mod error;
 mod explain;
+mod fields;
+mod fill;
 mod guess;
 mod infer;
 #[cfg(feature = "parquet")]
@@ -30,7 +34,7 @@ mod value;
 
 pub use error::{BadInput, Interrupted};
 pub use pipeline::{Rows, Waits, Watch};
-pub use plan::{Plan, Report};
+pub use plan::{Course, Plan, Report};
 pub use rejects::OnError;
 pub use request::{IfExists, Request};
 pub use safety::{Reached, Safety};

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Result, anyhow};
 
 use crate::batch::{Batch, Cell};
+use crate::convert::{Converter, Wrong};
 use crate::error::BadRow;
+use crate::fields::{Fields, fields_of};
 use crate::pipeline::Sender;
 use crate::records::{Record, Records};
 use crate::rejects::Rejects;
-use crate::value::{Kind, Value, read};
+use crate::value::{Kind, Value};
 
 /// What the parser needs to know of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,10 +61,8 @@ impl Input {
 pub struct Parser {
     /// Where they come from.
     pub input: Input,
-    /// The columns, in the file's order.
-    pub columns: Vec<Wanted>,
-    /// Spellings of NULL.
-    pub nulls: Vec<Vec<u8>>,
+    /// What they are held against.
+    pub converter: Converter,
     /// Whether numbers are wanted as numbers, or as the text that they have.
     pub typed: bool,
     /// Whether a text may hold a zero byte.
@@ -74,15 +74,17 @@ pub struct Parser {
 impl Parser {
     /// Parses to the end of the file, or until nobody takes the batches any more.
     pub fn run(mut self, sender: &Sender) -> Result<()> {
-        let mut ends = vec![0; self.columns.len() + 1];
-        let Some(mut batch) = sender.empty(self.columns.len()) else { return Ok(()) };
+        let columns = self.converter.columns.len();
+        let (mut ends, mut fields) = (vec![0; columns + 1], Vec::new());
+        let Some(mut batch) = sender.empty(columns) else { return Ok(()) };
         loop {
             let used = batch.used;
             let Some(record) = self.input.read(&mut batch.text, used, &mut ends)? else { break };
-            self.add(&mut batch, record, &ends)?;
+            fields_of(&ends[..record.fields], &mut fields);
+            self.add(&mut batch, record, &fields)?;
             if batch.is_full() {
                 sender.send(batch);
-                let Some(next) = sender.empty(self.columns.len()) else { return Ok(()) };
+                let Some(next) = sender.empty(columns) else { return Ok(()) };
                 batch = next;
             }
         }
@@ -93,56 +95,34 @@ impl Parser {
     }
 
     /// Adds a record to a batch, or takes it back and rejects it.
-    fn add(&self, batch: &mut Batch, record: Record, ends: &[usize]) -> Result<()> {
+    fn add(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<()> {
         let cells = batch.cells.len();
-        match self.convert(batch, record, ends) {
+        match self.convert(batch, record, fields) {
             Ok(()) => {
                 batch.used += record.length;
                 batch.lines.push(record.line);
                 Ok(())
             }
-            Err((column, reason)) => {
+            Err(wrong) => {
                 batch.cells.truncate(cells);
-                self.reject(batch, record, &ends[..record.fields], column, reason)
+                self.reject(batch, record, fields, wrong)
             }
         }
     }
 
-    /// The error is the column and what is wrong with it.
     #[inline]
-    fn convert(
-        &self,
-        batch: &mut Batch,
-        record: Record,
-        ends: &[usize],
-    ) -> Result<(), (Option<usize>, String)> {
-        if record.fields != self.columns.len() {
-            return Err((None, format!("has {} fields, not {}", record.fields, self.columns.len())));
-        }
-        let start = batch.used;
-        let text = &batch.text[start..start + record.length];
-        let (is_ascii, is_null) = (text.is_ascii(), self.input.nulls());
-        let mut from = 0;
-        for (column, (wanted, &end)) in self.columns.iter().zip(ends).enumerate() {
-            let field = &text[from..end];
-            let is_null = is_null.get(column) == Some(&true)
-                || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field);
-            let value = if is_null {
-                Value::Null
-            } else {
-                read(wanted.kind, field).map_err(|reason| (Some(column), reason))?
-            };
-            if !is_ascii && std::str::from_utf8(field).is_err() {
-                return Err((Some(column), "is not UTF-8; --encoding names another encoding".into()));
-            }
-            batch.cells.push(match value {
+    fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), Wrong> {
+        let start = batch.used as u32;
+        let text = &batch.text[batch.used..batch.used + record.length];
+        let cells = &mut batch.cells;
+        self.converter.convert(text, fields, text.is_ascii(), self.input.nulls(), |value, (from, to)| {
+            cells.push(match value {
                 Value::Null => Cell::Null,
                 Value::Integer(number) if self.typed => Cell::Integer(number),
                 Value::Real(number) if self.typed => Cell::Real(number),
-                _ => Cell::Text((start + from) as u32, (end - from) as u32),
+                _ => Cell::Text(start + from, to - from),
             });
-            from = end;
-        }
+        })?;
         if !self.zeros && text.contains(&0) {
             return Err((None, "holds a zero byte, which the server does not store".into()));
         }
@@ -150,28 +130,10 @@ impl Parser {
     }
 
     #[cold]
-    fn reject(
-        &self,
-        batch: &Batch,
-        record: Record,
-        ends: &[usize],
-        column: Option<usize>,
-        reason: String,
-    ) -> Result<()> {
+    fn reject(&self, batch: &Batch, record: Record, fields: &Fields, wrong: Wrong) -> Result<()> {
         let text = &batch.text[batch.used..][..record.length];
-        let mut from = 0;
-        let fields: Vec<&[u8]> =
-            ends.iter().map(|&end| &text[std::mem::replace(&mut from, end)..end]).collect();
-        let shown = match column {
-            Some(column) => fields[column].to_vec(),
-            None => fields.join(&b", "[..]),
-        };
-        let name = column.map(|column| self.columns[column].name.clone());
-        let is_type = column.is_some_and(|column| read(self.columns[column].kind, fields[column]).is_err());
-        let bad = BadRow { line: record.line, column: name, reason, text: shown };
-        if is_type && column.is_some_and(|column| self.columns[column].inferred) {
-            return Err(Contradiction(bad).into());
-        }
+        let fields: Vec<&[u8]> = fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
+        let bad = self.converter.bad(record.line, &fields, wrong)?;
         self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &fields)
     }
 }

@@ -8,7 +8,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use crate::error::Input;
 
 /// Longest record, bytes: more is what an unclosed quote swallows.
-const LONGEST: usize = 128 << 20;
+pub const LONGEST: usize = 128 << 20;
 
 /// How the text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,19 @@ pub struct Record {
 impl Records {
     /// Records from here on; `name` is what messages call the file.
     pub fn new(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String) -> Records {
-        let core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        Records::from_line(text, dialect, name, 1)
+    }
+
+    /// The same where the text begins on a later line of the file.
+    pub fn from_line(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String, line: u64) -> Records {
+        let mut core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        core.set_line(line);
         Records { text, core, name, ended: false }
+    }
+
+    /// What is left of the text, and the line on which it begins.
+    pub fn into_rest(self) -> (Box<dyn BufRead + Send>, u64) {
+        (self.text, self.core.line())
     }
 
     /// Reads a record into `buffer` from `start` on; `ends` are relative to `start`. `None` at the end.
@@ -107,7 +118,7 @@ fn unclosed<T>(line: u64, name: &str) -> Result<T> {
     )
 }
 
-fn too_long<T>(line: u64, name: &str) -> Result<T> {
+pub fn too_long<T>(line: u64, name: &str) -> Result<T> {
     bail!(
         "{name}:{line}: the record that begins here is longer than {} MiB; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
         LONGEST >> 20

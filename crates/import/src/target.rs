@@ -1,9 +1,11 @@
 //! Where rows go: what an import needs of a database.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use sqlite_pages::Pages;
 
 use crate::explain::{Program, literal};
-use crate::pipeline::Rows;
+use crate::fill::Filled;
+use crate::pipeline::{Rows, Watch};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
 
@@ -43,6 +45,22 @@ pub trait Target {
     /// What those templates need to know besides what every import has.
     fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
         minijinja::context! {}
+    }
+    /// Whether a table is written by [`Target::build`]: then no statement takes its rows.
+    fn builds(&self, _table: &Table, _existing: Existing) -> bool {
+        false
+    }
+    /// Makes a database of the table whose pages `fill` writes.
+    ///
+    /// # Errors
+    /// Nothing was loaded.
+    fn build(
+        &mut self,
+        _table: &Table,
+        _watch: &dyn Watch,
+        _fill: &dyn Fn(&Pages) -> Result<Filled>,
+    ) -> Result<Reached> {
+        bail!("this database's pages are not written by dyno")
     }
     /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did.
     ///

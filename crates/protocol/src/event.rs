@@ -91,7 +91,7 @@ pub struct Sample {
     pub device_written_bytes: u64,
     /// Largest resident memory of the process during the test.
     pub peak_memory_bytes: u64,
-    /// Size of all files of the database after the test.
+    /// Size of all files of the database after the test, holes left out, in bytes; of a server's what it says.
     pub database_bytes: u64,
     /// What the server's processes cost; absent for engines within the runner's own process and for
     /// servers that cannot be looked at.

@@ -63,7 +63,7 @@ pub use rows::{Load, MappedRows, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
 pub use transactions::{LARGEST, Transactions, in_transactions};
-pub use trial::quote;
+pub use trial::{file_bytes, quote};
 
 use std::ffi::CStr;
 

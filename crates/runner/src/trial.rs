@@ -1,7 +1,7 @@
 //! One trial: the tests of a job in order, each between two readings of the clock.
 
 use std::ffi::CString;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -126,18 +126,45 @@ pub fn quote(sql: &str) -> String {
     }
 }
 
-/// The sizes of all files in a folder and below. A file that goes away meanwhile counts nothing, and so
-/// do holes, which some engines leave at the end of a file.
+/// What a file counts in a database's size: its length without holes, since engines make files longer than what is in
+/// them.
+pub fn file_bytes(file: &Metadata) -> u64 {
+    file.len().min(file.blocks() * BLOCK)
+}
+
+/// The sizes of all files in a folder and below. A file that goes away meanwhile counts nothing.
 fn folder_bytes(folder: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         sum += match entry.metadata() {
             Ok(data) if data.is_dir() => folder_bytes(&entry.path())?,
-            Ok(data) => data.len().min(data.blocks() * BLOCK),
+            Ok(data) => file_bytes(&data),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error) => return Err(error),
         };
     }
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn holes_are_no_part_of_a_database() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("below")).unwrap();
+        fs::write(folder.path().join("below/short"), "12345").unwrap();
+        let sparse = File::create(folder.path().join("sparse")).unwrap();
+        sparse.write_all_at(&[7; 4096], 0).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        sparse.sync_all().unwrap();
+        let bytes = folder_bytes(folder.path()).unwrap();
+        // A file system may give a file more blocks than were written, but not a gigabyte.
+        assert!((4096 + 5..1 << 20).contains(&bytes), "{bytes}");
+    }
 }

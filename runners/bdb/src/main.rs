@@ -18,7 +18,8 @@ use std::ptr;
 use anyhow::{Error, Result, bail};
 use dyno_protocol::{Hello, Job, PROTOCOL, Store};
 use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, in_transactions,
+    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, file_bytes,
+    in_transactions,
 };
 
 use api::{Api, Cursor, Db, Dbt};
@@ -60,13 +61,13 @@ impl Driver for BerkeleyDb {
         Ok((BerkeleyDb { databases, db: ptr::null_mut(), folder: job.directory.clone() }, hello))
     }
 
-    /// Databases and logs, without the memory that an environment maps to files.
+    /// Databases and logs, holes left out, without the memory that an environment maps to files.
     fn database_bytes(&mut self) -> Result<Option<u64>> {
         let mut sum = 0;
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if !entry.file_name().to_string_lossy().starts_with(REGION) {
-                sum += entry.metadata()?.len();
+                sum += file_bytes(&entry.metadata()?);
             }
         }
         Ok(Some(sum))
@@ -118,9 +119,11 @@ impl KeyValue for BerkeleyDb {
     fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
         let scanned = self.cursor(|databases, cursor| {
             let (mut key, mut value) = (Dbt::EMPTY, Dbt::EMPTY);
-            while step(databases, cursor, &mut key, &mut value, api::NEXT)? {
-                // SAFETY: the library has just filled both and is not called meanwhile.
-                unsafe { visit(key.bytes(), value.bytes()) };
+            // SAFETY: the cursor is open; the library has just filled both and is not called meanwhile.
+            unsafe {
+                while step(databases, cursor, &mut key, &mut value, api::NEXT)? {
+                    visit(key.bytes(), value.bytes());
+                }
             }
             Ok(())
         });
@@ -134,12 +137,15 @@ impl KeyValue for BerkeleyDb {
                 watch.operation(|| {
                     let (mut key, mut value) = (Dbt::of(bytes), Dbt::EMPTY);
                     let mut left = length;
-                    let mut there =
-                        left > 0 && step(databases, cursor, &mut key, &mut value, api::SET_RANGE)?;
-                    while there {
-                        found.add(value.size as usize);
-                        left -= 1;
-                        there = left > 0 && step(databases, cursor, &mut key, &mut value, api::NEXT)?;
+                    // SAFETY: the cursor is open, and the key is the one to look for.
+                    unsafe {
+                        let mut there =
+                            left > 0 && step(databases, cursor, &mut key, &mut value, api::SET_RANGE)?;
+                        while there {
+                            found.add(value.size as usize);
+                            left -= 1;
+                            there = left > 0 && step(databases, cursor, &mut key, &mut value, api::NEXT)?;
+                        }
                     }
                     Ok::<_, Error>(())
                 })?;
@@ -188,9 +194,18 @@ impl BerkeleyDb {
 }
 
 /// Moves a cursor. Whether there is a pair, which `key` and `value` then are.
+///
+/// # Safety
+/// The cursor is open, and `key` holds a key where `to` wants one.
 #[inline]
-fn step(databases: &Databases, cursor: *mut Cursor, key: &mut Dbt, value: &mut Dbt, to: u32) -> Result<bool> {
-    // SAFETY: the cursor is open; `key` holds a key where `to` wants one.
+unsafe fn step(
+    databases: &Databases,
+    cursor: *mut Cursor,
+    key: &mut Dbt,
+    value: &mut Dbt,
+    to: u32,
+) -> Result<bool> {
+    // SAFETY: as the caller promises.
     match unsafe { Cursor::get(cursor, key, value, to) } {
         0 => Ok(true),
         api::NOTFOUND => Ok(false),

@@ -88,15 +88,18 @@ impl Environment {
     }
 
     /// Does something with a cursor.
+    ///
+    /// # Safety
+    /// The transaction is open.
     #[inline]
-    pub fn cursor<T>(
+    pub unsafe fn cursor<T>(
         &self,
         transaction: *mut Txn,
         dbi: Dbi,
         work: impl FnOnce(*mut Cursor) -> Result<T>,
     ) -> Result<T> {
         let mut cursor = ptr::null_mut();
-        // SAFETY: the transaction is open; the cursor is closed once, before the transaction ends.
+        // SAFETY: as the caller promises; the cursor is closed once, before the transaction ends.
         unsafe {
             self.check((self.api.cursor_open)(transaction, dbi, &mut cursor))?;
             let result = work(cursor);
@@ -106,9 +109,18 @@ impl Environment {
     }
 
     /// Moves a cursor. Whether there is a pair, which `key` and `value` then are.
+    ///
+    /// # Safety
+    /// The cursor is open, and `key` holds a key where `to` wants one.
     #[inline]
-    pub fn step(&self, cursor: *mut Cursor, key: &mut Val, value: &mut Val, to: c_int) -> Result<bool> {
-        // SAFETY: the cursor is open; `key` holds a key where `to` wants one.
+    pub unsafe fn step(
+        &self,
+        cursor: *mut Cursor,
+        key: &mut Val,
+        value: &mut Val,
+        to: c_int,
+    ) -> Result<bool> {
+        // SAFETY: as the caller promises.
         match unsafe { (self.api.cursor_get)(cursor, key, value, to) } {
             0 => Ok(true),
             api::NOTFOUND => Ok(false),

@@ -117,17 +117,21 @@ impl KeyValue for Lmdb {
     fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
         let (env, dbi, keys) = (&self.environment, self.dbi, self.keys);
         let scanned = env.read(|transaction| {
-            env.cursor(transaction, dbi, |cursor| {
+            let visit_all = |cursor| {
                 let (mut key, mut value) = (Val::EMPTY, Val::EMPTY);
                 let mut number = [0; 8];
-                let mut there = env.step(cursor, &mut key, &mut value, api::FIRST)?;
-                while there {
-                    // SAFETY: the cursor stands on this pair until its next step.
-                    unsafe { visit(keys.decode(key.bytes(), &mut number), value.bytes()) };
-                    there = env.step(cursor, &mut key, &mut value, api::NEXT)?;
+                // SAFETY: the cursor is open and stands on a pair until its next step.
+                unsafe {
+                    let mut there = env.step(cursor, &mut key, &mut value, api::FIRST)?;
+                    while there {
+                        visit(keys.decode(key.bytes(), &mut number), value.bytes());
+                        there = env.step(cursor, &mut key, &mut value, api::NEXT)?;
+                    }
                 }
                 Ok(())
-            })
+            };
+            // SAFETY: the transaction is open.
+            unsafe { env.cursor(transaction, dbi, visit_all) }
         });
         Ok(scanned?)
     }
@@ -135,24 +139,30 @@ impl KeyValue for Lmdb {
     fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
         let (env, dbi, kind) = (&self.environment, self.dbi, self.keys);
         let found = env.read(|transaction| {
-            env.cursor(transaction, dbi, |cursor| {
+            let look_up = |cursor| {
                 let mut found = Found::default();
                 for bytes in keys.iter() {
                     watch.operation(|| {
                         let mut number = 0;
                         let (mut key, mut value) = (kind.encode(bytes, &mut number)?, Val::EMPTY);
                         let mut left = length;
-                        let mut there = left > 0 && env.step(cursor, &mut key, &mut value, api::SET_RANGE)?;
-                        while there {
-                            found.add(value.size);
-                            left -= 1;
-                            there = left > 0 && env.step(cursor, &mut key, &mut value, api::NEXT)?;
+                        // SAFETY: the cursor is open, and the key is the one to look for.
+                        unsafe {
+                            let mut there =
+                                left > 0 && env.step(cursor, &mut key, &mut value, api::SET_RANGE)?;
+                            while there {
+                                found.add(value.size);
+                                left -= 1;
+                                there = left > 0 && env.step(cursor, &mut key, &mut value, api::NEXT)?;
+                            }
                         }
                         Ok::<_, Error>(())
                     })?;
                 }
                 Ok(found)
-            })
+            };
+            // SAFETY: the transaction is open.
+            unsafe { env.cursor(transaction, dbi, look_up) }
         });
         Ok(found?)
     }

@@ -62,7 +62,10 @@ impl Connection {
         )
     }
 
-    fn import_preparer<'a>(&'a self, import: &'a Import) -> impl Fn(u64) -> Result<Statement> + 'a {
+    fn import_preparer<'a, 'v>(
+        &'a self,
+        import: &'a Import<'v>,
+    ) -> impl Fn(u64) -> Result<Statement<'v>> + 'a {
         let columns = import.columns.iter().map(|column| (column.name.as_str(), column.kind));
         move |rows| Statement::prepare(self, import.table, columns.clone(), rows)
     }

@@ -111,7 +111,7 @@ impl Connection {
         )
     }
 
-    fn preparer<'a>(&'a self, load: &'a Load) -> impl Fn(u64) -> Result<Statement> + 'a {
+    fn preparer<'a>(&'a self, load: &'a Load) -> impl Fn(u64) -> Result<Statement<'a>> + 'a {
         let columns = load.names().map(|name| (name, FieldKind::Text));
         move |rows| Statement::prepare(self, load.table, columns.clone(), rows)
     }

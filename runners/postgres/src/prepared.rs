@@ -1,6 +1,7 @@
 //! Prepared inserts: executed one by one, or sent through a pipeline.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
@@ -24,24 +25,25 @@ const TEXT_FORMAT: c_int = 0;
 const TEXT: c_uint = 25;
 const INTEGER: c_uint = 23;
 
-/// A prepared INSERT with room for its values.
-pub struct Statement {
+/// A prepared INSERT with room for its values, which are texts that live as long as `'v`.
+pub struct Statement<'v> {
     name: CString,
     values: Vec<*const c_char>,
     lengths: Vec<c_int>,
     formats: Vec<c_int>,
     /// What values point to that are numbers.
     numbers: Vec<[u8; 4]>,
+    texts: PhantomData<&'v [u8]>,
 }
 
-impl Statement {
+impl<'v> Statement<'v> {
     /// Prepares one for so many rows.
     pub fn prepare<'a>(
         connection: &Connection,
         table: &str,
         columns: impl ExactSizeIterator<Item = (&'a str, FieldKind)> + Clone,
         rows: u64,
-    ) -> Result<Statement> {
+    ) -> Result<Statement<'v>> {
         let names = columns.clone().map(|(name, _)| name);
         let sql = CString::new(insert_text(table, names, rows, |number| format!("${number}")))?;
         let cells = rows as usize * columns.len();
@@ -55,19 +57,25 @@ impl Statement {
             lengths: vec![0; cells],
             formats: vec![BINARY; cells],
             numbers: vec![[0; 4]; cells],
+            texts: PhantomData,
         })
     }
 
     /// Takes the text at a place where it lies.
     #[inline]
-    pub fn bind_text(&mut self, place: usize, text: &[u8]) {
+    pub fn bind_text(&mut self, place: usize, text: &'v [u8]) {
         self.values[place] = text.as_ptr().cast();
         self.lengths[place] = text.len() as c_int;
     }
 
     /// Takes the fields of a record, the one at a place among those of the statement.
     #[inline]
-    pub fn bind_fields(&mut self, record: usize, fields: &[&[u8]], columns: &[FileColumn]) -> Result<()> {
+    pub fn bind_fields(
+        &mut self,
+        record: usize,
+        fields: &[&'v [u8]],
+        columns: &[FileColumn],
+    ) -> Result<()> {
         for ((place, field), column) in (record * columns.len()..).zip(fields).zip(columns) {
             match column.kind {
                 FieldKind::Text => self.bind_text(place, field),
@@ -159,11 +167,11 @@ impl<'a> Pipeline<'a> {
 
     /// Sends rows by a call each, of which `bind` gives the statement the values, then reads their results.
     /// libpq takes in what the server answers meanwhile, so that neither waits for the other for ever.
-    pub fn insert(
+    pub fn insert<'v>(
         &self,
-        statement: &mut Statement,
+        statement: &mut Statement<'v>,
         rows: Range<u64>,
-        mut bind: impl FnMut(&mut Statement, u64) -> Result<(), Failure>,
+        mut bind: impl FnMut(&mut Statement<'v>, u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (api, raw) = (self.connection.api(), self.connection.raw());
         let done = |code: c_int| if code == 1 { Ok(()) } else { Err(self.connection.trouble()) };

@@ -3,11 +3,13 @@
 import io
 import json
 import os
+import tempfile
 import threading
 import time
 import unittest
 import zlib
 from decimal import Decimal
+from pathlib import Path
 
 from dyno_runner.contract import Setting
 from dyno_runner.counters import Counters, number_after, wait_of
@@ -24,9 +26,22 @@ from dyno_runner.failure import Failure
 from dyno_runner.inputs import RowFile
 from dyno_runner.server_cost import Stat, tree
 from dyno_runner.server_cost import parse as parse_stat
+from dyno_runner.trial import folder_bytes
 from dyno_runner.values import to_json
 
 from .support import Place, cells_of
+
+
+class Sizes(unittest.TestCase):
+    def test_holes_are_no_part_of_a_database(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "below"))
+            Path(folder, "below", "short").write_bytes(b"12345")
+            sparse = Path(folder, "sparse")
+            sparse.write_bytes(b"7" * 4096)
+            os.truncate(sparse, 1 << 30)
+            # A file system may give a file more blocks than were written, but not a gigabyte.
+            self.assertTrue(4096 + 5 <= folder_bytes(Path(folder)) < 1 << 20)
 
 
 class Values(unittest.TestCase):

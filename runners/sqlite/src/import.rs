@@ -96,7 +96,7 @@ fn by_statement<'a>(
     bind: impl Fn(&Prepared<'a>, c_int, &'a [u8], FieldKind) -> Result<()>,
 ) -> Result<(), Failure> {
     let columns = import.columns.iter().map(|column| column.name.as_str());
-    let statement = Prepared::new(connection, &insert_text(import.table, columns, 1)?)?;
+    let mut statement = Prepared::new(connection, &insert_text(import.table, columns, 1)?)?;
     insert(connection, import, |fields| {
         for ((place, field), column) in (1..).zip(fields).zip(import.columns) {
             bind(&statement, place, field, column.kind)?;
@@ -142,12 +142,12 @@ fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), 
     let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
     let together = ROWS.min(PARAMETERS / width).min(transaction).max(1);
     let columns = || import.columns.iter().map(|column| column.name.as_str());
-    let many = Prepared::new(connection, &insert_text(import.table, columns(), together)?)?;
-    let single = Prepared::new(connection, &insert_text(import.table, columns(), 1)?)?;
+    let mut many = Prepared::new(connection, &insert_text(import.table, columns(), together)?)?;
+    let mut single = Prepared::new(connection, &insert_text(import.table, columns(), 1)?)?;
     let mut transactions = Transactions::new(connection, import.per_commit)?;
     let mut reader = import.reader();
     let mut pending: Vec<&[u8]> = Vec::with_capacity(together * width);
-    let mut execute = |statement: &Prepared<'a>, fields: &[&'a [u8]], first: u64| {
+    let mut execute = |statement: &mut Prepared<'a>, fields: &[&'a [u8]], first: u64| {
         let mut group = || {
             transactions.before()?;
             for (place, field) in (1..).zip(fields) {
@@ -162,13 +162,13 @@ fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), 
     while let Some(fields) = reader.next()? {
         pending.extend_from_slice(fields);
         if pending.len() == pending.capacity() {
-            execute(&many, &pending, first)?;
+            execute(&mut many, &pending, first)?;
             first += together as u64;
             pending.clear();
         }
     }
     for fields in pending.chunks(width) {
-        execute(&single, fields, first)?;
+        execute(&mut single, fields, first)?;
         first += 1;
     }
     Ok(transactions.finish()?)

@@ -35,7 +35,7 @@ impl KeyValue for Sqlite {
             true => format!("UPDATE {table} SET v = ?2 WHERE k = ?1"),
         };
         let before = connection.total_changes();
-        let statement = Prepared::new(connection, &text(sql)?)?;
+        let mut statement = Prepared::new(connection, &text(sql)?)?;
         let mut transactions = Transactions::new(connection, put.per_commit)?;
         for (index, (own, value)) in (0..).zip(put.keys.iter().zip(put.values.iter())) {
             let mut operation = || {
@@ -53,7 +53,7 @@ impl KeyValue for Sqlite {
 
     fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
         let (connection, table, key) = self.parts()?;
-        let query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
+        let mut query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
         let mut found = Found::default();
         for (index, own) in (0..).zip(keys.iter()) {
             let mut operation = || {
@@ -71,7 +71,7 @@ impl KeyValue for Sqlite {
 
     fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
         let (connection, table, key) = self.parts()?;
-        let query = Prepared::new(connection, &text(format!("SELECT k, v FROM {table} ORDER BY k"))?)?;
+        let mut query = Prepared::new(connection, &text(format!("SELECT k, v FROM {table} ORDER BY k"))?)?;
         while query.next()? {
             match key {
                 KeyKind::Integer => visit(&query.integer(0).to_be_bytes(), query.column(1)),
@@ -84,7 +84,7 @@ impl KeyValue for Sqlite {
     fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
         let (connection, table, key) = self.parts()?;
         let sql = format!("SELECT k, v FROM {table} WHERE k >= ?1 ORDER BY k LIMIT {length}");
-        let query = Prepared::new(connection, &text(sql)?)?;
+        let mut query = Prepared::new(connection, &text(sql)?)?;
         let mut found = Found::default();
         for (index, own) in (0..).zip(keys.iter()) {
             let mut operation = || {
@@ -106,7 +106,7 @@ impl KeyValue for Sqlite {
     fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
         let (connection, table, key) = self.parts()?;
         let before = connection.total_changes();
-        let statement = Prepared::new(connection, &text(format!("DELETE FROM {table} WHERE k = ?1"))?)?;
+        let mut statement = Prepared::new(connection, &text(format!("DELETE FROM {table} WHERE k = ?1"))?)?;
         let mut transactions = Transactions::new(connection, delete.per_commit)?;
         for (index, own) in (0..).zip(delete.keys.iter()) {
             let mut operation = || {
@@ -123,7 +123,7 @@ impl KeyValue for Sqlite {
 
     fn value(&mut self, own: &[u8]) -> Result<Option<Vec<u8>>> {
         let (connection, table, key) = self.parts()?;
-        let query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
+        let mut query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
         // A copy, because what is bound must outlive the statement.
         bind(&query, key, own)?;
         Ok(if query.next()? { Some(query.column(0).to_vec()) } else { None })

@@ -81,7 +81,7 @@ impl<'a> Prepared<'a> {
 
     /// Executes a statement that returns no row, and makes it ready to be executed again.
     #[inline]
-    pub fn execute(&self) -> Result<()> {
+    pub fn execute(&mut self) -> Result<()> {
         // SAFETY: the statement is prepared.
         let code = unsafe { (self.connection.api.step)(self.statement) };
         // SAFETY: as above.
@@ -95,7 +95,7 @@ impl<'a> Prepared<'a> {
     /// Goes to the next row; whether there is one. After the last, the statement is ready to be executed
     /// again.
     #[inline]
-    pub fn next(&self) -> Result<bool> {
+    pub fn next(&mut self) -> Result<bool> {
         // SAFETY: the statement is prepared.
         let code = unsafe { (self.connection.api.step)(self.statement) };
         if code == ROW {
@@ -108,12 +108,13 @@ impl<'a> Prepared<'a> {
 
     /// Makes it ready to be executed again before its last row was reached.
     #[inline]
-    pub fn reset(&self) {
+    pub fn reset(&mut self) {
         // SAFETY: the statement is prepared. The result is that of the last step, which was looked at.
         unsafe { (self.connection.api.reset)(self.statement) };
     }
 
-    /// The bytes of a column of the current row, text or blob, as they lie in SQLite's memory.
+    /// The bytes of a column of the current row, text or blob, as they lie in SQLite's memory: while they are lent,
+    /// the statement cannot go on.
     #[inline]
     pub fn column(&self, column: c_int) -> &[u8] {
         let api = &self.connection.api;
@@ -195,7 +196,7 @@ impl<'a> Transactions<'a> {
     }
 
     /// After the last one.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         if self.left > 0 { self.commit.execute() } else { Ok(()) }
     }
 }

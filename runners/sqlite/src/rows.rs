@@ -37,7 +37,7 @@ impl Rows for Sqlite {
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         let list = names(columns.iter().map(|(name, _)| *name));
-        let query = Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
+        let mut query = Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
         while query.next()? {
             for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {
@@ -82,7 +82,7 @@ fn insert(
     if range.is_empty() {
         return Ok(());
     }
-    let statement = Prepared::new(
+    let mut statement = Prepared::new(
         connection,
         &insert_text(load.table, load.columns.iter().map(|column| column.name.as_str()), together as usize)?,
     )?;

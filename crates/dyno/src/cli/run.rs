@@ -12,24 +12,25 @@ use crate::pairing::Pairing;
 /// Arguments of `dyno run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A suite's name (see `dyno list`) or the path of its file
-    pub suite: String,
-    /// Contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
+    /// The name of a suite, as `dyno list` shows them, or the path of its file
+    pub suite: Option<String>,
+    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
+    /// [default: the suite's own]
     #[arg(long = "with", value_name = "CONTENDERS")]
     pub with: Vec<String>,
     /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
-    /// makes one database of its own there and removes it. Passwords also come from the environment,
+    /// makes one database of its own there and removes it. It also takes passwords from the environment,
     /// ~/.pgpass and ~/.my.cnf
-    // Text, and read later: what is wrong with a value that is read here is told with the value.
+    // Text, and read later: clap's messages would quote a value that is wrong, with its password.
     #[arg(long = "url", value_name = "URL")]
     pub urls: Vec<String>,
-    /// Only these tests, by id: 1,4-6. What they need runs too, but is not shown
+    /// Only these tests, by id: 1,4-6. Tests that they need run too, and are not shown
     #[arg(long, value_name = "TESTS")]
     pub only: Option<String>,
-    /// Exactly this many measured trials of each contender, after one for warm-up
+    /// Measure each contender exactly this many times, after one trial to warm up
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
-    /// Measure from the first block on, where a block takes so long that one more to warm up is too many
+    /// Measure from the first trial on, without one to warm up; for work that takes very long
     #[arg(long)]
     pub no_warm_up: bool,
     /// How long to measure at most: 90s, 10m, 2h [default: 60s; none with --trials]
@@ -44,27 +45,26 @@ pub struct RunArgs {
     /// How many rows; short for --set rows=N. K, M and G are thousands: 10M
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
-    /// Import this file in place of the one that the suite makes: the same columns, no header
+    /// Import this file instead of the one that the suite makes; it has the same columns and no header
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// How many pairs; short for --set n=N. Several, as 5000,50000, make a run of each and show how the
-    /// engines scale
+    /// How many pairs; short for --set n=N. With several, as 5000,50000, dyno runs each size and shows how
+    /// the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub n: Vec<String>,
     /// Set a parameter of the suite: name=value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The seed of the order of trials and of the statistics [default: the time]
+    /// The seed of the order of trials and of the statistics [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Give every engine a cache of this size, by its own setting: 64MiB
+    /// Give every engine a cache of this size through its own setting: 64MiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache: Option<u64>,
-    /// Let each runner use this much memory and no more, the kernel's file cache included: 256MiB
+    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
-    /// After the measured trials, time every operation of key-value tests by itself in trials of their
-    /// own
+    /// After the measured trials, run others that time each single operation of key-value tests
     #[arg(long)]
     pub latency: bool,
     /// The contender to compare with [default: the first]
@@ -96,17 +96,17 @@ pub struct PlaceArgs {
     /// Where private servers and their clients run [default: same-core]
     #[arg(long, value_enum)]
     pub placement: Option<Pairing>,
-    /// The key of encrypted databases, on the first line of a file that only its owner may read [default:
-    /// DYNO_KEY, else one made for the run]
+    /// A file whose first line is the key of encrypted databases; only its owner may read it [default:
+    /// DYNO_KEY, else dyno makes a key for the run]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// How long one test may take before its trial is given up [default: 5m]
+    /// How long one test may take before dyno ends its trial [default: 5m]
     #[arg(long, value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Write the page of the run too: one HTML file
+    /// Also write the page of the run: one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
 }

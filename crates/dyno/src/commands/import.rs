@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dyno_import::{
-    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source, Sqlite,
-    Target, Types, encoding,
+    BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
+    Sqlite, Target, Types, encoding,
 };
 
 use super::{Exit, Input, print};
@@ -38,7 +38,7 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     match outcome {
         Ok(report) => {
             if !arguments.quiet {
-                print(&told(&report, &table, arguments))?;
+                print(&summary(&report, &table, arguments))?;
             }
             Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
         }
@@ -141,7 +141,7 @@ fn dry_run(plan: &Plan) -> String {
     text
 }
 
-fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
+fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
     let seconds = report.took.as_secs_f64();
     let per_second = |amount: u64| amount as f64 / seconds.max(1e-9);
     let mut text = format!(
@@ -153,15 +153,20 @@ fn told(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         report.reached.safety.name(),
         report.reached.by,
     );
-    let waits = report.waits;
-    let _ = writeln!(
-        text,
-        "Parsing took {} on a thread of its own, for which the database waited {}.",
-        output::duration(waits.parsing.as_nanos() as f64),
-        output::duration(waits.for_parser.as_nanos() as f64),
-    );
+    let _ = match report.course {
+        Course::Beside(waits) => writeln!(
+            text,
+            "Parsing took {} in a separate thread; the database waited {} for it.",
+            output::duration(waits.parsing.as_nanos() as f64),
+            output::duration(waits.for_parser.as_nanos() as f64),
+        ),
+        Course::Pages { threads: 1 } => writeln!(text, "One thread parsed the rows and wrote their pages."),
+        Course::Pages { threads } => {
+            writeln!(text, "{threads} threads parsed the rows and wrote their pages.")
+        }
+    };
     if report.widened {
-        text += "A late value changed a type, so the file was read again; --types would save that.\n";
+        text += "A late value changed a type, so dyno read the file again; --types would have spared that.\n";
     }
     if report.rejected > 0 {
         let file = rejects(arguments, table);

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, WELCOME};
 use crate::terminal;
 
 /// Exit codes, as `dyno --help` lists them.
@@ -70,7 +70,8 @@ impl<T> Input<T> for Result<T> {
 
 /// Does what the command line says.
 pub fn execute(cli: Cli) -> Result<Exit> {
-    match cli.command {
+    let Some(command) = cli.command else { return print(WELCOME) };
+    match command {
         Command::List(arguments) => list::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Show(arguments) => show::execute(&arguments),

@@ -19,8 +19,12 @@ pub const ALL: [Duty; 5] = [
         Needs::Stored(&["import-file"]),
         before_and_after,
     ),
-    ("a file of records that is cut short is told", Needs::Models(&["import-file"]), truncated),
-    ("a table to import into that is not there is told", Needs::Stored(&["import-file"]), missing_table),
+    ("the runner reports a file of records that is cut short", Needs::Models(&["import-file"]), truncated),
+    (
+        "the runner reports a table to import into that is not there",
+        Needs::Stored(&["import-file"]),
+        missing_table,
+    ),
 ];
 
 /// How many records: not a multiple of what anyone would insert at once.

@@ -24,7 +24,7 @@ pub const ALL: [Duty; 8] = [
     ("new values replace old ones", Needs::Stored(&["kv-put", "kv-get"]), overwrites),
     ("keys that are deleted are gone, timed or not", Needs::Stored(&["kv-put", "kv-delete"]), deletes),
     ("every operation is in the latency", Needs::Models(&["kv-put", "kv-get"]), latency),
-    ("keys that are cut short are told", Needs::Models(&["kv-put"]), truncated_keys),
+    ("the runner reports keys that are cut short", Needs::Models(&["kv-put"]), truncated_keys),
 ];
 
 const COUNT: u64 = 503;

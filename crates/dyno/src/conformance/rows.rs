@@ -17,8 +17,12 @@ pub const ALL: [Duty; 6] = [
     ("rows that are loaded are there to the last byte", Needs::Stored(&["bulk-load"]), loads),
     ("rows that are not timed are loaded too", Needs::Stored(&["bulk-load"]), loads_the_rest),
     ("a scan counts the rows that differ", Needs::Stored(&["bulk-load", "scan"]), scans),
-    ("a row file that is cut short is told", Needs::Models(&["bulk-load"]), truncated_rows),
-    ("a table that is not there is told", Needs::Stored(&["statements", "bulk-load"]), missing_table),
+    ("the runner reports a row file that is cut short", Needs::Models(&["bulk-load"]), truncated_rows),
+    (
+        "the runner reports a table that is not there",
+        Needs::Stored(&["statements", "bulk-load"]),
+        missing_table,
+    ),
 ];
 
 /// How many rows: not a multiple of what anyone would load at once.

@@ -64,8 +64,8 @@ fn change(cell: &CellComparison) -> String {
 
 fn legend(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![
-        "New median over old, with an interval that holds for all comparisons together with 95 % \
-         confidence; ≈ means that no difference may be claimed."
+        "The new median over the old one: above 1 is slower. The intervals hold for all comparisons together with \
+         95 % confidence. ≈ too close to call: the interval includes 1.00, or there are too few samples."
             .to_owned(),
     ];
     for test in &comparison.tests {

@@ -32,7 +32,7 @@ pub fn overhead(run: &Run, verdict: &Verdict) -> Option<Grid> {
     Some(Grid { header, rows })
 }
 
-/// `+12% (+10…+14)`; `≈` where the interval includes no difference.
+/// `+12% (+10…+14)`; `≈` where the interval includes 1.00.
 fn percent(ratio: Option<&Ratio>) -> String {
     let Some(ratio) = ratio else { return "–".into() };
     let signed = |ratio: f64| {
@@ -53,6 +53,21 @@ pub fn proofs(run: &Run) -> Vec<String> {
         Some(format!("{}{}", told(contender, proof), pages(run, index, contender)))
     });
     shown.collect()
+}
+
+/// One sentence for all contenders whose files have shown that they encrypt; none where nobody looked.
+pub fn proved(run: &Run) -> Option<String> {
+    let holds = |contender: &ContenderRecord| {
+        contender.proof.as_ref().is_some_and(|proof| proof.encrypts && proof.holds())
+    };
+    let labels = run.shown_contenders().filter(|(_, contender)| holds(contender));
+    let labels: Vec<&str> = labels.map(|(_, contender)| contender.label.as_str()).collect();
+    (!labels.is_empty()).then(|| {
+        format!(
+            "Encrypted: {}: their files hold neither the key nor the text that dyno planted.",
+            labels.join("; ")
+        )
+    })
 }
 
 /// A sentence for each contender of which the files have shown what they should not, or nothing.

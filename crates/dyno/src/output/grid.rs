@@ -207,14 +207,17 @@ pub fn means(run: &Run, verdict: &Verdict) -> Option<Grid> {
     let mean =
         |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
     verdict.summaries.iter().find_map(mean)?;
-    let header =
-        ["", &format!("geometric mean, {tests} tests"), "survives", "ratio"].map(String::from).to_vec();
+    let header = ["", &mean_title(tests), "survives", "ratio"].map(String::from).to_vec();
     let rows = run.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
         let none = if index == run.baseline_index() { "1" } else { "–" };
         let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
         vec![String::new(), contender.label.clone(), level_name(contender), ratio]
     });
     Some(Grid { header, rows: rows.collect() })
+}
+
+fn mean_title(tests: usize) -> String {
+    format!("geometric mean, {tests} test{}", if tests == 1 { "" } else { "s" })
 }
 
 fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
@@ -228,7 +231,7 @@ fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
 
 fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
-    let mut row = vec![String::new(), format!("geometric mean, {tests} tests")];
+    let mut row = vec![String::new(), mean_title(tests)];
     for &place in places {
         let summary = &verdict.summaries[place];
         row.push(String::new());

@@ -95,11 +95,12 @@ fn flag(line: &Line, change: &Change) -> String {
 fn legend(lines: &[Line]) -> String {
     let most = lines.iter().map(|line| line.medians.len()).max().unwrap_or(0);
     let mut text =
-        "Each dot is a run's median, time goes down; each contender's scale begins at zero. ← marks the run from \
-                    which on the medians are others (E-divisive, permutation test at 5 % for each contender)."
+        "Each dot is the median of a run; time goes down, and each contender's scale begins at zero. ← marks the \
+                    run from which on a contender is faster or slower (E-divisive, permutation test at 5 % for each \
+                    contender)."
             .to_owned();
     if most < FEWEST_RUNS {
-        text.push_str(&format!(" Fewer than {FEWEST_RUNS} runs can show no change; there are {most}."));
+        text.push_str(&format!(" A change can show only in {FEWEST_RUNS} runs or more; there are {most}."));
     }
     text
 }

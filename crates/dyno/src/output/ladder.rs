@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::grid::{self, Grid};
 use super::{notes, units};
-use crate::record::{ContenderRecord, FileRecord, Run};
-use crate::statistics::Difference;
+use crate::record::{FileRecord, Run};
+use crate::statistics::{Difference, MIN_BLOCKS};
 use crate::verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
 
 /// The width of the longest bar.
@@ -48,42 +48,47 @@ pub fn grid(run: &Run, verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
-/// What the bars mean.
-pub const BARS: &str = "A bar is as long as the rate: █ what the rung under 'over' has too, ▒ gained, · lost; → beyond the width.";
+/// Where the other notes are.
+const MORE: &str = "`dyno show --notes` adds what each rung changes and survives, and disturbances.";
 
-/// What the figures, the marks and the rungs mean, and everything that did not hold.
-pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
+/// What the bars mean.
+pub const BARS: &str = "A bar is as long as the rate: █ as fast as the rung under 'over', ▒ gained, · lost; → goes on beyond the width.";
+
+/// What the figures and the marks mean, and everything that went wrong. With `all`, also what each rung changes and
+/// survives, and how many samples were disturbed.
+pub fn legend(run: &Run, verdict: &Verdict, all: bool) -> Vec<String> {
     let rungs = || verdict.ladders.iter().flat_map(|ladder| &ladder.rungs);
     let mut lines: Vec<String> = run.suite.file.iter().map(imported).collect();
     lines.push(
-        "Rows a second by the median time. A gain is how many times as fast a rung is as the one whose number stands under \
-         'over', with its 95 % interval."
+        "Rows a second are those of the median time. A gain says how many times as fast a rung is as the rung whose \
+         number stands under 'over', with its 95 % interval."
             .to_owned(),
     );
     if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
-        lines.push("≈ no difference may be claimed".into());
+        lines.push("≈ too close to call: the 95 % interval of the gain includes 1.00".into());
     }
     if rungs().any(is_traded) {
-        lines.push("‡ bought with safety, or paid for it: the two rungs do not survive the same".into());
+        lines.push(
+            "‡ the two rungs are not equally safe: the rung gains speed for safety, or pays for it".into(),
+        );
     }
     lines.extend(notes::fastest_mark(verdict));
     lines.extend(notes::figure_marks(verdict));
     let safeties_of = run.shown_contenders().filter_map(|(_, contender)| contender.safety.as_ref());
     let caveats: BTreeSet<&String> = safeties_of.filter_map(|safety| safety.caveat.as_ref()).collect();
     lines.extend(caveats.into_iter().map(|caveat| format!("† {caveat}")));
-    if let Some(ladder) = verdict.ladders.first() {
+    if let Some(ladder) = verdict.ladders.first().filter(|_| all) {
         lines.extend(rungs_of(run, ladder));
         lines.extend(safeties(run, ladder));
     }
-    let versions = run.shown_contenders().filter(|(_, contender)| !contender.harness);
-    let versions: BTreeSet<String> = versions.filter_map(|(_, contender)| version(contender)).collect();
-    lines.push(format!("Measured: {}.", versions.into_iter().collect::<Vec<_>>().join(", ")));
+    lines.extend(notes::versions(run));
     if rungs().any(|rung| rung.published.is_some()) {
         lines.extend(notes::published(run));
     }
     lines.extend(notes::left_out(run));
-    lines.extend(disturbed(verdict));
+    lines.extend(if all { disturbed(verdict) } else { notes::noisy(verdict) });
     lines.extend(notes::troubles(run, verdict));
+    lines.extend((!all).then(|| MORE.to_owned()));
     lines
 }
 
@@ -94,9 +99,13 @@ fn disturbed(verdict: &Verdict) -> Option<String> {
     let undisturbed: usize = figures().map(|figures| figures.undisturbed).sum();
     let resting = figures().filter(|figures| figures.rests_on_disturbed).count();
     let rest = match resting {
-        0 => "they are left out".to_owned(),
-        1 => "they are left out, but not of one rung with too few others".to_owned(),
-        many => format!("they are left out, but not of {many} rungs with too few others"),
+        0 => "left out of the figures".to_owned(),
+        1 => format!("left out, but kept for one rung, which otherwise had fewer than {MIN_BLOCKS} samples"),
+        many => {
+            format!(
+                "left out, but kept for {many} rungs, which otherwise had fewer than {MIN_BLOCKS} samples"
+            )
+        }
     };
     (undisturbed < samples).then(|| {
         let number = samples - undisturbed;
@@ -135,10 +144,6 @@ fn safeties(run: &Run, ladder: &Ladder) -> Vec<String> {
         }
     }
     known.into_iter().map(|(text, numbers)| format!("{}: {text}", numbers.join(", "))).collect()
-}
-
-fn version(contender: &ContenderRecord) -> Option<String> {
-    contender.hello.as_ref().map(|hello| format!("{} {}", contender.engine, hello.engine_version))
 }
 
 fn rate(verdict: &Verdict, ladder: &Ladder, rung: &Rung) -> String {

@@ -21,14 +21,14 @@ pub fn grids(run: &Run) -> Vec<Grid> {
     tests.filter(|grid| !grid.rows.is_empty()).collect()
 }
 
-/// What a reading of the clock costs, which every one of the durations holds: the null runner's median.
+/// What a reading of the clock costs, which every duration includes: the null runner's median.
 pub fn note(run: &Run) -> Option<String> {
     let harness = run.contenders.iter().position(|contender| contender.harness)?;
     let medians = run.tests.iter().filter_map(|test| Some(latency(run, harness, &test.id)?.p50));
     let clock = medians.max()?;
     Some(format!(
-        "Latency: from trials of their own, after the others; each duration holds a reading of the clock, \
-         {} by the null runner.",
+        "Latency comes from separate trials after the others. Each duration includes one reading of the clock, which \
+         takes {} here.",
         units::duration(clock as f64)
     ))
 }

@@ -1,10 +1,12 @@
 //! The words around a table: what was run, on what, what each level means, and what did not hold. Each
 //! is a list of sentences; how they are set is the outputs' business.
 
+use std::collections::BTreeSet;
+
 use super::{WIDTH, encryption, latency, units};
 use crate::engine::Safety;
 use crate::record::{ContenderRecord, Ended, Run};
-use crate::statistics::{Difference, NoDifference};
+use crate::statistics::{Difference, MIN_BLOCKS, NoDifference};
 use crate::suite::Published;
 use crate::verdict::{CellStanding, Verdict};
 
@@ -16,16 +18,16 @@ pub fn heading(run: &Run) -> Vec<String> {
     if !parameters.is_empty() {
         title = format!("{title} ({})", parameters.join(", "));
     }
-    let blocks = measured_blocks(run);
-    let plural = if blocks == 1 { "" } else { "s" };
-    let ended = why_ended(run);
+    let trials = measured_blocks(run);
+    let plural = if trials == 1 { "" } else { "s" };
     vec![
         title,
         machine(run),
         format!(
-            "{blocks} measured block{plural} {}, in {}: {ended}. Order and statistics by seed {}.",
+            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.",
             warm_up(run),
             units::duration(run.elapsed_ns as f64),
+            why_ended(run),
             run.schedule.seed
         ),
     ]
@@ -33,7 +35,7 @@ pub fn heading(run: &Run) -> Vec<String> {
 
 /// What went before the measured blocks.
 pub fn warm_up(run: &Run) -> &'static str {
-    if run.schedule.warm_up { "after one for warm-up" } else { "without any to warm up" }
+    if run.schedule.warm_up { "after one to warm up" } else { "without one to warm up" }
 }
 
 /// How many blocks were measured: those of warm-up and of latency are none of them.
@@ -42,15 +44,15 @@ pub fn measured_blocks(run: &Run) -> u32 {
     measured.map(|trial| trial.block).max().unwrap_or(0)
 }
 
-/// Why a run ended, as the end of a sentence.
+/// Why a run ended, as a clause.
 pub fn why_ended(run: &Run) -> &'static str {
     match run.ended {
-        Ended::Running => "not ended: the run died, or still goes on",
-        Ended::Trials => "as many as asked for",
-        Ended::Converged => "every interval is narrow enough",
-        Ended::Budget => "the time budget is used up",
-        Ended::Interrupted => "interrupted",
-        Ended::Failed => "every contender failed",
+        Ended::Running => "the run died or still goes on",
+        Ended::Trials => "as many as you asked for",
+        Ended::Converged => "then every interval was narrow enough",
+        Ended::Budget => "then the time budget was used up",
+        Ended::Interrupted => "then somebody interrupted it",
+        Ended::Failed => "then every contender had failed",
     }
 }
 
@@ -69,19 +71,42 @@ fn machine(run: &Run) -> String {
     )
 }
 
-/// What the columns and marks mean, and everything that was not equal or did not hold.
-pub fn legend(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let mut lines = vec![FIGURES.to_owned()];
+/// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
+/// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
+pub fn legend(run: &Run, verdict: &Verdict, all: bool) -> Vec<String> {
+    let mut lines = vec![figures(run), LEVELS.to_owned()];
     lines.extend(marks(run, verdict));
-    lines
-        .extend(together(run.shown_contenders().map(|(_, contender)| (&*contender.label, about(contender)))));
-    lines.extend(encryption::proofs(run));
+    if all {
+        let contenders = run.shown_contenders().map(|(_, contender)| (&*contender.label, about(contender)));
+        lines.extend(grouped(contenders));
+        lines.extend(encryption::proofs(run));
+    } else {
+        lines.extend(versions(run));
+        lines.extend(encryption::unproved(run));
+        lines.extend(encryption::proved(run));
+    }
     lines.extend(left_out(run));
-    lines.extend(disturbances(run, verdict));
+    lines.extend(if all { disturbances(run, verdict) } else { noisy(verdict).into_iter().collect() });
     lines.extend(troubles(run, verdict));
-    lines.extend(harness(run, verdict));
+    lines.extend(harness(run, verdict).filter(|_| all));
     lines.extend(latency::note(run));
+    lines.extend((!all).then(|| MORE.to_owned()));
     lines
+}
+
+/// Where the other notes are.
+pub const MORE: &str =
+    "`dyno show --notes` adds settings, what each contender survives and why, and disturbances.";
+
+/// The versions that were measured.
+pub fn versions(run: &Run) -> Option<String> {
+    let engines = run.shown_contenders().filter(|(_, contender)| !contender.harness);
+    let version = |contender: &ContenderRecord| {
+        Some(format!("{} {}", contender.engine, contender.hello.as_ref()?.engine_version))
+    };
+    let versions: BTreeSet<String> = engines.filter_map(|(_, contender)| version(contender)).collect();
+    let versions: Vec<String> = versions.into_iter().collect();
+    (!versions.is_empty()).then(|| format!("Measured: {}.", versions.join(", ")))
 }
 
 /// Who was left out.
@@ -91,7 +116,7 @@ pub fn left_out(run: &Run) -> impl Iterator<Item = String> {
 
 /// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
 pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let mut lines = vec![FIGURES.to_owned()];
+    let mut lines = vec![figures(run)];
     lines.extend(marks(run, verdict));
     lines.extend(left_out(run));
     lines.extend(disturbances(run, verdict));
@@ -102,8 +127,22 @@ pub fn reading(run: &Run, verdict: &Verdict) -> Vec<String> {
 /// So many contenders get a sentence each.
 const FEW: usize = 3;
 
-const FIGURES: &str = "Median ± standard deviation. A ratio is time over the baseline's, with its 95 % interval where \
-     there is room.";
+/// What the name of a level beside a contender means.
+const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither \
+     (none).";
+
+/// What figures and ratios are.
+fn figures(run: &Run) -> String {
+    let median = "Each figure is a median ± its standard deviation.";
+    match run.shown_contenders().count() {
+        0 | 1 => median.to_owned(),
+        _ => format!(
+            "{median} A ratio compares times with {}: 0.50× means half the time. Its 95 % interval stands beside it \
+             where there is room.",
+            run.baseline
+        ),
+    }
+}
 
 /// The marks that are used in this table.
 fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
@@ -119,21 +158,27 @@ fn marks(run: &Run, verdict: &Verdict) -> Vec<String> {
             .map(|reason| reason.to_string())
             .collect();
     if !reasons.is_empty() {
-        lines.push(format!("≈ no difference may be claimed: {}", reasons.join(", or ")));
+        lines.push(format!("≈ too close to call: {}", reasons.join(", or ")));
     }
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
-        lines.push("‡ of another safety level than the baseline: the price of safety, not a rank".to_owned());
+        lines.push(format!(
+            "‡ safer or less safe than {}: this ratio is the price of safety, and ranks nobody",
+            run.baseline
+        ));
     }
     lines.extend(caveats(run));
     lines
 }
 
-/// What the mark of the fastest means.
+/// The mark of the fastest.
+const FASTEST: &str = "* fastest, or statistically tied with the fastest, among contenders equally safe";
+
+/// What the mark of the fastest means, where it is used.
 pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
     let is_used = cells.any(|cell| cell.fastest);
-    is_used.then(|| "* fastest of its safety level, or not to be told from it".to_owned())
+    is_used.then(|| FASTEST.to_owned())
 }
 
 /// What the marks of figures mean that are worked out or wrong.
@@ -142,29 +187,29 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     if cells().any(|cell| cell.figures.extrapolated) {
         lines.push(
-            "~ only the first operations were timed, each a commit of its own, and the figure is worked \
-             out for all of them"
+            "~ dyno timed only the first operations, each with a commit of its own, and multiplied: this flatters a \
+             store that slows down as it grows"
                 .to_owned(),
         );
     }
     if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
-        lines.push("✗ a wrong answer: the test takes no part in ranking".to_owned());
+        lines.push("✗ a wrong answer: dyno does not rank this figure".to_owned());
     }
     lines
 }
 
-/// What is to be known of the safety of single contenders.
+/// Known holes in the safety of single contenders.
 fn caveats(run: &Run) -> Vec<String> {
     let caveat = |contender: &ContenderRecord| contender.safety.as_ref()?.caveat.clone();
-    let told =
+    let known =
         run.shown_contenders().filter_map(|(_, contender)| Some((&*contender.label, caveat(contender)?)));
-    together(told).into_iter().map(|line| format!("† {line}")).collect()
+    grouped(known).into_iter().map(|line| format!("† {line}")).collect()
 }
 
-/// What holds for labels, those of which the same holds named together.
-fn together<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
+/// A line for each text, with the labels of all contenders that it is about.
+fn grouped<'a>(texts: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
     let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
-    for (label, text) in told {
+    for (label, text) in texts {
         match groups.iter_mut().find(|(_, known)| *known == text) {
             Some((labels, _)) => labels.push(label),
             None => groups.push((vec![label], text)),
@@ -188,17 +233,31 @@ fn about(contender: &ContenderRecord) -> String {
 /// What a contender's commits survive.
 pub fn safety(contender: &ContenderRecord) -> String {
     if contender.harness {
-        return "It does no work: this is what measuring costs.".into();
+        return "It does no work, and shows what measuring costs.".into();
     }
     let Some(Safety { level, consistent, standing, why, .. }) = &contender.safety else {
-        return "What its commits survive is not known for these settings.".into();
+        return "dyno does not know what commits with these settings survive.".into();
     };
-    let consistent = if *consistent { "stays consistent" } else { "may be corrupt" };
+    let consistent = if *consistent { "stay consistent" } else { "may be corrupt" };
     format!(
-        "Survives: {} ({}); after a power cut the data {consistent}: {why}.",
+        "Survives {} ({}); after a power cut the data {consistent}: {why}.",
         level.name(),
         standing.name()
     )
+}
+
+/// How many figures rest on disturbed samples: what a reader must know before trusting small differences.
+pub fn noisy(verdict: &Verdict) -> Option<String> {
+    let figures = || verdict.tests.iter().flat_map(|test| &test.cells).map(|cell| &cell.figures);
+    let resting = figures().filter(|figures| figures.rests_on_disturbed).count();
+    let all = figures().filter(|figures| figures.samples > 0).count();
+    let (include, they) = if resting == 1 { ("includes", "it") } else { ("include", "they") };
+    (resting > 0).then(|| {
+        format!(
+            "Disturbed: {resting} of {all} figures {include} samples that waited for a processor, because {they} had \
+             fewer than {MIN_BLOCKS} others. Do not rely on small differences there; `dyno doctor` shows what disturbs."
+        )
+    })
 }
 
 /// How many samples were disturbed, and where figures rest on them.
@@ -221,10 +280,11 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
             "left out of the figures".to_owned()
         } else {
             let tests = match resting.len() {
-                1..=4 => format!("test {}", resting.join(", ")),
+                1 => format!("test {}", resting[0]),
+                2..=4 => format!("tests {}", resting.join(", ")),
                 many => format!("{many} tests"),
             };
-            format!("left out, but not in {tests} with too few others")
+            format!("left out, but kept in {tests}, which otherwise had fewer than {MIN_BLOCKS} samples")
         };
         lines.push(format!(
             "Disturbed: {} of {samples} samples of {} waited for a processor for more than 3 % of their \
@@ -238,7 +298,7 @@ fn disturbances(run: &Run, verdict: &Verdict) -> Vec<String> {
     }
     vec![format!(
         "Disturbed: samples that waited for a processor for more than 3 % of their time: {}. They are left out \
-         of the figures, but not where too few others are there.",
+         of the figures, but kept where fewer than {MIN_BLOCKS} others remain.",
         counts.join("; ")
     )]
 }
@@ -284,8 +344,8 @@ fn harness(run: &Run, verdict: &Verdict) -> Option<String> {
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
     let (floor, operations) = costliest;
     Some(format!(
-        "dyno's own cost, by the null runner: at most {} a test, {} an operation; no smaller difference is \
-         claimed.",
+        "Measuring itself takes at most {} a test, {} an operation, as the null runner shows; dyno claims no \
+         smaller difference.",
         units::duration(floor),
         units::duration(floor / operations as f64)
     ))

@@ -146,7 +146,7 @@ fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
 
 impl Observer for Progress {
     fn proof_begins(&mut self, contender: usize, run: &Run) {
-        self.say(&format!("looking whether {} encrypts", run.contenders[contender].label));
+        self.say(&format!("checking whether {} encrypts", run.contenders[contender].label));
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {

@@ -11,7 +11,7 @@ use crate::verdict::{Scaling, ScalingTest};
 pub fn render(scaling: &Scaling, format: Format) -> Result<String> {
     let grids: Vec<Grid> = scaling.tests.iter().map(|test| grid(scaling, test)).collect();
     let legend = [format!(
-        "{}: medians at each {}, rows or operations a second where a test says how many it does, else \
+        "{}: the median at each {}. Tests that count what they do show rows or operations a second, the others \
          durations.",
         scaling.suite, scaling.parameter
     )];

@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 /// Where a test's title is cut.
 const TITLE: usize = 36;
 /// What is said where there is nothing to show beside today's figures.
-pub const NONE_PUBLISHED: &str = "No published figures are of this suite with these parameters.";
+pub const NONE_PUBLISHED: &str = "The suite has no published figures for these parameters.";
 /// Where it may be cut if that saves a second table.
 const SHORT_TITLE: usize = 24;
 
@@ -23,10 +23,10 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     }
     if !verdict.ladders.is_empty() {
         let bars = [ladder::BARS.to_owned()];
-        parts.push(notes::paragraph(&[&bars[..], &ladder::legend(run, verdict)].concat()));
+        parts.push(notes::paragraph(&[&bars[..], &ladder::legend(run, verdict, options.notes)].concat()));
     }
-    let is_told = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
-    if !is_told {
+    let is_shown = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
+    if !is_shown {
         parts.extend(tables(run, verdict));
     }
     if let Some(grid) = encryption::overhead(run, verdict) {
@@ -34,7 +34,7 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     }
     if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
         parts.push(format!(
-            "Seconds, today's beside those published: other hardware, other versions.\n\n{}\n\n{}",
+            "Seconds: today's beside the published ones, which are of other hardware and other versions.\n\n{}\n\n{}",
             chunks(&grid).join("\n\n"),
             notes::paragraph(&notes::published(run))
         ));
@@ -49,14 +49,14 @@ pub fn render(run: &Run, verdict: &Verdict, options: &ShowOptions) -> String {
     if options.tax {
         parts.extend(tax::grids(run, verdict).iter().map(plain));
     }
-    if !is_told {
-        parts.push(notes::paragraph(&notes::legend(run, verdict)));
+    if !is_shown {
+        parts.push(notes::paragraph(&notes::legend(run, verdict, options.notes)));
     }
     parts.join("\n\n") + "\n"
 }
 
 /// How many contenders stand beside each other at most; with more, each test gets a table of its own.
-const ABREAST: usize = 5;
+const IN_A_ROW: usize = 5;
 
 /// A table of contenders for each test, and one of the geometric means.
 fn by_test(run: &Run, verdict: &Verdict) -> Vec<String> {
@@ -85,7 +85,7 @@ fn fitting(mut grid: Grid) -> String {
 /// One table where everything fits; else without intervals; else as many as are needed.
 fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
     let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
-    if places.len() > ABREAST {
+    if places.len() > IN_A_ROW {
         return by_test(run, verdict);
     }
     for (detail, title) in

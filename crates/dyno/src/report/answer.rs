@@ -31,8 +31,8 @@ pub(super) fn answers(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -
     sentences.extend(alone.iter().filter_map(|ranking| price(run, verdict, ranking)));
     if sentences.is_empty() {
         sentences.push(match run.shown_contenders().count() {
-            1 => "There is one contender, so nobody to rank it with; its times are below.".into(),
-            _ => "No two contenders are equally safe and passed the same tests, so nobody is ranked.".into(),
+            1 => "There is only one contender, so dyno ranks nobody; its times are below.".into(),
+            _ => "No two contenders are equally safe and passed the same tests, so dyno ranks nobody.".into(),
         });
     }
     sentences
@@ -43,14 +43,14 @@ fn within(run: &Run, ranking: &LevelRanking) -> String {
     let label = |contender: usize| run.contenders[contender].label.as_str();
     let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(ranking.level));
     if ranking.tests == 0 {
-        return format!("{among}, nobody can be ranked: there is no test that all of them passed.");
+        return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
     }
     let over = counted(ranking.tests, "test");
     let fastest: Vec<&str> =
         ranking.ranks.iter().filter(|rank| rank.fastest).map(|rank| label(rank.contender)).collect();
     let next = ranking.ranks.iter().find(|rank| !rank.fastest);
     match (fastest.as_slice(), next.and_then(|next| Some((next, next.ratio?)))) {
-        ([], _) => format!("{among}, nobody can be told apart from the others: there are too few trials."),
+        ([], _) => format!("{among}, no order is certain: there are too few trials."),
         ([one], Some((next, times))) => format!(
             "{among}, {one} is fastest: {}, the next, takes {} as long{}, by the geometric mean over {over}.",
             label(next.contender),
@@ -58,7 +58,7 @@ fn within(run: &Run, ranking: &LevelRanking) -> String {
             interval(&times)
         ),
         (several, Some((next, times))) => format!(
-            "{among}, {} are fastest and cannot be told apart; {}, the next, takes {} as long{}, by the geometric \
+            "{among}, {} are fastest and too close to call; {}, the next, takes {} as long{}, by the geometric \
              mean over {over}.",
             list(several),
             label(next.contender),
@@ -66,7 +66,7 @@ fn within(run: &Run, ranking: &LevelRanking) -> String {
             interval(&times)
         ),
         (several, None) => {
-            format!("{among}, {} cannot be told apart, by the geometric mean over {over}.", list(several))
+            format!("{among}, {} are too close to call, by the geometric mean over {over}.", list(several))
         }
     }
 }
@@ -77,7 +77,7 @@ fn price(run: &Run, verdict: &Verdict, ranking: &LevelRanking) -> Option<String>
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     Some(format!(
-        "{} is not ranked, because it alone {}: it takes {} the time of {}, the price of safety and not a rank.",
+        "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
         run.contenders[contender].label,
         match ranking.level {
             crate::engine::Level::PowerLoss => "survives power loss",

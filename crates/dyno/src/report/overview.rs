@@ -11,7 +11,7 @@ use crate::record::{ContenderRecord, Run};
 use crate::verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
 
 /// With more contenders than this, and fewer tests, each contender has a row and each test a column.
-const ABREAST: usize = 6;
+const IN_A_ROW: usize = 6;
 
 /// The summary chart and the table below it.
 #[derive(Debug, Serialize)]
@@ -59,11 +59,11 @@ struct GlanceCell {
 
 pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Overview {
     let contenders = run.shown_contenders().count();
-    let (corner, columns, rows) = match contenders > ABREAST && contenders > verdict.tests.len() {
+    let (corner, columns, rows) = match contenders > IN_A_ROW && contenders > verdict.tests.len() {
         true => (
             "Contender",
             verdict.tests.iter().map(|judged| column(run, judged)).collect(),
-            turned(run, verdict),
+            by_contender(run, verdict),
         ),
         false => {
             let columns = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
@@ -86,7 +86,7 @@ fn test(run: &Run, judged: &TestVerdict) -> GlanceRow {
 }
 
 /// A row for each contender: the safest first, the harness last, and within a level as they were named.
-fn turned(run: &Run, verdict: &Verdict) -> Vec<GlanceRow> {
+fn by_contender(run: &Run, verdict: &Verdict) -> Vec<GlanceRow> {
     let place = |record: &ContenderRecord| match record.harness {
         true => words::LEVELS.len(),
         false => words::place(words::level(record)),
@@ -150,12 +150,13 @@ fn figure(run: &Run, rankings: &[LevelRanking]) -> Option<Figure> {
     let count = rows.len();
     Some(Figure::new(
         format!(
-            "Geometric mean of times over those of the fastest of each safety level. {}",
+            "Geometric mean of times, compared with the fastest of each safety level. {}",
             said.join("; ")
         ),
         &format!(
-            "Geometric mean of the times of {} over those of the fastest with the same safety, with its 95 % interval; \
-             ≈ means that no difference may be claimed. A mean of unlike things; nobody is ranked across safety levels.",
+            "Geometric mean of the times of {}, compared with the fastest contender that is equally safe, with its 95 % \
+             interval. ≈ too close to call: the interval includes 1.00. A mean mixes unlike tests, so look at each of \
+             them below. Nobody is ranked across safety levels.",
             words::counted(tests, "test")
         ),
         count,

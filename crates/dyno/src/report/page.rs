@@ -99,7 +99,7 @@ fn facts(run: &Run) -> Vec<Fact> {
         fact(
             "Trials",
             format!(
-                "{blocks} of each contender {}, in {}: {}",
+                "{blocks} of each contender {}, in {}; {}",
                 notes::warm_up(run),
                 units::duration(run.elapsed_ns as f64),
                 notes::why_ended(run)

@@ -111,9 +111,9 @@ fn known_by(run: &Run, reference: &Reference) -> String {
         Reference::Majority { contender } => {
             format!("most contenders agree, {} among them", label(contender))
         }
-        Reference::Baseline { contender } => format!("that of the baseline, {}", label(contender)),
-        Reference::First { contender } => format!("that of {}", label(contender)),
-        Reference::Absent => "there was none".into(),
+        Reference::Baseline { contender } => format!("what the baseline, {}, answered", label(contender)),
+        Reference::First { contender } => format!("what {} answered", label(contender)),
+        Reference::Absent => "nobody gave one".into(),
     }
 }
 
@@ -164,7 +164,7 @@ fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
         fastest: cell.fastest,
         trouble: match &cell.standing {
             CellStanding::Counts | CellStanding::NotApplicable => None,
-            CellStanding::NotEncrypted => Some("Not encrypted, as far as can be seen".into()),
+            CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
         },

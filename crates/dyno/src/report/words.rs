@@ -67,7 +67,7 @@ pub(super) fn change(value: f64) -> String {
     format!("{sign}{} %", significant(percent.abs()))
 }
 
-/// A ratio as a change in percent, marked where no difference may be claimed: `+2.10 % ≈`.
+/// A ratio as a change in percent, marked where it is too close to call: `+2.10 % ≈`.
 pub(super) fn marked_change(ratio: &Ratio) -> String {
     format!("{}{}", change(ratio.ratio), if ratio.is_difference() { "" } else { " ≈" })
 }

@@ -174,6 +174,10 @@ impl Runner<'_> {
             }
             Err(error) => Err(error),
         };
+        if result.is_err() && self.conduct.interrupts.signal().is_some() {
+            // What the trial needs was about to start.
+            return Ok(Step::Stopped);
+        }
         let trial = result.unwrap_or_else(|error| Trial {
             outcome: Outcome::Failed { test: None, message: format!("{error:#}") },
             ..Trial::default()
@@ -232,7 +236,7 @@ impl Runner<'_> {
         {
             *message = format!("{message}; {death}");
         }
-        if contender.url.is_some() && trial.outcome != Outcome::Finished {
+        if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
             self.tidy(contender, &job);
         }
         Ok(trial)

@@ -21,6 +21,7 @@ mod pool;
 mod postgres;
 mod private;
 mod process;
+mod segments;
 mod template;
 mod url;
 
@@ -29,6 +30,7 @@ pub use installation::Installation;
 pub use pool::ServerPool;
 pub use private::PrivateServer;
 pub use process::descendants;
+pub use segments::sweep as sweep_segments;
 pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable, scratch_name};
 
 /// The engines that dyno can start a server of.

@@ -12,6 +12,7 @@ use dyno_protocol::{Secret, Setting};
 
 use super::installation::Installation;
 use super::private::PrivateServer;
+use crate::interrupts::Interrupts;
 use crate::placement::Placement;
 
 /// What a server takes beside the memory that its settings give it, in bytes.
@@ -26,6 +27,7 @@ const CACHES: [(&str, u64); 2] = [("shared_buffers", 8192), ("innodb_buffer_pool
 pub struct ServerPool {
     place: PathBuf,
     placement: Placement,
+    interrupts: Interrupts,
     /// The least recently used first.
     servers: Vec<Kept>,
     /// The memory that all together may take, in bytes.
@@ -43,7 +45,13 @@ struct Kept {
 impl ServerPool {
     /// A pool without servers. `place` is the run's temporary folder, on the file system to be measured.
     pub fn new(place: PathBuf, placement: Placement) -> ServerPool {
-        ServerPool { place, placement, servers: Vec::new(), budget: available_memory() / 2 }
+        let interrupts = Interrupts::default();
+        ServerPool { place, placement, interrupts, servers: Vec::new(), budget: available_memory() / 2 }
+    }
+
+    /// The same, in which an interrupt ends the start of a server.
+    pub fn obeying(self, interrupts: &Interrupts) -> ServerPool {
+        ServerPool { interrupts: interrupts.clone(), ..self }
     }
 
     /// The server of an installation with settings, which is started if there is none or the last one
@@ -79,8 +87,15 @@ impl ServerPool {
             None => {
                 let memory = memory(settings);
                 self.make_room(memory);
-                let (place, placement) = (&self.place, &self.placement);
-                let server = PrivateServer::start_with_key(installation, settings, key, place, placement)?;
+                let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
+                let server = PrivateServer::start_with_key(
+                    installation,
+                    settings,
+                    key,
+                    place,
+                    placement,
+                    interrupts,
+                )?;
                 Kept { installation: installation.clone(), settings: settings.to_vec(), memory, server }
             }
         };

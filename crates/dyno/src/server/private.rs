@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Secret, Server, Setting};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::account::Account;
@@ -21,7 +22,9 @@ use super::guard::Guard;
 use super::installation::Installation;
 use super::key_file::KeyFile;
 use super::process::{descendants, describe, tail};
+use super::segments::Segments;
 use super::{ServerEngine, mysql, postgres, template};
+use crate::interrupts::Interrupts;
 use crate::placement::Placement;
 
 /// How long a server may take until it accepts connections: one with large files or much memory has
@@ -40,6 +43,10 @@ pub struct PrivateServer {
     child: Child,
     /// How it ended, once it has.
     ended: Option<ExitStatus>,
+    /// Shared memory that a kill would leave; none before it is ready.
+    segments: Option<Segments>,
+    /// By which its start is ended.
+    interrupts: Interrupts,
     folders: Folders,
     // Last: while folders are there, so is the guard.
     guard: Guard,
@@ -63,10 +70,11 @@ impl PrivateServer {
         place: &Path,
         placement: &Placement,
     ) -> Result<PrivateServer> {
-        PrivateServer::start_with_key(installation, settings, None, place, placement)
+        let interrupts = Interrupts::default();
+        PrivateServer::start_with_key(installation, settings, None, place, placement, &interrupts)
     }
 
-    /// The same with the key by which an engine encrypts its data.
+    /// The same with the key by which an engine encrypts its data, unless somebody asks the run to stop meanwhile.
     ///
     /// # Errors
     /// As for [`PrivateServer::start`].
@@ -76,9 +84,10 @@ impl PrivateServer {
         key: Option<&Secret>,
         place: &Path,
         placement: &Placement,
+        interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
         let name = format!("{} {}", installation.engine.title(), installation.version);
-        start(installation, settings, key, place, placement)
+        start(installation, settings, key, place, placement, interrupts)
             .with_context(|| format!("cannot start a private server of {name}"))
     }
 
@@ -94,6 +103,7 @@ impl PrivateServer {
         placement: &Placement,
     ) -> Result<()> {
         self.stop();
+        self.segments = None;
         let account = Account::for_server(self.engine)?;
         self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
         self.ended = None;
@@ -175,10 +185,14 @@ impl PrivateServer {
     fn kill(&mut self) {
         let children = descendants(self.child.id());
         let _ = self.child.kill();
-        for child in children {
-            let _ = kill(Pid::from_raw(child), Signal::SIGKILL);
+        for child in &children {
+            let _ = kill(Pid::from_raw(*child), Signal::SIGKILL);
         }
         self.ended = self.child.wait().ok();
+        // They may have become dyno's, which then has to take note of their end.
+        for child in children {
+            let _ = waitpid(Pid::from_raw(child), Some(WaitPidFlag::WNOHANG));
+        }
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {
@@ -199,8 +213,12 @@ impl PrivateServer {
                 ServerEngine::MariaDb | ServerEngine::MySql => mysql::is_ready(&self.folders),
             };
             if ready {
+                if self.engine == ServerEngine::Postgres {
+                    self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
+                }
                 return Ok(());
             }
+            self.interrupts.check()?;
             if Instant::now() > deadline {
                 bail!("it was not ready within {} s; {}", START_PATIENCE.as_secs(), self.log_end());
             }
@@ -268,19 +286,24 @@ fn start(
     key: Option<&Secret>,
     place: &Path,
     placement: &Placement,
+    interrupts: &Interrupts,
 ) -> Result<PrivateServer> {
+    interrupts.check()?;
     let engine = installation.engine;
     let account = Account::for_server(engine)?;
     account.check_way(&installation.server)?;
     let folders = Folders::create(&std::path::absolute(place)?, &account, engine.socket())?;
-    template::fill(installation, settings, &account, &folders)?;
+    template::fill(installation, settings, &account, &folders, interrupts)?;
     let mut child = launch(installation, settings, key, &account, &folders, placement)?;
     let guard = Guard::watch(child.id(), engine.death_signal(), &folders.all()).inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })?;
     let version = installation.version.clone();
-    let mut server = PrivateServer { engine, version, child, ended: None, folders, guard };
+    let interrupts = interrupts.clone();
+    let segments = None;
+    let mut server =
+        PrivateServer { engine, version, child, ended: None, segments, interrupts, folders, guard };
     server.wait_until_ready()?;
     Ok(server)
 }

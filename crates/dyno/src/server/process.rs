@@ -1,10 +1,17 @@
 //! What can be learnt of a process: how it ended, what it wrote last, and who descends from it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use anyhow::{Context, Result, anyhow};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::interrupts::Interrupts;
 
 /// How much of what a program wrote is shown: its end, in lines and in bytes.
 const SHOWN: (usize, usize) = (20, 4096);
@@ -24,6 +31,43 @@ pub fn describe(status: ExitStatus) -> String {
         (None, Some(Ok(signal))) => format!("was killed by {signal}"),
         (None, _) => "ended".to_owned(),
     }
+}
+
+/// Runs a program of a process group of its own to its end; what it wrote goes to the file `output`.
+///
+/// # Errors
+/// It cannot be started, or it takes longer than `patience`, or somebody asks the run to stop meanwhile; then it is
+/// ended with all of its group.
+pub fn run(
+    command: &mut Command,
+    output: &Path,
+    patience: Duration,
+    interrupts: &Interrupts,
+) -> Result<ExitStatus> {
+    let program = command.get_program().display().to_string();
+    let file = File::create(output).with_context(|| format!("cannot make {}", output.display()))?;
+    let mut child = command
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .spawn()
+        .with_context(|| format!("cannot run {program}"))?;
+    let deadline = Instant::now() + patience;
+    let trouble = loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if let Err(interrupted) = interrupts.check() {
+            break interrupted;
+        }
+        if Instant::now() > deadline {
+            break anyhow!("{program} did not end within {} s", patience.as_secs());
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(trouble)
 }
 
 /// The processes that descend from one, each after its parent, as far as they can be seen.

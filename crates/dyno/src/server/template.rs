@@ -11,6 +11,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Setting;
@@ -21,12 +22,15 @@ use super::account::Account;
 use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
-use super::process::tail;
+use super::process::{self, tail};
 use super::{mysql, postgres};
-use crate::scratch::Scratch;
+use crate::interrupts::Interrupts;
+use crate::scratch::{self, Scratch};
 
 /// The data within a folder of the cache.
 const DATA: &str = "data";
+/// How long making one may take: it may be a large one on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// What the data were made from, in full: the folder's name is only a digest of it.
 const KEY: &str = "key";
 
@@ -39,8 +43,10 @@ pub fn fill(
     settings: &[Setting],
     account: &Account,
     folders: &Folders,
+    interrupts: &Interrupts,
 ) -> Result<()> {
-    let made = obtain(installation, settings, account, folders.whole())?;
+    let made = obtain(installation, settings, account, folders.whole(), interrupts)?;
+    interrupts.check()?;
     let copy = || -> io::Result<()> {
         copy_folder(&made, &folders.data, Some(account), Zeros::Written)?;
         if made.starts_with(folders.whole()) {
@@ -58,19 +64,25 @@ fn obtain(
     settings: &[Setting],
     account: &Account,
     work: &Path,
+    interrupts: &Interrupts,
 ) -> Result<PathBuf> {
     let arguments = match installation.engine {
         ServerEngine::Postgres => postgres::init_arguments(installation, settings),
         ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_arguments(installation, settings),
     };
     let key = key(installation, &arguments);
-    let place = cache_folder().map(|cache| cache.join(name(installation, &key)));
+    let cache = cache_folder();
+    if let Some(cache) = &cache {
+        // What a dyno left that was killed while it kept one.
+        scratch::sweep(cache);
+    }
+    let place = cache.map(|cache| cache.join(name(installation, &key)));
     if let Some(place) = &place
         && fs::read_to_string(place.join(KEY)).is_ok_and(|found| found == key)
     {
         return Ok(place.join(DATA));
     }
-    let made = make(installation, &arguments, account, work)?;
+    let made = make(installation, &arguments, account, work, interrupts)?;
     if let Some(place) = &place {
         // The next run then makes its own; this one has what it needs.
         let _ = keep(&made, &key, place);
@@ -84,6 +96,7 @@ fn make(
     arguments: &[String],
     account: &Account,
     work: &Path,
+    interrupts: &Interrupts,
 ) -> Result<PathBuf> {
     let data = work.join("made");
     let mut command = match installation.engine {
@@ -94,10 +107,12 @@ fn make(
     // An interrupt from the terminal is for dyno.
     command.process_group(0).current_dir(work);
     let program = installation.initializer.display();
-    let output = command.output().with_context(|| format!("cannot run {program}"))?;
-    if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        bail!("{program} could not make an empty data folder; it said:\n{}", tail(&said));
+    let said = work.join("made.log");
+    let status = process::run(&mut command, &said, PATIENCE, interrupts)
+        .with_context(|| format!("cannot make an empty data folder by {program}"))?;
+    if !status.success() {
+        let said = tail(&fs::read(&said).unwrap_or_default());
+        bail!("{program} could not make an empty data folder; it said:\n{said}");
     }
     Ok(data)
 }
@@ -119,7 +134,7 @@ fn keep(made: &Path, key: &str, place: &Path) -> Result<()> {
 }
 
 /// Where kept folders are; none without a home.
-fn cache_folder() -> Option<PathBuf> {
+pub fn cache_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
     cache.is_absolute().then(|| cache.join("dyno").join("servers"))

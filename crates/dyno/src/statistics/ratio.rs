@@ -37,13 +37,13 @@ pub enum Difference {
 #[serde(rename_all = "kebab-case")]
 pub enum NoDifference {
     /// There are fewer samples than an interval needs.
-    #[error("too few samples for an interval")]
+    #[error("there are too few samples for an interval")]
     TooFewSamples,
     /// The interval of the ratio includes one.
-    #[error("the interval includes no difference")]
+    #[error("the 95 % interval of the ratio includes 1.00")]
     WithinInterval,
     /// The medians are closer than what the harness itself costs for the same work.
-    #[error("smaller than what measuring costs")]
+    #[error("the difference is smaller than what measuring costs")]
     WithinHarnessCost,
 }
 

@@ -32,6 +32,7 @@ impl Conduct {
             Ok((Outcome::Finished, Some(hello))) => return Reply::Here(Box::new(hello)),
             Ok((Outcome::Failed { message, .. }, _)) => message,
             Ok((Outcome::Finished, None)) => "the runner did not say who it is".to_owned(),
+            Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted,
             Err(error) => format!("{error:#}"),
         };
         let runner = &contender.runner;

@@ -2,7 +2,8 @@
 //! its own. So work that is larger than memory is real, however much the machine has.
 //!
 //! Version 2 of control groups is used where the memory controller is there, else version 1. A group
-//! is made below the one that dyno is in, and removed with the trial.
+//! is made below the one that dyno is in, and removed with the trial. A dyno that is killed leaves its group;
+//! the next run removes it.
 //! See `Documentation/admin-guide/cgroup-v2.rst` of Linux and `cgroup-v1/memory.rst`.
 
 use std::fs::{self, File, OpenOptions};
@@ -15,16 +16,23 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Tells the groups of one process apart.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 /// How often the removal of a group is tried, whose processes the kernel may still be clearing away.
 const TRIES: u32 = 100;
+/// What the names of groups begin with; the process that made one follows, and a number.
+const PREFIX: &str = "dyno-";
 
 /// A control group with a limit on memory. It is removed when dropped.
 #[derive(Debug)]
 pub struct MemoryCap {
     folder: PathBuf,
+    // Held open for its lock, which says that the group is in use.
+    _lock: File,
 }
 
 impl MemoryCap {
@@ -34,7 +42,7 @@ impl MemoryCap {
     /// The system has no memory controller, or dyno may not make groups; with what to do.
     pub fn create(bytes: u64) -> Result<MemoryCap> {
         let (parent, files) = parent()?;
-        let name = format!("dyno-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{PREFIX}{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let folder = parent.join(name);
         fs::create_dir(&folder).with_context(|| {
             format!(
@@ -43,7 +51,9 @@ impl MemoryCap {
                 folder.display()
             )
         })?;
-        let cap = MemoryCap { folder };
+        let lock = File::open(&folder).context("cannot open the control group")?;
+        lock.lock().context("cannot lock the control group")?;
+        let cap = MemoryCap { folder, _lock: lock };
         cap.set(files.limit, &bytes.to_string())?;
         // Not every kernel accounts for swap; one without swap needs no limit.
         if let Some((file, value)) = files.swap {
@@ -74,13 +84,46 @@ impl MemoryCap {
 
 impl Drop for MemoryCap {
     fn drop(&mut self) {
-        for _ in 0..TRIES {
-            match fs::remove_dir(&self.folder) {
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                    thread::sleep(Duration::from_millis(10));
-                }
-                _ => return,
+        remove(&self.folder);
+    }
+}
+
+/// Removes the groups that dead runs left, and ends what still runs in them.
+pub fn sweep() {
+    let Ok((parent, _)) = parent() else { return };
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let maker = entry.file_name().to_str().and_then(maker);
+        if maker.is_some_and(|pid| kill(pid, None) == Err(Errno::ESRCH)) && is_unlocked(&entry.path()) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// The process that made a group of a name, if the name is one of dyno's.
+fn maker(name: &str) -> Option<Pid> {
+    let (pid, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    number.parse::<u64>().ok()?;
+    pid.parse().ok().map(Pid::from_raw)
+}
+
+/// A process of another container has no number here; its lock is seen all the same.
+fn is_unlocked(folder: &Path) -> bool {
+    File::open(folder).is_ok_and(|folder| folder.try_lock().is_ok())
+}
+
+/// Removes a group with the processes in it.
+fn remove(folder: &Path) {
+    for _ in 0..TRIES {
+        let processes = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+        // 0 stands for a process that cannot be seen from here, and means to `kill` dyno's own group.
+        for pid in processes.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0) {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        match fs::remove_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                thread::sleep(Duration::from_millis(10));
             }
+            _ => return,
         }
     }
 }

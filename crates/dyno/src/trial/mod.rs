@@ -4,7 +4,7 @@
 //! judges nothing: what a sample means is the verdict's business.
 
 mod ask;
-mod interrupt;
+mod family;
 mod memory_cap;
 mod process;
 mod servers;
@@ -13,14 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
 pub use ask::Reply;
-pub use interrupt::Interrupts;
-pub use memory_cap::MemoryCap;
+pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 use process::{Message, Process};
 pub use servers::Servers;
 
 use crate::answers::Answer;
+pub use crate::interrupts::Interrupts;
 use crate::pairing::Pairing;
 use crate::placement::Placement;
 use crate::scratch::Scratch;
@@ -36,6 +37,8 @@ pub struct Trial {
     pub answers: Vec<Answer>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Whether the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
+    pub may_have_connected: bool,
 }
 
 /// How a trial ended.
@@ -84,7 +87,7 @@ impl Conduct {
 
     /// The servers of trials run like this; their files go to a folder within `scratch`.
     pub fn servers(&self, scratch: &Scratch) -> Servers {
-        Servers::new(scratch.folder().to_owned(), &self.placement, self.pairing)
+        Servers::new(scratch.folder().to_owned(), &self.placement, self.pairing).obeying(&self.interrupts)
     }
 
     /// Runs a trial. `on_test` hears the number of each test, from 0, as it begins.
@@ -120,10 +123,14 @@ impl Conduct {
                 },
                 Some(Message::End) => break None,
                 Some(Message::Unreadable(what)) => {
-                    break Some(format!("the runner's output cannot be read: {what}"));
+                    break Some(format!("the runner's output cannot be read, so it was killed: {what}"));
                 }
                 Some(Message::Interrupted) => {
-                    return Ok(Trial { outcome: Outcome::Interrupted, ..reader.trial });
+                    return Ok(Trial {
+                        outcome: Outcome::Interrupted,
+                        may_have_connected: true,
+                        ..reader.trial
+                    });
                 }
                 None => {
                     let seconds = self.timeout.as_secs_f64();
@@ -144,8 +151,19 @@ impl Conduct {
         if let Some(message) = trouble {
             reader.trial.outcome = Outcome::Failed { test: reader.current_test(), message };
         }
+        if let (Outcome::Failed { message, .. }, Some(hint)) = (&mut reader.trial.outcome, file_limit()) {
+            message.push_str(&hint);
+        }
+        reader.trial.may_have_connected = reader.trial.hello.is_some() || reader.state != State::Failed;
         Ok(reader.trial)
     }
+}
+
+/// What engines do not tell of where they cannot make a file longer, if that may be why: the limit on it.
+fn file_limit() -> Option<String> {
+    let (bytes, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
+    (bytes != RLIM_INFINITY)
+        .then(|| format!("; no file may be longer than {bytes} bytes here: `ulimit -f unlimited` lifts that"))
 }
 
 /// What the contract allows next.

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,19 @@ use anyhow::{Context, Result};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::interrupt::Interrupts;
+use super::family::Family;
 use super::memory_cap::MemoryCap;
+use crate::environment;
+use crate::interrupts::Interrupts;
 use crate::placement::Placement;
+use crate::waiting::wait_at_most;
 
-/// The longest line that a runner may write; a longer one is nonsense, not an event.
-const LONGEST_LINE: u64 = 64 << 20;
+/// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
+const LONGEST_LINE: u64 = 16 << 20;
+/// How many lines are read before the first of them is taken. A runner that writes faster must wait.
+const LINES_AHEAD: usize = 4;
+/// The most that a runner may write in one trial, in bytes; one that writes more does not come to an end.
+const LONGEST_OUTPUT: u64 = 1 << 30;
 /// How much of standard error is kept for messages: its end.
 const KEPT_ERRORS: usize = 4096;
 /// How long a runner may take to end after its last event.
@@ -38,8 +45,13 @@ pub enum Message {
 /// A running runner.
 pub struct Process {
     child: Child,
+    /// What it starts.
+    family: Family,
+    /// It has ended, and so has its family.
+    gone: bool,
     messages: Receiver<Message>,
     errors: Receiver<String>,
+    interrupts: Interrupts,
     /// Removed after the runner has ended.
     cap: Option<MemoryCap>,
 }
@@ -59,27 +71,36 @@ impl Process {
         let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        environment::clean(&mut command);
+        let family = Family::begin(&mut command)?;
         placement.prepare(&mut command).context("cannot place the runner")?;
         if let Some(cap) = &cap {
             cap.prepare(&mut command)?;
         }
         let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
-        let (sender, messages) = channel();
-        interrupts.tell(sender.clone());
+        let (sender, messages) = sync_channel(LINES_AHEAD);
+        let waiter = sender.clone();
+        // Where there is no room, somebody is about to look for the next message and sees the signal.
+        interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
         let output = child.stdout.take().context("the runner has no standard output")?;
         thread::spawn(move || read_lines(output, &sender));
         let (sender, errors) = channel();
         let stderr = child.stderr.take().context("the runner has no standard error")?;
         thread::spawn(move || sender.send(read_errors(stderr)));
         let mut input = child.stdin.take().context("the runner has no standard input")?;
-        let process = Process { child, messages, errors, cap };
-        // A runner that dies before it reads is found out by its events and exit status.
-        let _ = input.write_all(job);
-        Ok(process)
+        let job = job.to_vec();
+        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
+        // before it reads is found out by its events and exit status.
+        thread::spawn(move || input.write_all(&job));
+        let interrupts = interrupts.clone();
+        Ok(Process { child, family, gone: false, messages, errors, interrupts, cap })
     }
 
     /// The next message; none when `deadline` passes first.
     pub fn next(&self, deadline: Instant) -> Option<Message> {
+        if self.interrupts.signal().is_some() {
+            return Some(Message::Interrupted);
+        }
         match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(message) => Some(message),
             Err(RecvTimeoutError::Timeout) => None,
@@ -90,24 +111,24 @@ impl Process {
 
     /// Waits for the runner to end by itself and tells how; kills it if it does not end.
     pub fn finish(mut self) -> Ending {
-        let deadline = Instant::now() + PATIENCE;
-        let mut status = self.child.try_wait();
-        while matches!(status, Ok(None)) && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(1));
-            status = self.child.try_wait();
-        }
+        let status = wait_at_most(&mut self.child, PATIENCE);
         self.kill();
         let errors = self.errors.recv_timeout(PATIENCE).unwrap_or_default();
-        Ending { status: status.ok().flatten(), errors, capped: self.cap.is_some() }
+        Ending { status, errors, capped: self.cap.is_some() }
     }
 
     fn kill(&mut self) {
-        // The runner leads a process group, so that whatever it started goes with it.
-        if let Ok(pid) = i32::try_from(self.child.id()) {
-            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        if self.gone {
+            return;
         }
+        self.gone = true;
+        let group = Pid::from_raw(self.child.id().cast_signed());
+        // The runner leads a process group, so that most of what it started goes with it at once.
+        let _ = killpg(group, Signal::SIGKILL);
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        // A process that waits for a stuck file system cannot be killed; nobody should wait for it too.
+        wait_at_most(&mut self.child, PATIENCE);
+        self.family.end(group);
     }
 }
 
@@ -159,13 +180,21 @@ impl Ending {
     }
 }
 
-fn read_lines(output: impl Read, sender: &Sender<Message>) {
+fn read_lines(output: impl Read, sender: &SyncSender<Message>) {
     let mut output = BufReader::new(output);
+    let mut total = 0;
     loop {
         let mut line = Vec::new();
-        let message = match output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        let read = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        total += line.len() as u64;
+        let message = match read {
             Ok(0) => Message::End,
-            Ok(_) if line.len() as u64 == LONGEST_LINE => Message::Unreadable("a line without end".into()),
+            Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                Message::Unreadable(format!("a line is longer than {} MiB", LONGEST_LINE >> 20))
+            }
+            Ok(_) if total > LONGEST_OUTPUT => {
+                Message::Unreadable(format!("it is more than {} MiB in one trial", LONGEST_OUTPUT >> 20))
+            }
             Ok(_) => Message::Line(line),
             Err(error) => Message::Unreadable(error.to_string()),
         };

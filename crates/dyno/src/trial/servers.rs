@@ -9,6 +9,7 @@ use dyno_protocol as protocol;
 
 use crate::engine::Contender;
 use crate::file_system::Mounted;
+use crate::interrupts::Interrupts;
 use crate::pairing::Pairing;
 use crate::placement::Placement;
 use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
@@ -26,6 +27,8 @@ pub struct Servers {
     place: PathBuf,
     /// Where servers run.
     placement: Placement,
+    /// By which the start of a server is ended.
+    interrupts: Interrupts,
 }
 
 impl Servers {
@@ -41,7 +44,13 @@ impl Servers {
             scratch: scratch_name(),
             place,
             placement,
+            interrupts: Interrupts::default(),
         }
+    }
+
+    /// The same, in which an interrupt ends the start of a server.
+    pub fn obeying(self, interrupts: &Interrupts) -> Servers {
+        Servers { pool: self.pool.obeying(interrupts), interrupts: interrupts.clone(), ..self }
     }
 
     /// The folder, of the run's own, in which a contender's data go: the temporary one, or an encrypted file system
@@ -83,7 +92,8 @@ impl Servers {
         let pool = match contender.file_system {
             None => &mut self.pool,
             Some(_) => {
-                self.encrypted_pool.get_or_insert_with(|| ServerPool::new(place, self.placement.clone()))
+                let new = || ServerPool::new(place, self.placement.clone()).obeying(&self.interrupts);
+                self.encrypted_pool.get_or_insert_with(new)
             }
         };
         let server = pool.server_with_key(&installation, &contender.settings, contender.engine_key())?;
@@ -95,7 +105,9 @@ impl Servers {
         let installation = self.installation(contender)?.clone();
         let place = self.place(contender)?;
         let (settings, key) = (&contender.settings, contender.engine_key());
-        let server = PrivateServer::start_with_key(&installation, settings, key, &place, &self.placement)?;
+        let (placement, interrupts) = (&self.placement, &self.interrupts);
+        let server =
+            PrivateServer::start_with_key(&installation, settings, key, &place, placement, interrupts)?;
         Ok((server, installation))
     }
 

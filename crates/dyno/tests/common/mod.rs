@@ -188,6 +188,33 @@ pub fn processes_with(text: &str) -> Vec<u32> {
     pids.filter(|pid| *pid != std::process::id()).filter(names).collect()
 }
 
+/// The shared memory that a PostgreSQL server would leave if it were killed.
+#[derive(Debug)]
+pub struct SharedMemory {
+    file: PathBuf,
+    /// The number of the System V segment, as the kernel lists it.
+    number: String,
+}
+
+impl SharedMemory {
+    /// That of a server, by its main process.
+    pub fn of(process: u32) -> SharedMemory {
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+        let line = |name: &str| maps.lines().find(|line| line.contains(name)).unwrap().to_owned();
+        let file = line("/dev/shm/PostgreSQL.");
+        // The kernel shows a segment's number as the inode of what is mapped.
+        let number = line("/SYSV").split_whitespace().nth(4).unwrap().to_owned();
+        SharedMemory { file: file[file.find('/').unwrap()..].into(), number }
+    }
+
+    /// Whether any of it is there.
+    pub fn is_there(&self) -> bool {
+        let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        let is_listed = segments.lines().any(|line| line.split_whitespace().nth(1) == Some(&self.number));
+        is_listed || self.file.exists()
+    }
+}
+
 /// The runners are programs of other packages: building the workspace makes them.
 fn require_runners() {
     let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();

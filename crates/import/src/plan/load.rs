@@ -1,14 +1,19 @@
 //! The plan carried out: the parser beside the database, once more where a late value changes the types.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::Plan;
 use super::columns::infer;
+use crate::chunks::Chunks;
+use crate::convert::Converter;
 use crate::error::Input;
+use crate::fill::Fill;
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::Records;
@@ -16,6 +21,21 @@ use crate::rejects::Rejects;
 use crate::safety::Reached;
 use crate::source::{Opened, is_parquet};
 use crate::table::Column;
+
+/// Bytes of text that a thread takes at once. Each leaves a page that is not full, one in some hundred.
+const CHUNK: usize = 512 << 10;
+
+/// How an import's work was shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// A parser beside the database.
+    Beside(Waits),
+    /// Each thread parses and writes the pages of the database.
+    Pages {
+        /// How many.
+        threads: usize,
+    },
+}
 
 /// What an import came to.
 #[derive(Debug, Clone)]
@@ -30,8 +50,8 @@ pub struct Report {
     pub took: Duration,
     /// What it survives.
     pub reached: Reached,
-    /// How the threads spent the time.
-    pub waits: Waits,
+    /// How the work was shared.
+    pub course: Course,
     /// Whether a late value changed the types, so that all was read again.
     pub widened: bool,
 }
@@ -104,17 +124,14 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
+        if !is_parquet(&opened.sample) && self.target.builds(&self.table, self.existing) {
+            return self.write_pages(opened, rejects, watch);
+        }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
         let input = self.input(opened)?;
-        let wanted = |column: &Column| Wanted {
-            name: column.name.clone(),
-            kind: column.kind,
-            inferred: column.inferred,
-        };
         let parser = Parser {
             input,
-            columns: self.table.columns.iter().map(wanted).collect(),
-            nulls: self.nulls(),
+            converter: self.converter(),
             typed: self.target.is_typed(),
             zeros: self.target.is_typed(),
             rejects: rejects.clone(),
@@ -128,6 +145,52 @@ impl Plan {
         let parse = |sender: &pipeline::Sender| parser.run(sender);
         let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
         let bytes = read.load(Ordering::Relaxed);
-        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, waits, widened: false })
+        let course = Course::Beside(waits);
+        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, course, widened: false })
+    }
+
+    /// Parses on all cores, where the pages are written too.
+    fn write_pages(
+        &mut self,
+        opened: Opened,
+        rejects: &Arc<Mutex<Rejects>>,
+        watch: &dyn Watch,
+    ) -> Result<Report> {
+        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
+        let name = self.request.source.name();
+        let mut records = Records::new(opened.text, self.dialect, name.clone());
+        if self.header.value {
+            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
+        }
+        let (text, line) = records.into_rest();
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let fill = Fill {
+            chunks: Mutex::new(Chunks::new(text, self.dialect, name.clone(), line, CHUNK)),
+            dialect: self.dialect,
+            name,
+            converter: self.converter(),
+            rejects: rejects.clone(),
+            read: read.clone(),
+            is_unwanted,
+            threads,
+        };
+        let rows = Cell::new(0);
+        let reached = self.target.build(&self.table, watch, &|pages| {
+            let filled = fill.run(pages, watch)?;
+            rows.set(filled.rows);
+            Ok(filled)
+        })?;
+        let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
+        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, course, widened: false })
+    }
+
+    /// What the rows are held against.
+    fn converter(&self) -> Converter {
+        let wanted = |column: &Column| Wanted {
+            name: column.name.clone(),
+            kind: column.kind,
+            inferred: column.inferred,
+        };
+        Converter { columns: self.table.columns.iter().map(wanted).collect(), nulls: self.nulls() }
     }
 }

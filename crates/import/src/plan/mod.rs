@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::target::{Existing, Target};
 
 use columns::stated;
-pub use load::Report;
+pub use load::{Course, Report};
 
 /// An import that is ready to go.
 pub struct Plan {

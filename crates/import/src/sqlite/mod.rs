@@ -1,5 +1,6 @@
 //! Into SQLite: a new database, or a table of one that is there.
 
+mod build;
 mod connection;
 mod feed;
 mod place;
@@ -13,10 +14,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Build;
 use dyno_sqlite::Api;
+use sqlite_pages::Pages;
 
 use crate::error::Input;
 use crate::explain::Program;
-use crate::pipeline::Rows;
+use crate::fill::Filled;
+use crate::pipeline::{Rows, Watch};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
@@ -104,13 +107,19 @@ impl Sqlite {
             let connection = Connection::open(&self.api, fresh.path())?;
             set(&connection, &FRESH)?;
             connection.execute("BEGIN")?;
-            interruptible(&connection, rows, |rows| self.fill(&connection, table, existing, rows))?;
+            let watch = rows.watch();
+            interruptible(&connection, watch, || self.fill(&connection, table, existing, rows))?;
             check()?;
             connection.execute("COMMIT")?;
             connection.close()
         })?;
+        self.finish(fresh, rows.watch())
+    }
+
+    /// Moves a database that is whole to its place.
+    fn finish(&self, fresh: Fresh, watch: &dyn Watch) -> Result<Reached> {
         let sync = self.safety == Safety::PowerLoss;
-        rows.watch().doing(if sync { "syncing" } else { "moving into place" });
+        watch.doing(if sync { "syncing" } else { "moving into place" });
         fresh.finish(sync)?;
         let place = "built beside its place";
         Ok(match sync {
@@ -135,7 +144,8 @@ impl Sqlite {
         set(&connection, &settings.copied().collect::<Vec<_>>())?;
         // At once, so that nobody else's writing can come between and fail it half way.
         connection.execute("BEGIN IMMEDIATE")?;
-        let filled = interruptible(&connection, rows, |rows| self.fill(&connection, table, existing, rows));
+        let watch = rows.watch();
+        let filled = interruptible(&connection, watch, || self.fill(&connection, table, existing, rows));
         if let Err(error) = filled.and_then(|()| check()) {
             // SQLite may have rolled back already, as it does when the disk is full.
             let _ = connection.execute("ROLLBACK");
@@ -172,7 +182,27 @@ impl Target for Sqlite {
         true
     }
 
+    fn builds(&self, table: &Table, existing: Existing) -> bool {
+        // A key may be violated, which SQLite says row by row.
+        self.is_fresh() && existing == Existing::Create && table.primary_key.is_empty()
+    }
+
+    fn build(
+        &mut self,
+        table: &Table,
+        watch: &dyn Watch,
+        fill: &dyn Fn(&Pages) -> Result<Filled>,
+    ) -> Result<Reached> {
+        let fresh = Fresh::beside(&self.place)?;
+        fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill))?;
+        self.finish(fresh, watch)
+    }
+
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
+        if self.builds(table, existing) {
+            let statements = schema::statements(table, existing);
+            return [statements.before, statements.after].concat();
+        }
         let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
         let statements = schema::statements(table, existing);
         let begin = if self.is_fresh() { "BEGIN" } else { "BEGIN IMMEDIATE" };
@@ -275,11 +305,10 @@ fn reached(connection: &Connection) -> Result<Reached> {
 /// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
 fn interruptible(
     connection: &Connection,
-    rows: &mut Rows,
-    work: impl FnOnce(&mut Rows) -> Result<()>,
+    watch: &dyn Watch,
+    work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let interrupter: Interrupter = connection.interrupter();
-    let (watch, done) = (rows.watch(), AtomicBool::new(false));
+    let (interrupter, done): (Interrupter, _) = (connection.interrupter(), AtomicBool::new(false));
     let outcome = thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
@@ -290,7 +319,7 @@ fn interruptible(
                 thread::park_timeout(LOOK);
             }
         });
-        let outcome = work(rows);
+        let outcome = work();
         done.store(true, Ordering::Relaxed);
         watcher.thread().unpark();
         outcome

@@ -40,6 +40,11 @@ impl Fresh {
         Ok(Fresh { file, place: place.to_owned() })
     }
 
+    /// The file, for reading and writing.
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
     /// Where it is built.
     pub fn path(&self) -> &Path {
         self.file.path()

@@ -48,12 +48,12 @@ fn put(field: &[u8], doubled: &[u8], sql: &mut Vec<u8>) {
 
 /// Inserts the records by a prepared statement that takes one of them in a call, or `several`, as
 /// [`insert`](super::insert) does. `bind` takes the fields of the record at a place within the call.
-pub fn insert_records<C: Client, S>(
+pub fn insert_records<'a, C: Client, S>(
     client: &C,
-    import: &Import,
+    import: &Import<'a>,
     several: bool,
     prepare: impl Fn(u64) -> Result<S>,
-    bind: impl Fn(&mut S, usize, &[&[u8]]) -> Result<()>,
+    bind: impl Fn(&mut S, usize, &[&'a [u8]]) -> Result<()>,
     mut execute: impl FnMut(&mut S) -> Result<()>,
 ) -> Result<u64, Failure> {
     let extent = import.into();

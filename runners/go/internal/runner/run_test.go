@@ -169,3 +169,25 @@ func TestAJobThatIsNoneIsRefusedWithoutItsValues(t *testing.T) {
 		}
 	}
 }
+
+func TestHolesAreNoPartOfADatabase(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "below", "short"), []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sparse := filepath.Join(folder, "sparse")
+	if err := os.WriteFile(sparse, bytes.Repeat([]byte{7}, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(sparse, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	size, err := folderBytes(folder)
+	// A file system may give a file more blocks than were written, but not a gigabyte.
+	if err != nil || size < 4096+5 || size > 1<<20 {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+}

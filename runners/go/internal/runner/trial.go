@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"dyno/runners/go/internal/protocol"
 )
@@ -119,8 +120,11 @@ func (t *trial) databaseBytes() (int64, error) {
 	return bytes, Place("cannot add up the database's files", err)
 }
 
-// folderBytes is the sizes of all files in a folder and below. A file that goes away meanwhile counts
-// nothing.
+// blockBytes is what the kernel counts blocks of files in.
+const blockBytes = 512
+
+// folderBytes is the sizes of all files in a folder and below, holes left out: engines make files longer than what
+// is in them. A file that goes away meanwhile counts nothing.
 func folderBytes(folder string) (int64, error) {
 	sum := int64(0)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -132,7 +136,11 @@ func folderBytes(folder string) (int64, error) {
 		}
 		info, err := entry.Info()
 		if err == nil {
-			sum += info.Size()
+			size := info.Size()
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				size = min(size, stat.Blocks*blockBytes)
+			}
+			sum += size
 		}
 		return ignoreGone(err)
 	})

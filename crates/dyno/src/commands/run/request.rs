@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::super::Input;
+use super::super::{Input, list};
 use super::file;
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::engine::{Contender, Registry, split_list};
@@ -46,7 +46,13 @@ pub struct Request {
 
 /// The request of a command line; `n` is one of its sizes.
 pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Registry) -> Result<Request> {
-    let suite = Suite::load(&find_suite(&arguments.suite, home)?, &registry.dialects())?;
+    let Some(name) = &arguments.suite else {
+        bail!(
+            "name a suite:\n{}\nExample: dyno run speedtest; `dyno list SUITE` shows its tests",
+            list::offer(home, registry)?
+        );
+    };
+    let suite = Suite::load(&find_suite(name, home)?, &registry.dialects())?;
     let mut changes = Vec::new();
     for set in &arguments.set {
         let (name, value) =

@@ -112,10 +112,10 @@ fn figure(comparison: &Comparison, new: &Source) -> Option<Figure> {
     (!rows.is_empty()).then(|| {
         Figure::new(
             format!(
-                "Times of this run over those of the older one: {} slower. The table below has every figure.",
+                "Times of this run compared with the older one: {} slower. The table below has every figure.",
                 words::counted(slower, "figure")
             ),
-            "Median of this run over that of the older one; to the right is slower. The intervals hold for all \
+            "The median of this run over the median of the older one; further to the right is slower. The intervals hold for all \
              comparisons together with 95 % confidence.",
             rows.len(),
             &charts::ratios(rows, false),

@@ -33,7 +33,7 @@ pub(in crate::report) fn driver_tax(run: &Run, verdict: &Verdict) -> Vec<View> {
             family,
             format!("drivers-{place}"),
             format!("What the drivers of {} cost", reference.label),
-            format!("Time over that of {}, with the same engine and settings", reference.label),
+            format!("Time compared with {}, for the same engine and settings", reference.label),
         )
     };
     families.iter().enumerate().filter_map(view).collect()
@@ -56,7 +56,7 @@ pub(in crate::report) fn settings(run: &Run, verdict: &Verdict) -> Vec<View> {
             family,
             format!("settings-{place}"),
             format!("What settings cost and buy: {}", reference.label),
-            format!("Time over that of {}, with the same engine and driver", reference.label),
+            format!("Time compared with {}, for the same engine and driver", reference.label),
         )
     };
     families.iter().enumerate().filter_map(view).collect()
@@ -121,10 +121,11 @@ fn view(
     let mut rows_of_tests = table(run, verdict, &others, family.reference);
     rows_of_tests.push(mean_row(means.iter().map(|(_, mean)| Some(mean))));
     let text = format!(
-        "{said}. Below the chart each test; in the chart the geometric mean over the tests that both passed, \
-         a mean of unlike things. ≈ means that no difference may be claimed.{}",
+        "{said}. The chart shows the geometric mean over the tests that both passed; it is a mean of unlike things, so \
+         look at each test in the table below the chart. ≈ marks what is too close to call: the interval includes no \
+         change.{}",
         if others.iter().any(|&other| differs(run, other, family.reference)) {
-            " ‡ marks another safety level: the price of safety and not a rank."
+            " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and rank nobody."
         } else {
             ""
         }

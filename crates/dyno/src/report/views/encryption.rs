@@ -43,14 +43,15 @@ pub(in crate::report) fn encryption(run: &Run, verdict: &Verdict) -> Option<View
     Some(View {
         anchor: "encryption".into(),
         title: "What encryption costs: more time than unencrypted".into(),
-        text: "Each contender that encrypts over the same engine and driver without, as safe as it. In the chart \
-               the geometric mean over the tests that both passed, opening left out: deriving a key happens once, and is \
-               slow on purpose. A mean of unlike things; the table has each test. ≈ means that no difference may be claimed."
+        text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety. \
+               The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
+               once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks \
+               what is too close to call: the interval includes no change."
             .into(),
         choices: Vec::new(),
         figure: Figure::new(
-            format!("Time over that without encryption. {}", spoken.join("; ")),
-            "More time than without encryption, with its 95 % interval; to the left is faster.",
+            format!("Time compared with no encryption. {}", spoken.join("; ")),
+            "More time than without encryption, with its 95 % interval; further to the left is faster.",
             rows.len(),
             &charts::ratios(rows, true),
         ),

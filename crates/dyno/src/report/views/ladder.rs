@@ -28,15 +28,16 @@ pub(in crate::report) fn ladder(run: &Run, verdict: &Verdict) -> Option<View> {
     Some(View {
         anchor: "ladder".into(),
         title: "The ladder".into(),
-        text: "Each rung changes one thing of another and is measured beside it: its bar goes from that one's rate to its own, \
-               and what stands at the right is the gain. A rung that survives less than the one it changes has bought its gain \
-               with safety (‡); nobody is ranked across levels. ≈ means that no difference may be claimed."
+        text: "Each rung changes one thing of another rung and is measured beside it. Its bar goes from the rate of that \
+               rung to its own; the figure at the right is the gain. ‡ marks a rung that is safer or less safe than the rung \
+               it changes: it pays for safety, or buys speed with it. ≈ marks what is too close to call: the interval of \
+               the gain includes 1.00."
             .into(),
         choices: if several { series.iter().map(|series| series.name.clone()).collect() } else { Vec::new() },
         figure: Figure::new(
             format!("Rows a second of each rung. {}", spoken.join("; ")),
             "Rows a second, logarithmic; further to the right is faster. Full bars are gains, outlined ones losses; the mark at \
-             the end tells what the rung survives.",
+             the end shows what the rung survives.",
             first.rungs.len() + 2,
             &Chart::Ladder { series },
         ),

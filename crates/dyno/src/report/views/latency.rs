@@ -41,15 +41,15 @@ pub(in crate::report) fn latencies(run: &Run) -> Option<View> {
     Some(View {
         anchor: "latency".into(),
         title: "How long single operations took".into(),
-        text: "Every operation timed by itself, in trials of their own after the measured ones. What a mean hides shows \
-               here: the slow commit, the compaction, the page that was not in memory."
+        text: "dyno timed every operation by itself, in separate trials after the measured ones. Here you see what a \
+               mean hides: the slow commit, the compaction, the page that was not in memory."
             .into(),
         choices: series.iter().map(|series| series.name.clone()).collect(),
         figure: Figure::new(
             "Percentiles of the durations of single operations, of each contender. The table below has every figure."
                 .into(),
             "Logarithmic scale. In each row the median (filled), 90 %, 99 % and 99.9 % of all operations, and the slowest \
-             of them (hollow). Dashed: a reading of the clock, which is part of every duration.",
+             of them (hollow). Dashed: what one reading of the clock takes; every duration includes it.",
             longest,
             &Chart::Latency { series },
         ),

@@ -71,11 +71,11 @@ pub(in crate::report) fn published(run: &Run, verdict: &Verdict) -> Option<Publi
     Some(PublishedView {
         since,
         figure: Figure::new(
-            "What published pages and this run give for the same work, by year. Each test's section has the figures."
+            "Published figures and this run's for the same work, by year. Each test's section has the figures."
                 .into(),
             &format!(
                 "{what}. Logarithmic scale. Hollow: published, other hardware and other versions. Filled: this run. Dashed \
-                 lines join what is alike but for its age."
+                 lines join the same engine and settings, old and new."
             ),
             13,
             &Chart::Years { series },

@@ -26,7 +26,7 @@ use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
 
-use statements::{HURRIED, Statements, quoted};
+use statements::{HURRIED, Statements, UNHURRIED, quoted};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
 
@@ -117,9 +117,11 @@ impl Postgres {
     fn undo(&self, others: Vec<Connection>) {
         drop(others);
         // Without a connection the server takes back what was not committed; a staged table stays behind, and
-        // its name says whose it is.
-        let _ = self.connection.rows("ROLLBACK");
-        let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
+        // its name says whose it is. The file may be loaded once more by this connection, and by it alone.
+        let drop_staged = format!("DROP TABLE IF EXISTS {}", quoted(&self.staged));
+        for sql in ["ROLLBACK", UNHURRIED, &drop_staged] {
+            let _ = self.connection.rows(sql);
+        }
     }
 
     /// What a commit survives by the settings in force.

@@ -35,7 +35,7 @@ impl Statements {
     pub fn staged(table: &Table, existing: Existing, safety: Safety, staged: &str) -> Statements {
         let (name, staged) = (quoted(&table.name), quoted(staged));
         let before = vec![HURRIED.to_owned(), create(table, &staged)];
-        let mut after = vec!["RESET synchronous_commit".to_owned()];
+        let mut after = vec![UNHURRIED.to_owned()];
         after.extend(begin(safety));
         if existing == Existing::Replace {
             after.push(format!("DROP TABLE {name}"));
@@ -48,6 +48,8 @@ impl Statements {
 
 /// A connection whose commits another one syncs.
 pub const HURRIED: &str = "SET synchronous_commit = off";
+/// Takes that back.
+pub const UNHURRIED: &str = "RESET synchronous_commit";
 
 fn begin(safety: Safety) -> Vec<String> {
     let hurried = (safety == Safety::None).then(|| "SET LOCAL synchronous_commit = off".to_owned());

@@ -1,23 +1,24 @@
 //! Ctrl-C and termination: the run stops soon, keeps what is finished and cleans up.
 
+use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::process::Message;
+/// Wakes whoever waits for something else than a signal. It must not block.
+type Wake = Box<dyn Fn() + Send>;
 
 /// Knows whether somebody asked the run to stop.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Interrupts {
     /// The signal that came first; 0 while there was none.
     signal: Arc<AtomicI32>,
     /// Who waits for a runner and wants to hear at once.
-    waiter: Arc<Mutex<Option<Sender<Message>>>>,
+    waiter: Arc<Mutex<Option<Wake>>>,
 }
 
 impl Interrupts {
@@ -33,8 +34,8 @@ impl Interrupts {
                     std::process::exit(128 + signal);
                 }
                 let waiter = heard.waiter.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(waiter) = waiter.as_ref() {
-                    let _ = waiter.send(Message::Interrupted);
+                if let Some(wake) = waiter.as_ref() {
+                    wake();
                 }
             }
         });
@@ -46,11 +47,25 @@ impl Interrupts {
         Some(self.signal.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 
-    /// Sends [`Message::Interrupted`] to `waiter` when a signal comes, or now if one has come.
-    pub(super) fn tell(&self, waiter: Sender<Message>) {
+    /// For work that an interrupt ends like a failure.
+    ///
+    /// # Errors
+    /// Somebody asked the run to stop.
+    pub fn check(&self) -> Result<()> {
         if self.signal().is_some() {
-            let _ = waiter.send(Message::Interrupted);
+            bail!("interrupted");
         }
-        *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(waiter);
+        Ok(())
+    }
+
+    /// Has `wake` called when a signal comes. One that came before is not told: look for it afterwards.
+    pub(crate) fn tell(&self, wake: impl Fn() + Send + 'static) {
+        *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+    }
+}
+
+impl fmt::Debug for Interrupts {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.debug_struct("Interrupts").field("signal", &self.signal()).finish()
     }
 }

@@ -1,0 +1,93 @@
+//! What each command's help begins with: an example to copy. A test reads every one of them as it was typed.
+
+pub const DYNO: &str = "Example: dyno run speedtest --with sqlite,sqlite:wal,postgres";
+
+pub const LIST: &str = "\
+Examples:
+  dyno list                      everything on one screen
+  dyno list sqlite               all drivers, builds and profiles of SQLite";
+
+pub const RUN: &str = "\
+Examples:
+  dyno run speedtest
+  dyno run speedtest --with sqlite,sqlite:wal,postgres --budget 3m
+  dyno run kv --n 5000,50000 --report kv.html";
+
+pub const SHOW: &str = "\
+Examples:
+  dyno show                      the newest run in results/
+  dyno show results/base.json --costs --notes";
+
+pub const REPORT: &str = "\
+Examples:
+  dyno report --open
+  dyno report results/before.json results/after.json -o change.html";
+
+pub const EXPORT: &str = "Example: dyno export results/base.json -o samples.csv";
+
+pub const HISTORY: &str = "\
+Examples:
+  dyno history
+  dyno history speedtest --test 2";
+
+pub const COMPARE: &str = "Example: dyno compare results/before.json results/after.json --fail-slower 5%";
+
+pub const SCALING: &str = "Example: dyno scaling results/kv-5000.json results/kv-50000.json";
+
+pub const RERUN: &str = "Example: dyno rerun results/base.json --out results/again.json";
+
+pub const IMPORT: &str = "\
+Examples:
+  dyno import trips.csv --into trips.db
+  dyno import trips.csv.gz --into postgres://me@localhost/work --table trips --explain";
+
+pub const DOCTOR: &str = "Example: dyno doctor --dir /var/tmp";
+
+pub const ENGINES: &str = "Example: dyno engines install postgres@18";
+
+pub const INSTALL: &str = "Example: dyno engines install postgres@18";
+
+pub const CONFORMANCE: &str = "Example: dyno conformance sqlite postgres/rust";
+
+pub const SCHEMA: &str = "Example: dyno schema run";
+
+pub const COMPLETIONS: &str =
+    "Example: dyno completions bash > ~/.local/share/bash-completion/completions/dyno";
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory, Parser};
+
+    use crate::cli::Cli;
+
+    /// The commands in the examples at the beginning of a help text, without what is said of them.
+    fn examples(help: &str) -> Vec<String> {
+        let heading = help.split("\n\n").next().unwrap_or_default();
+        let lines = heading.lines().filter_map(|line| line.split_once("dyno ").map(|(_, rest)| rest));
+        let command = |rest: &str| rest.split("   ").next().unwrap_or_default().to_owned();
+        lines.map(|rest| command(rest).split(" > ").next().unwrap_or_default().to_owned()).collect()
+    }
+
+    fn all(command: &Command, path: &str, check: &mut dyn FnMut(&str, &Command)) {
+        check(path, command);
+        for child in command.get_subcommands() {
+            all(child, format!("{path} {}", child.get_name()).trim(), check);
+        }
+    }
+
+    #[test]
+    fn every_help_begins_with_examples_that_can_be_typed() {
+        let mut count = 0;
+        all(&Cli::command(), "", &mut |path, command| {
+            let help = command.clone().render_long_help().to_string();
+            assert!(help.starts_with("Example"), "{path}: {help}");
+            for example in examples(&help) {
+                assert!(example.starts_with(path), "{path}: {example}");
+                let words = std::iter::once("dyno").chain(example.split_whitespace());
+                Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
+                count += 1;
+            }
+        });
+        assert!(count >= 20, "{count} examples");
+    }
+}

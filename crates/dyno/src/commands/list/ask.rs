@@ -1,0 +1,147 @@
+//! Asks the runners who they are, all at the same time: a runner takes a moment to start, and a server a second.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use dyno_protocol::Build;
+
+use super::engine::{DriverItem, EngineItem};
+use crate::engine::{Contender, Engine, Registry};
+use crate::machine::{allowed_cpus, cpu_list};
+use crate::placement::Placement;
+use crate::plan::probe;
+use crate::scratch::{self, Scratch};
+use crate::trial::{Conduct, Reply};
+
+/// How long a runner may take to say who it is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A driver to ask.
+struct Candidate {
+    /// The place of its engine among those listed.
+    engine: usize,
+    contender: Contender,
+    item: DriverItem,
+}
+
+/// The engines with what their runners answered.
+pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> {
+    let scratch = Scratch::create(&scratch::default_parent())?;
+    let groups = groups(engines, registry)?;
+    let asked = thread::scope(|scope| {
+        let threads: Vec<_> =
+            groups.into_iter().map(|group| scope.spawn(|| ask_group(group, &scratch))).collect();
+        threads.into_iter().map(join).collect::<Result<Vec<_>>>()
+    })?;
+    let mut drivers: Vec<Vec<DriverItem>> = engines.iter().map(|_| Vec::new()).collect();
+    for candidate in asked.into_iter().flatten().filter(is_worth_a_line) {
+        drivers[candidate.engine].push(candidate.item);
+    }
+    engines.iter().zip(drivers).map(|(engine, drivers)| EngineItem::new(engine, drivers)).collect()
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The drivers on all builds, in groups: those of a server engine share the server that one thread starts.
+fn groups(engines: &[&Engine], registry: &Registry) -> Result<Vec<Vec<Candidate>>> {
+    let mut groups = Vec::new();
+    for (place, engine) in engines.iter().enumerate() {
+        let candidates = candidates(place, engine, registry)?;
+        match engine.server {
+            true => groups.push(candidates),
+            false => groups.extend(candidates.into_iter().map(|candidate| vec![candidate])),
+        }
+    }
+    Ok(groups)
+}
+
+fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    let mut drivers: Vec<_> = registry.drivers(&engine.name).collect();
+    drivers.sort_by_key(|(_, driver)| !driver.default);
+    for (_, driver) in drivers {
+        let usual = engine.builds.iter().filter(|build| *build != "path");
+        // Those are for the driver that loads a library when it runs.
+        let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
+        for (index, build) in usual.chain(named).enumerate() {
+            let contender = Contender::parse(&format!("{}@{build}/{}", engine.name, driver.name), registry)?;
+            let unusual = (index > 0).then(|| build.clone());
+            let item = DriverItem::new(contender.label.clone(), driver, unusual);
+            candidates.push(Candidate { engine: place, contender, item });
+        }
+    }
+    Ok(candidates)
+}
+
+fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candidate>> {
+    // Nothing is timed, so they may run wherever there is room.
+    let cpus = cpu_list::format(&allowed_cpus());
+    let placement = Placement::choose(Some(&cpus), None)?;
+    let conduct = Conduct { placement, ..Conduct::unmeasured(PATIENCE)? };
+    let mut servers = conduct.servers(scratch);
+    for Candidate { contender, item, .. } in &mut group {
+        if !contender.runner.is_built() {
+            let needs = match contender.runner.needs.as_str() {
+                "" => String::new(),
+                needs => format!("; that needs {needs}"),
+            };
+            let build = &contender.runner.build;
+            item.missing = Some(format!("its runner is not built: `{build}` builds it{needs}"));
+            item.command = Some(build.clone());
+            continue;
+        }
+        let directory = scratch.trial()?;
+        match conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
+            Reply::Here(hello) => item.version = Some(hello.engine_version),
+            Reply::Missing(why) => {
+                item.command = command_in(&why);
+                item.missing = Some(why);
+            }
+            Reply::Interrupted => item.missing = Some("interrupted".to_owned()),
+        }
+    }
+    Ok(group)
+}
+
+/// Whether a driver is listed: one that carries its own library cannot reach other builds, which is nothing
+/// that is missing.
+fn is_worth_a_line(candidate: &Candidate) -> bool {
+    let Candidate { contender, item, .. } = candidate;
+    contender.driver.default
+        || contender.engine.server
+        || contender.build != Build::System
+        || item.version.is_some()
+}
+
+/// The command in a message that says what to do next: what stands in backticks, or what to install.
+fn command_in(message: &str) -> Option<String> {
+    if let Some(quoted) = message.split('`').nth(1) {
+        return Some(quoted.to_owned());
+    }
+    let (_, packages) = message.split_once("apt-get install ")?;
+    let end = packages.find([')', ';', ',']).unwrap_or(packages.len());
+    Some(format!("apt-get install {}", &packages[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_a_message_is_found() {
+        let found = |message| command_in(message);
+        assert_eq!(
+            found("no library; install it (Debian: apt-get install liblmdb0)").as_deref(),
+            Some("apt-get install liblmdb0")
+        );
+        assert_eq!(found("unpack one with `scripts/x.sh` or `y`").as_deref(), Some("scripts/x.sh"));
+        assert_eq!(
+            found("headers (sudo apt-get install libssl-dev), then: cargo build").as_deref(),
+            Some("apt-get install libssl-dev")
+        );
+        assert_eq!(found("it crashed"), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! One engine: its drivers, builds and profiles, as data and as text.
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::item;
+use crate::engine::{Driver, Engine};
+
+/// An engine.
+#[derive(Serialize)]
+pub struct EngineItem {
+    pub name: String,
+    pub title: String,
+    /// Whether it stores nothing and measures dyno itself.
+    pub harness: bool,
+    pub drivers: Vec<DriverItem>,
+    pub profiles: Vec<ProfileItem>,
+}
+
+/// A driver on one build of the engine.
+#[derive(Serialize)]
+pub struct DriverItem {
+    /// The contender that names it.
+    pub contender: String,
+    pub driver: String,
+    /// The build, where it is not the engine's usual one.
+    pub build: Option<String>,
+    pub language: String,
+    about: String,
+    /// Its ways of working beside the usual one.
+    variants: Vec<VariantItem>,
+    /// The engine's version, if it answers here.
+    pub version: Option<String>,
+    /// What is missing, if it does not.
+    pub missing: Option<String>,
+    /// The command that gets what is missing, if one does.
+    pub command: Option<String>,
+}
+
+#[derive(Serialize)]
+struct VariantItem {
+    name: String,
+    about: String,
+}
+
+/// A named set of settings.
+#[derive(Serialize)]
+pub struct ProfileItem {
+    pub name: String,
+    level: Option<&'static str>,
+    settings: Vec<String>,
+    reason: String,
+    link: Option<String>,
+}
+
+impl DriverItem {
+    /// A driver of which nothing is known yet but what its file says.
+    pub fn new(contender: String, driver: &Driver, build: Option<String>) -> DriverItem {
+        let variants = driver.variants.iter().skip(1);
+        DriverItem {
+            contender,
+            driver: driver.name.clone(),
+            build,
+            language: driver.language.clone(),
+            about: driver.about.clone(),
+            variants: variants
+                .map(|variant| VariantItem { name: variant.name.clone(), about: variant.about.clone() })
+                .collect(),
+            version: None,
+            missing: None,
+            command: None,
+        }
+    }
+}
+
+impl EngineItem {
+    /// An engine with the drivers that were asked.
+    pub fn new(engine: &Engine, drivers: Vec<DriverItem>) -> Result<EngineItem> {
+        let profiles = engine.profiles.iter().map(|profile| {
+            let settings = profile.settings()?;
+            Ok(ProfileItem {
+                name: profile.name.clone(),
+                level: engine.claimed_safety(&settings).map(|safety| safety.level.name()),
+                settings: settings.iter().map(|known| format!("{}={}", known.name, known.value)).collect(),
+                reason: profile.reason.clone(),
+                link: profile.link.clone(),
+            })
+        });
+        Ok(EngineItem {
+            name: engine.name.clone(),
+            title: engine.title.clone(),
+            harness: engine.harness,
+            profiles: profiles.collect::<Result<_>>()?,
+            drivers,
+        })
+    }
+
+    /// The version that the usual driver found, or else any driver.
+    pub fn version(&self) -> Option<&str> {
+        let usual = self.drivers.iter().find(|driver| driver.contender == self.name);
+        usual.into_iter().chain(&self.drivers).find_map(|driver| driver.version.as_deref())
+    }
+}
+
+/// All of an engine, for people.
+pub fn text(engine: &EngineItem) -> String {
+    let name = &engine.name;
+    let mut lines = vec![engine.title.clone()];
+    lines.push("\nDrivers and builds, with the version of the engine that each reaches".to_owned());
+    for driver in &engine.drivers {
+        let about = match (&driver.version, &driver.missing) {
+            (Some(version), _) => format!("{version}. {}: {}", driver.language, driver.about),
+            (None, missing) => format!("missing: {}", missing.as_deref().unwrap_or("unknown")),
+        };
+        lines.push(item(&driver.contender, &about));
+    }
+    let ways: Vec<String> = engine
+        .drivers
+        .iter()
+        .filter(|driver| driver.build.is_none())
+        .flat_map(|driver| driver.variants.iter().map(move |variant| (driver, variant)))
+        .map(|(driver, variant)| item(&format!("{name}/{}+{}", driver.driver, variant.name), &variant.about))
+        .collect();
+    if !ways.is_empty() {
+        lines.push("\nVariants: other ways in which a driver works".to_owned());
+        lines.extend(ways);
+    }
+    lines.push(
+        "\nProfiles: what each survives, and its settings; the first is used when you name none".into(),
+    );
+    for profile in &engine.profiles {
+        let level = profile.level.unwrap_or("what it survives is unknown");
+        let settings = match profile.settings.is_empty() {
+            true => String::new(),
+            false => format!(" Settings: {}", profile.settings.join(" ")),
+        };
+        lines.push(item(
+            &format!("{name}:{}", profile.name),
+            &format!("{level}. {}{settings}", profile.reason),
+        ));
+    }
+    lines.push(format!("\nExample: dyno run SUITE --with {}", examples(engine)));
+    lines.join("\n") + "\n"
+}
+
+/// Two contenders of the engine to begin with: the usual one, and another profile where there is one.
+fn examples(engine: &EngineItem) -> String {
+    let other = engine.profiles.get(1).map(|profile| format!(",{}:{}", engine.name, profile.name));
+    format!("{}{}", engine.name, other.unwrap_or_default())
+}

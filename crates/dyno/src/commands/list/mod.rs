@@ -1,0 +1,88 @@
+//! `dyno list`: what can be measured here on one screen, all of one engine or suite, and the same for programs.
+
+mod ask;
+mod engine;
+mod screen;
+mod suite;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+
+use super::{Exit, Input, print};
+use crate::cli::{ListArgs, TextFormat};
+use crate::engine::{Engine, Registry};
+use crate::home::Home;
+use crate::output;
+use ask::ask;
+use engine::EngineItem;
+use suite::SuiteItem;
+
+/// What is listed.
+#[derive(Serialize)]
+struct Listing {
+    suites: Vec<SuiteItem>,
+    engines: Vec<EngineItem>,
+}
+
+/// Lists everything, or all of the engine or the suite that is named. Each runner is really asked.
+pub fn execute(arguments: &ListArgs) -> Result<Exit> {
+    let home = Home::find()?;
+    let registry = Registry::load(&home)?;
+    let Some(name) = &arguments.name else {
+        let listing = Listing {
+            suites: suite::all(&home, &registry)?,
+            engines: ask(&registry.engines.iter().collect::<Vec<_>>(), &registry)?,
+        };
+        return show(&listing, arguments.format, screen::text);
+    };
+    let (engines, suites) = named(name, &home, &registry).input()?;
+    let listing = Listing { engines: ask(&engines, &registry)?, suites };
+    show(&listing, arguments.format, |listing| {
+        let engines = listing.engines.iter().map(engine::text);
+        engines.chain(listing.suites.iter().map(suite::text)).collect()
+    })
+}
+
+/// The suites, a line each, for who has named none.
+pub fn offer(home: &Home, registry: &Registry) -> Result<String> {
+    let suites = suite::all(home, registry)?;
+    Ok(screen::suites(&suites).join("\n"))
+}
+
+fn show(listing: &Listing, format: TextFormat, text: impl Fn(&Listing) -> String) -> Result<Exit> {
+    match format {
+        TextFormat::Json => print(&output::pretty(listing)?),
+        TextFormat::Table => print(&text(listing)),
+    }
+}
+
+/// The engine or the suite of a name.
+fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a Engine>, Vec<SuiteItem>)> {
+    let engines: Vec<&Engine> = registry.engines.iter().filter(|engine| engine.name == name).collect();
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        suite::all(home, registry)?.into_iter().partition(|suite| suite.name == name);
+    if engines.is_empty() && wanted.is_empty() {
+        let engines: Vec<&str> = registry.engines.iter().map(|engine| engine.name.as_str()).collect();
+        let suites: Vec<&str> = others.iter().map(|suite| suite.name.as_str()).collect();
+        bail!(
+            "there is no engine and no suite '{name}'; the engines are {}; the suites are {}",
+            engines.join(", "),
+            suites.join(", ")
+        );
+    }
+    Ok((engines, wanted))
+}
+
+/// A name and what is said of it beside it, in lines of at most 100 columns; a long name has a line of its own.
+fn item(name: &str, about: &str) -> String {
+    let options = textwrap::Options::new(output::WIDTH).initial_indent(INDENT).subsequent_indent(INDENT);
+    let text = textwrap::fill(about, options);
+    let width = INDENT.len() - 3;
+    match name.chars().count() <= width {
+        true => format!("  {name:<width$} {}", text.trim_start()),
+        false => format!("  {name}\n{text}"),
+    }
+}
+
+/// Where the text beside a name begins.
+const INDENT: &str = "                          ";

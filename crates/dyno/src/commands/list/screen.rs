@@ -1,0 +1,131 @@
+//! Everything on one screen: at most 40 lines of 100 columns.
+
+use super::Listing;
+use super::engine::EngineItem;
+use super::suite::SuiteItem;
+use crate::output::WIDTH;
+
+/// With more commands than this that build single runners, the one that builds all of them is named.
+const FEW: usize = 2;
+/// The command that builds all runners.
+const BUILD_ALL: &str = "make build";
+
+/// How the names are put together.
+const NAMES: &str = "
+You name what to compare as ENGINE[@BUILD][/DRIVER][:PROFILE]:
+  dyno run speedtest --with sqlite,sqlite:wal";
+
+/// Suites, engines, and what is missing.
+pub fn text(listing: &Listing) -> String {
+    let mut lines = vec!["Suites: what dyno measures (dyno list SUITE shows the tests)".to_owned()];
+    lines.extend(suites(&listing.suites));
+    lines.push("\nEngines: version, drivers and @builds, profiles (dyno list ENGINE explains them)".into());
+    // The harness measures dyno and is no choice.
+    let engines: Vec<&EngineItem> = listing.engines.iter().filter(|engine| !engine.harness).collect();
+    lines.extend(rows(&engines));
+    let missing = missing(&engines);
+    if !missing.is_empty() {
+        lines.push("\nMissing here, and the command that gets it".to_owned());
+        lines.extend(missing);
+    }
+    lines.push(NAMES.to_owned());
+    lines.join("\n") + "\n"
+}
+
+/// A line for each suite.
+pub fn suites(suites: &[SuiteItem]) -> Vec<String> {
+    let width = suites.iter().map(|suite| suite.name.len()).max().unwrap_or(0);
+    let line = |suite: &SuiteItem| {
+        let about = suite.trouble.as_ref().map_or(suite.title.clone(), |why| format!("cannot be run: {why}"));
+        cut(&format!("  {:<width$}  {}", suite.name, about.lines().next().unwrap_or_default()))
+    };
+    suites.iter().map(line).collect()
+}
+
+/// A row for each engine.
+fn rows(engines: &[&EngineItem]) -> Vec<String> {
+    let cells: Vec<[String; 4]> = engines.iter().map(|engine| cells(engine)).collect();
+    let width = |column: usize| cells.iter().map(|cells| cells[column].len()).max().unwrap_or(0);
+    let (names, versions) = (width(0), width(1));
+    let drivers = width(2).min(DRIVERS);
+    let profiles = WIDTH - names - versions - drivers - 8;
+    let mut lines = Vec::new();
+    for cells in &cells {
+        let drivers_lines = textwrap::wrap(&cells[2], drivers);
+        let profile_lines = textwrap::wrap(&cells[3], profiles);
+        for line in 0..drivers_lines.len().max(profile_lines.len()) {
+            let [name, version] =
+                [&cells[0], &cells[1]].map(|text| if line == 0 { text.as_str() } else { "" });
+            let part = |lines: &[std::borrow::Cow<str>]| {
+                lines.get(line).map(ToString::to_string).unwrap_or_default()
+            };
+            let row = format!(
+                "  {name:<names$}  {version:<versions$}  {:<drivers$}  {}",
+                part(&drivers_lines),
+                part(&profile_lines)
+            );
+            lines.push(row.trim_end().to_owned());
+        }
+    }
+    lines
+}
+
+/// The widest column of drivers.
+const DRIVERS: usize = 28;
+
+/// Name, version, drivers and profiles of an engine.
+fn cells(engine: &EngineItem) -> [String; 4] {
+    let mut drivers: Vec<String> = Vec::new();
+    let mut builds: Vec<String> = Vec::new();
+    for driver in engine.drivers.iter().filter(|driver| driver.version.is_some()) {
+        let (names, name) = match &driver.build {
+            None => (&mut drivers, driver.driver.clone()),
+            Some(build) => (&mut builds, format!("@{build}")),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    drivers.extend(builds);
+    let version = engine.version().map_or("missing", |version| version.split('-').next().unwrap_or(version));
+    let profiles: Vec<&str> = engine.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    [engine.name.clone(), version.to_owned(), drivers.join(" "), profiles.join(" ")]
+}
+
+/// What is missing, by the command that gets it.
+fn missing(engines: &[&EngineItem]) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for driver in engines.iter().flat_map(|engine| &engine.drivers) {
+        if driver.version.is_some() {
+            continue;
+        }
+        let engine = driver.contender.split(['/', '@']).next().unwrap_or_default();
+        let command = driver.command.clone().unwrap_or_else(|| format!("dyno list {engine}"));
+        match groups.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, labels)) => labels.push(driver.contender.clone()),
+            None => groups.push((command, vec![driver.contender.clone()])),
+        }
+    }
+    let (builds, mut others): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|(command, _)| command.starts_with("cargo build"));
+    match builds.len() > FEW {
+        true => {
+            let labels = builds.into_iter().flat_map(|(_, labels)| labels).collect();
+            others.insert(0, (BUILD_ALL.to_owned(), labels));
+        }
+        false => others.splice(0..0, builds).for_each(drop),
+    }
+    let options = textwrap::Options::new(WIDTH).initial_indent("  ").subsequent_indent("      ");
+    others
+        .into_iter()
+        .map(|(command, labels)| textwrap::fill(&format!("{command}: {}", labels.join(" ")), &options))
+        .collect()
+}
+
+/// A line that is too long, cut.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(WIDTH) {
+        Some(_) => line.chars().take(WIDTH - 1).chain(['…']).collect(),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,99 @@
+//! The suites: a line each, and all of one.
+
+use std::fs;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::item;
+use crate::engine::Registry;
+use crate::home::Home;
+use crate::suite::Suite;
+
+/// A suite.
+#[derive(Serialize)]
+pub struct SuiteItem {
+    pub name: String,
+    pub title: String,
+    story: String,
+    tests: Vec<TestItem>,
+    parameters: Vec<ParameterItem>,
+    /// Whom it compares when nobody is named.
+    contenders: Vec<String>,
+    /// Why it cannot be run.
+    pub trouble: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TestItem {
+    id: String,
+    shows: String,
+}
+
+#[derive(Serialize)]
+struct ParameterItem {
+    name: String,
+    default: String,
+    about: String,
+}
+
+/// All suites of dyno's own, by name. One that cannot be read says why.
+pub fn all(home: &Home, registry: &Registry) -> Result<Vec<SuiteItem>> {
+    let mut paths: Vec<_> = fs::read_dir(home.suites())?.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        match Suite::load(path, &registry.dialects()) {
+            Ok(suite) => readable(name, &suite),
+            Err(error) => SuiteItem {
+                name,
+                title: String::new(),
+                story: String::new(),
+                tests: Vec::new(),
+                parameters: Vec::new(),
+                contenders: Vec::new(),
+                trouble: Some(format!("{error:#}")),
+            },
+        }
+    };
+    Ok(paths.iter().map(read).collect())
+}
+
+fn readable(name: String, suite: &Suite) -> SuiteItem {
+    let tests = suite.tests.iter().map(|test| TestItem { id: test.id.clone(), shows: test.shows.clone() });
+    let parameters = suite.parameters.iter().map(|(name, parameter)| ParameterItem {
+        name: name.clone(),
+        default: parameter.default.to_string(),
+        about: parameter.about.clone(),
+    });
+    SuiteItem {
+        name,
+        title: suite.title.clone(),
+        story: suite.story.clone(),
+        tests: tests.collect(),
+        parameters: parameters.collect(),
+        contenders: suite.contenders(),
+        trouble: None,
+    }
+}
+
+/// All of a suite, for people.
+pub fn text(suite: &SuiteItem) -> String {
+    if let Some(trouble) = &suite.trouble {
+        return format!("{} cannot be run: {trouble}\n", suite.name);
+    }
+    let mut lines = vec![suite.title.clone()];
+    let story = suite.story.split_whitespace().collect::<Vec<_>>().join(" ");
+    lines.push(textwrap::fill(&story, crate::output::WIDTH));
+    lines.push(format!("\nTests (dyno run {} --only ID,…)", suite.name));
+    lines.extend(suite.tests.iter().map(|test| item(&test.id, &test.shows)));
+    if !suite.parameters.is_empty() {
+        lines.push(format!("\nParameters (dyno run {} --set NAME=VALUE)", suite.name));
+    }
+    let parameters = suite.parameters.iter();
+    lines.extend(parameters.map(|known| item(&format!("{}={}", known.name, known.default), &known.about)));
+    lines.push(format!("\nContenders (dyno run {} --with NAME,… names others)", suite.name));
+    lines.extend(suite.contenders.iter().map(|contender| format!("  {contender}")));
+    lines.join("\n") + "\n"
+}

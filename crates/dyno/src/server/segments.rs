@@ -1,0 +1,145 @@
+//! The shared memory that a PostgreSQL server that was killed leaves behind.
+//!
+//! A server that ends in order removes it; one that is killed cannot, and memory of this kind has no owner whose end
+//! would free it. It is of two kinds: files in `/dev/shm`, of which one, the *control segment*, holds the numbers of the
+//! others (`src/backend/storage/ipc/dsm.c`), and a small System V segment, by which a second server on the same data is
+//! kept away. Both are noted once the server is ready: in memory for this dyno, and in a file of the user's cache for
+//! the next one, should this one be killed as well.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use nix::libc::{self, c_int, key_t};
+use serde::{Deserialize, Serialize};
+use tempfile::TempPath;
+
+use super::template::cache_folder;
+
+/// Where the files are, and what their names begin with.
+const FILES: &str = "/dev/shm/PostgreSQL.";
+/// The folder of notes in the cache, and the end of their names.
+const NOTES: &str = "segments";
+const ENDING: &str = ".json";
+/// How often the removal is tried.
+const TRIES: u32 = 200;
+
+/// The shared memory of a server. Dropped, when the server has ended, it is removed.
+#[derive(Debug)]
+pub struct Segments {
+    found: Found,
+    /// What tells the next dyno; none where there is no cache. The file is locked while this dyno lives.
+    note: Option<(TempPath, File)>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Found {
+    /// The number of the control segment.
+    control: Option<u32>,
+    /// Key and number of the System V segment.
+    interlock: Option<(key_t, c_int)>,
+}
+
+impl Segments {
+    /// Those of a server that is ready, from what the kernel shows of its process and what it wrote into its
+    /// data folder.
+    pub fn of(process: u32, data: &Path) -> Segments {
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let control = maps.lines().find_map(|line| line.split_once(FILES)?.1.trim().parse().ok());
+        let state = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        let interlock = state.lines().nth(6).and_then(|line| {
+            let mut numbers = line.split_whitespace().map(str::parse::<i64>);
+            Some((numbers.next()?.ok()? as key_t, numbers.next()?.ok()? as c_int))
+        });
+        let found = Found { control, interlock };
+        let note = note(&found).ok();
+        Segments { found, note }
+    }
+}
+
+impl Drop for Segments {
+    fn drop(&mut self) {
+        // The processes of a server that was killed may take a moment to go.
+        for _ in 0..TRIES {
+            if self.found.remove() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        if let Some((path, _)) = self.note.take() {
+            // The next run may do what this one could not.
+            let _ = path.keep();
+        }
+    }
+}
+
+impl Found {
+    /// Removes what is there of it, unless a process still uses it. Whether it is gone.
+    fn remove(&self) -> bool {
+        if self.interlock.is_some_and(|(key, number)| !remove_interlock(key, number)) {
+            return false;
+        }
+        let Some(control) = self.control else { return true };
+        let path = format!("{FILES}{control}");
+        let mut numbers = Vec::new();
+        let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut numbers));
+        // Where in it the numbers stand depends on the version; that they are aligned does not.
+        for number in numbers.as_chunks::<4>().0.iter().filter(|_| read.is_ok()) {
+            let number = u32::from_ne_bytes(*number);
+            if number != 0 {
+                let _ = fs::remove_file(format!("{FILES}{number}"));
+            }
+        }
+        let _ = fs::remove_file(path);
+        true
+    }
+}
+
+/// Removes a System V segment, unless it is another one by now or in use. Whether it is gone.
+fn remove_interlock(key: key_t, number: c_int) -> bool {
+    // SAFETY: all zeros are a value of this structure of numbers; the calls get a number and a place for one structure.
+    unsafe {
+        let mut state: libc::shmid_ds = std::mem::zeroed();
+        if libc::shmctl(number, libc::IPC_STAT, &mut state) != 0 || state.shm_perm.__key != key {
+            return true;
+        }
+        state.shm_nattch == 0 && libc::shmctl(number, libc::IPC_RMID, &mut state) == 0
+    }
+}
+
+/// Removes what the servers of dead runs left.
+pub fn sweep() {
+    let Some(folder) = folder() else { return };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_note = path.to_str().is_some_and(|path| path.ends_with(ENDING));
+        let Ok(file) = File::open(&path) else { continue };
+        if is_note && file.try_lock().is_ok() {
+            let found: Option<Found> = serde_json::from_reader(&file).ok();
+            if found.is_none_or(|found| found.remove()) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Writes down what there is for the next dyno. A note has its name only once it is whole and locked: one that is
+/// found unlocked is a dead run's.
+fn note(found: &Found) -> Result<(TempPath, File)> {
+    let folder = folder().context("there is no cache")?;
+    fs::create_dir_all(&folder)?;
+    let mut new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder)?;
+    new.as_file().lock()?;
+    new.write_all(&serde_json::to_vec(found)?)?;
+    let (file, path) = new.into_parts();
+    let named = PathBuf::from(format!("{}{ENDING}", path.display()));
+    fs::rename(&path, &named)?;
+    Ok((TempPath::try_from_path(named)?, file))
+}
+
+fn folder() -> Option<PathBuf> {
+    Some(cache_folder()?.with_file_name(NOTES))
+}

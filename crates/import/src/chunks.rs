@@ -1,0 +1,183 @@
+//! The text cut into pieces at the ends of records, so that threads can parse them side by side.
+//!
+//! Where quotes are allowed a line's end may lie within a field. A piece begins at a record's beginning, outside
+//! quotes, so following its quotes from there tells which line's ends are ends of records: nothing is guessed.
+//! A quote opens a field only at the field's beginning, as the parser (`csv-core`) has it.
+
+use std::io::BufRead;
+
+use anyhow::{Context, Result};
+use memchr::{memchr, memrchr2};
+
+use crate::error::Input;
+use crate::records::{Dialect, LONGEST, too_long};
+
+/// Some whole records.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// Which one, from 0.
+    pub index: u64,
+    /// The text.
+    pub text: Vec<u8>,
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// Whether a field may be quoted.
+    pub has_quotes: bool,
+}
+
+/// Gives one chunk after another.
+pub struct Chunks {
+    text: Box<dyn BufRead + Send>,
+    dialect: Dialect,
+    name: String,
+    /// How long a chunk is, if records are not longer, bytes.
+    size: usize,
+    /// The beginning of a record whose end has not been seen.
+    rest: Vec<u8>,
+    line: u64,
+    index: u64,
+}
+
+impl Chunks {
+    /// Chunks from here on, where a line begins; `name` is what messages call the file.
+    pub fn new(
+        text: Box<dyn BufRead + Send>,
+        dialect: Dialect,
+        name: String,
+        line: u64,
+        size: usize,
+    ) -> Chunks {
+        Chunks { text, dialect, name, size, rest: Vec::new(), line, index: 0 }
+    }
+
+    /// The next chunk, in the place of one that is done with; none at the end. Its index is right even where there
+    /// is an error.
+    pub fn next(&mut self, chunk: &mut Chunk) -> Result<bool> {
+        chunk.index = self.index;
+        self.index += 1;
+        chunk.text.clear();
+        chunk.text.append(&mut self.rest);
+        chunk.line = self.line;
+        let mut wanted = self.size;
+        loop {
+            let ended = self.read(&mut chunk.text, wanted)?;
+            chunk.has_quotes = self.dialect.quotes && memchr(b'"', &chunk.text).is_some();
+            let end = match chunk.has_quotes {
+                true => end_outside_quotes(&chunk.text, self.dialect.delimiter),
+                false => memrchr2(b'\n', b'\r', &chunk.text).map(|end| end + 1),
+            };
+            // An open quote at the end of the file is the parser's to complain about.
+            let end = if ended { Some(chunk.text.len()) } else { end };
+            if let Some(end) = end {
+                self.rest.extend_from_slice(&chunk.text[end..]);
+                chunk.text.truncate(end);
+                self.line += memchr::memchr_iter(b'\n', &chunk.text).count() as u64;
+                return Ok(!chunk.text.is_empty());
+            }
+            if chunk.text.len() > LONGEST {
+                return too_long(chunk.line, &self.name).input();
+            }
+            wanted = chunk.text.len() * 2;
+        }
+    }
+
+    /// Reads until there are so many bytes; says whether the file has ended before.
+    fn read(&mut self, text: &mut Vec<u8>, wanted: usize) -> Result<bool> {
+        while text.len() < wanted {
+            let read = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name));
+            let read = read.map_err(|error| error.context(format!("after line {}", self.line))).input()?;
+            if read.is_empty() {
+                return Ok(true);
+            }
+            let count = read.len().min(wanted - text.len());
+            text.extend_from_slice(&read[..count]);
+            self.text.consume(count);
+        }
+        Ok(false)
+    }
+}
+
+/// Where the last record ends of a text that begins with a record's beginning.
+fn end_outside_quotes(text: &[u8], delimiter: u8) -> Option<usize> {
+    let (mut at, mut end) = (0, None);
+    loop {
+        let quote = memchr(b'"', &text[at..]).map(|quote| at + quote);
+        let outside = &text[at..quote.unwrap_or(text.len())];
+        end = memrchr2(b'\n', b'\r', outside).map(|last| at + last + 1).or(end);
+        let Some(quote) = quote else { return end };
+        let opens = quote == 0 || matches!(text[quote - 1], b'\n' | b'\r') || text[quote - 1] == delimiter;
+        at = quote + 1;
+        if opens {
+            let Some(close) = closing(text, at) else { return end };
+            at = close + 1;
+        }
+    }
+}
+
+/// The quote that closes a field whose text begins at `at`. None where the text does not tell: two quotes are one
+/// letter of the field, so the byte after it must be there.
+fn closing(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let close = at + memchr(b'"', &text[at..])?;
+        if *text.get(close + 1)? != b'"' {
+            return Some(close);
+        }
+        at = close + 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Cursor};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::records::Records;
+
+    fn chunks(text: &[u8], quotes: bool, size: usize) -> Vec<Chunk> {
+        let reader = Box::new(BufReader::with_capacity(7, Cursor::new(text.to_vec())));
+        let dialect = Dialect { delimiter: b',', quotes };
+        let mut chunks = Chunks::new(reader, dialect, "t".into(), 1, size);
+        let mut found = Vec::new();
+        loop {
+            let mut chunk = Chunk::default();
+            if !chunks.next(&mut chunk).unwrap() {
+                return found;
+            }
+            found.push(chunk);
+        }
+    }
+
+    /// The line of a record, its text and where its fields end.
+    type Found = (u64, Vec<u8>, Vec<usize>);
+
+    fn records(text: &[u8], quotes: bool, line: u64) -> Option<Vec<Found>> {
+        let dialect = Dialect { delimiter: b',', quotes };
+        let mut records = Records::from_line(Box::new(Cursor::new(text.to_vec())), dialect, "t".into(), line);
+        let (mut buffer, mut ends, mut found) = (vec![0; 4], vec![0; 1], Vec::new());
+        while let Some(record) = records.read(&mut buffer, 0, &mut ends).ok()? {
+            let fields = ends[..record.fields].to_vec();
+            found.push((record.line, buffer[..record.length].to_vec(), fields));
+        }
+        Some(found)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn chunks_hold_the_same_records_as_the_text(
+            text in prop::collection::vec(prop::sample::select(b"a,\"\n\r\"x".to_vec()), 0..200),
+            quotes in any::<bool>(),
+            size in 1..60usize,
+        ) {
+            let chunks = chunks(&text, quotes, size);
+            let joined: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.text.clone()).collect();
+            prop_assert_eq!(&joined, &text);
+            let whole = records(&text, quotes, 1);
+            let parts: Option<Vec<_>> =
+                chunks.iter().map(|chunk| records(&chunk.text, quotes, chunk.line)).collect();
+            prop_assert_eq!(parts.map(|parts| parts.concat()), whole);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A record's fields as values of their columns, or what is wrong with them.
+
+use anyhow::Result;
+
+use crate::error::BadRow;
+use crate::fields::Fields;
+use crate::parse::{Contradiction, Wanted};
+use crate::value::{Value, read};
+
+/// What every record is held against.
+pub struct Converter {
+    /// The columns, in the file's order.
+    pub columns: Vec<Wanted>,
+    /// Spellings of NULL.
+    pub nulls: Vec<Vec<u8>>,
+}
+
+/// What is wrong with a record: the column that is to blame, where one is, and why.
+pub type Wrong = (Option<usize>, String);
+
+impl Converter {
+    /// Gives each field's value and its place. `is_utf8` says that the whole text is known to be UTF-8, `is_null`
+    /// which fields are NULL whatever their text.
+    #[inline]
+    pub fn convert(
+        &self,
+        text: &[u8],
+        fields: &Fields,
+        is_utf8: bool,
+        is_null: &[bool],
+        mut value: impl FnMut(Value, (u32, u32)),
+    ) -> Result<(), Wrong> {
+        if fields.len() != self.columns.len() {
+            return Err((None, format!("has {} fields, not {}", fields.len(), self.columns.len())));
+        }
+        for (column, (wanted, &(from, to))) in self.columns.iter().zip(fields).enumerate() {
+            let field = &text[from as usize..to as usize];
+            let is_null = is_null.get(column) == Some(&true)
+                || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field);
+            let found = if is_null {
+                Value::Null
+            } else {
+                read(wanted.kind, field).map_err(|reason| (Some(column), reason))?
+            };
+            if !is_utf8 && std::str::from_utf8(field).is_err() {
+                return Err((Some(column), "is not UTF-8; --encoding names another encoding".into()));
+            }
+            value(found, (from, to));
+        }
+        Ok(())
+    }
+
+    /// The row that is wrong, or the contradiction that it is to a type that was only inferred.
+    #[cold]
+    pub fn bad(&self, line: u64, fields: &[&[u8]], (column, reason): Wrong) -> Result<BadRow, Contradiction> {
+        let text = match column {
+            Some(column) => fields[column].to_vec(),
+            None => fields.join(&b", "[..]),
+        };
+        let wanted = column.map(|column| &self.columns[column]);
+        let bad = BadRow { line, column: wanted.map(|wanted| wanted.name.clone()), reason, text };
+        match wanted {
+            Some(wanted) if wanted.inferred && read(wanted.kind, &bad.text).is_err() => {
+                Err(Contradiction(bad))
+            }
+            _ => Ok(bad),
+        }
+    }
+}

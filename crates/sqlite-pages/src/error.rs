@@ -1,0 +1,23 @@
+//! What can go wrong.
+
+/// Why a database could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file, or a temporary file of a sort, could not be written or read.
+    #[error("cannot write the database: {0}")]
+    Io(#[from] std::io::Error),
+    /// A row is longer than SQLite takes.
+    #[error("a row of {0} bytes is longer than SQLite takes (1,000,000,000)")]
+    RowTooLong(u64),
+    /// The file would have more pages than SQLite can number.
+    #[error("the database would have more than 4,294,967,294 pages; larger pages hold more")]
+    TooManyPages,
+    /// A row's number is not above the one before it.
+    #[error("the row with number {number} comes after the one with number {before}")]
+    RowsOutOfOrder {
+        /// The row's.
+        number: i64,
+        /// The one before it.
+        before: i64,
+    },
+}

@@ -1,0 +1,48 @@
+//! Writes a new SQLite database page by page, from rows in order and without SQLite, as
+//! <https://sqlite.org/fileformat2.html> describes the file.
+//!
+//! The way of the data: rows become [`Value`]s, a thread fills [`Leaves`] with them, [`Pages`] gives those
+//! leaves their places in the file, a [`TableTree`] puts the levels above them, and [`Database`] writes the schema
+//! on the first page, last of all. Index trees, and tables WITHOUT ROWID, which are trees of the same kind, are made by
+//! an [`IndexTree`] from records that a [`Sorter`] has put in order.
+//!
+//! Several threads may fill leaves at once; only their order in the tree is the caller's to keep. The file is
+//! nobody's database until [`Database::finish`] has returned: syncing it and moving it to its place are the
+//! caller's too. A database that exists is never touched.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use sqlite_pages::{Database, Leaves, Object, PageSize, TableTree, Value};
+//!
+//! let file = tempfile::tempfile()?;
+//! let database = Database::new(&file, PageSize::new(4096).unwrap());
+//! let (mut leaves, mut tree) = (Leaves::new(database.pages()), TableTree::default());
+//! leaves.push(1, &[Value::Integer(7), Value::Text(b"seven")])?;
+//! tree.append(leaves.place(database.pages())?)?;
+//! let root = tree.finish(database.pages())?;
+//! let sql = "CREATE TABLE t(a, b)";
+//! database.finish(&[Object { kind: "table", name: "t", table: "t", root, sql: Some(sql) }], 3_046_000)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod database;
+mod error;
+mod index;
+mod leaves;
+mod page;
+mod pages;
+mod payload;
+mod record;
+mod sort;
+mod table;
+mod varint;
+
+pub use database::{Database, Object};
+pub use error::Error;
+pub use index::IndexTree;
+pub use leaves::{Leaves, Placed};
+pub use pages::{PageSize, Pages};
+pub use record::{Encoder, Value, compare};
+pub use sort::{Sorted, Sorter};
+pub use table::TableTree;
