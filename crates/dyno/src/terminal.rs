@@ -58,15 +58,18 @@ fn typed() -> &'static [(String, String)] {
 }
 
 fn secret(arguments: impl Iterator<Item = String>) -> Vec<(String, String)> {
-    let values = arguments.map(|argument| match argument.split_once('=') {
-        Some((option, value)) if option.starts_with("--") => value.to_owned(),
-        _ => argument,
-    });
-    let mut found: Vec<(String, String)> = values
-        .map(|value| (value.clone(), repeatable(&value)))
-        .filter(|(value, told)| value != told)
-        .collect();
-    found.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+    let mut found: Vec<(String, String)> = Vec::new();
+    for argument in arguments {
+        // A message may repeat what follows an option's or a parameter's name, and one name of a list.
+        let ends = argument.match_indices('=').map(|(place, _)| &argument[place + 1..]);
+        let pieces = [argument.as_str()]
+            .into_iter()
+            .chain(ends)
+            .flat_map(|end| [end].into_iter().chain(end.split(',')));
+        let told = pieces.map(|piece| (piece.to_owned(), repeatable(piece)));
+        found.extend(told.filter(|(piece, told)| piece != told));
+    }
+    found.sort_by_key(|(piece, _)| std::cmp::Reverse(piece.len()));
     found
 }
 
@@ -90,9 +93,9 @@ mod tests {
 
     #[test]
     fn an_argument_with_a_password_is_not_repeated() {
-        let typed = ["compare", "--out=bob:hunter2@db/x", "postgres:/bob:hunter2@db"].map(String::from);
+        let typed = ["compare", "--set=n=5,bob:hunter2@db/x", "postgres:/bob:hunter2@db"].map(String::from);
         let typed = secret(typed.into_iter());
-        let told = hide("cannot read postgres:/bob:hunter2@db, cannot write bob:hunter2@db/x", &typed);
-        assert_eq!(told, "cannot read postgres:…, cannot write bob:…");
+        let told = hide("cannot read postgres:/bob:hunter2@db, 'bob:hunter2@db/x' is no number", &typed);
+        assert_eq!(told, "cannot read postgres:…, 'bob:…' is no number");
     }
 }

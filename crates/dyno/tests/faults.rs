@@ -81,7 +81,8 @@ fn a_setting_that_does_not_take_is_a_failure() {
             "run speedtest --scale 0.02 --trials 1 --only 15 --with sqlite,jornal_mode=wal --quiet -o x.json",
         )
         .exits(2)
-        .says("sqlite knows no setting 'jornal_mode'; did you mean journal_mode?");
+        .says("SQLite has no setting 'jornal_mode'")
+        .says("did you mean journal_mode?");
 }
 
 #[test]

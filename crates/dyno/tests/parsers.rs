@@ -6,7 +6,8 @@ use std::path::Path;
 
 use dyno::engine::{Contender, Registry, split_list};
 use dyno::home::Home;
-use dyno::suite::{Parameters, Suite};
+use dyno::suite::{Bounds, Parameters, Suite, TableForm};
+use dyno::watch::Watch;
 use proptest::prelude::*;
 
 fn registry() -> Registry {
@@ -21,7 +22,56 @@ fn try_suite(text: String) -> Result<usize, String> {
     let parameters = Parameters::resolve(&suite.parameters, &scale)
         .or_else(|_| Parameters::resolve(&suite.parameters, &[]))
         .map_err(|e| format!("{e:#}"))?;
-    suite.render(&parameters, "sqlite").map(|tests| tests.len()).map_err(|e| format!("{e:#}"))
+    let bounds = Bounds { instructions: 500_000, bytes: 4 << 20 };
+    let tests = suite.render_form(&parameters, "sqlite", TableForm::default(), bounds, &Watch::default());
+    tests.map(|tests| tests.len()).map_err(|e| format!("{e:#}"))
+}
+
+/// A suite of one test.
+fn suite_of(name: &str, id: &str, statements: &str) -> String {
+    let quoted = |text: &str| serde_json::to_string(text).unwrap().replace('\u{7f}', "\\u007f");
+    let (name, id, statements) = (quoted(name), quoted(id), quoted(statements));
+    format!(
+        "name = {name}\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n\n[[test]]\nid = {id}\n\
+         title = \"T\"\nshows = \"\"\nmodel = \"statements\"\nstatements = {statements}\n"
+    )
+}
+
+/// Pieces of templates that loop, double a text and call themselves, one within another. A text is doubled so often
+/// only that it fits: what does not fit is for dyno itself, which can give up.
+fn greedy() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("{% set x = x ~ x %}".to_owned()),
+        Just("{% set ns.x = ns.x ~ 'ab' %}".to_owned()),
+        Just("{{ x }}".to_owned()),
+        Just("{{ ns.x * 1000 }}".to_owned()),
+        Just("{% set x %}{{ x }}{{ x }}{% endset %}".to_owned()),
+        Just("{{ range(1000000000) | length }}".to_owned()),
+        Just("{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}".to_owned()),
+        Just("{{ random(10) }};".to_owned()),
+    ];
+    let piece = piece.prop_recursive(3, 12, 3, |inner| {
+        (1u64..1 << 50, prop::collection::vec(inner, 1..3)).prop_map(|(count, inner)| {
+            format!("{{% for i in range({count}) %}}{}{{% endfor %}}", inner.concat())
+        })
+    });
+    let pieces = prop::collection::vec(piece, 1..6);
+    pieces.prop_map(|pieces| {
+        format!("{{% set x = 'ab' %}}{{% set ns = namespace(x='ab') %}}{}", pieces.concat())
+    })
+}
+
+proptest! {
+    // Each of them may use up what it is given.
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Whatever a template loops over and however a text grows in it, rendering ends, and a complaint names the place.
+    #[test]
+    fn a_greedy_template_ends(statements in greedy()) {
+        if let Err(complaint) = try_suite(suite_of("x", "1", &statements)) {
+            prop_assert!(complaint.contains("fuzz.toml:11: test 1"), "{complaint}");
+        }
+    }
 }
 
 proptest! {
@@ -37,6 +87,22 @@ proptest! {
         let damaged = format!("{}{put}{}", &text[..start], &text[end..]);
         if let Err(complaint) = try_suite(damaged) {
             prop_assert!(complaint.contains("fuzz.toml") || complaint.contains("parameter"), "{complaint}");
+        }
+    }
+
+    /// Names become names of files: no other letters, and a complaint that a terminal can show.
+    #[test]
+    fn names_are_names(name in "[a-zA-Z0-9_-]{0,66}|[./a-z]{1,8}|\\PC{1,6}|[\x00-\x7f\u{80}-\u{9f}]{1,6}", of_test in any::<bool>()) {
+        let is_name = (1..=64).contains(&name.len())
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_');
+        let (suite, test) = if of_test { ("x", &*name) } else { (&*name, "1") };
+        match try_suite(suite_of(suite, test, "SELECT 1")) {
+            Ok(_) => prop_assert!(is_name, "{name:?} is taken"),
+            Err(complaint) => {
+                prop_assert!(!is_name, "{complaint}");
+                let line = if of_test { "fuzz.toml:8:" } else { "fuzz.toml:1:" };
+                prop_assert!(complaint.contains(line) && !complaint.contains(char::is_control), "{complaint:?}");
+            }
         }
     }
 

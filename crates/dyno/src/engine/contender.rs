@@ -88,12 +88,6 @@ impl Contender {
             .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
     }
 
-    /// The settings that were typed with its name, beside those of its profile.
-    pub fn own_settings(&self) -> Vec<&Setting> {
-        let of_profile = self.profile.settings().unwrap_or_default();
-        self.settings.iter().filter(|setting| !of_profile.contains(setting)).collect()
-    }
-
     /// Whether its data are encrypted, by the engine or by the file system.
     pub fn encrypts(&self) -> bool {
         self.engine_encrypts() || self.file_system.is_some()

@@ -4,6 +4,7 @@
 //! of random numbers, so that a test's data do not depend on which tests are run.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::syntax::SyntaxConfig;
@@ -147,10 +148,25 @@ fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters
 fn range(first: i64, end: Option<i64>, watch: &Watch) -> Value {
     let (first, end) = end.map_or((0, first), |end| (first, end));
     let watch = watch.clone();
-    Value::make_iterable(move || {
-        let watch = watch.clone();
-        (first..end).take_while(move |_| !watch.is_stopped())
-    })
+    Value::make_iterable(move || Numbers { left: first..end, watch: watch.clone() })
+}
+
+/// The numbers of a range, of which the end is known before they are made.
+struct Numbers {
+    left: Range<i64>,
+    watch: Watch,
+}
+
+impl Iterator for Numbers {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        if self.watch.is_stopped() { None } else { self.left.next() }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
 }
 
 fn explain(error: Error) -> TemplateError {
@@ -195,6 +211,7 @@ mod tests {
         let text = render("{% for i in range(0, 200000) %}x{% endfor %}").unwrap();
         assert_eq!(text.len(), 200_000);
         assert_eq!(render("{% for i in range(3) %}{{ i }}{% endfor %}").unwrap(), "012");
+        assert_eq!(render("{{ range(2, 1000000000) | length }}").unwrap(), "999999998");
     }
 
     #[test]

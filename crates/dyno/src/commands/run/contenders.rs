@@ -75,8 +75,8 @@ pub fn at_hand(
     Ok((found, left_out))
 }
 
-/// Asks contenders with settings of their own whether their engine knows these, so that one mistyped is told before
-/// anything is measured.
+/// Asks contenders with settings that stand in no file of dyno's whether their engine knows these, so that one mistyped
+/// is told before anything is measured.
 pub fn check_settings(
     contenders: &[Contender],
     conduct: &Conduct,
@@ -89,44 +89,37 @@ pub fn check_settings(
         job.server = servers.reach(contender)?;
         conduct.run(&contender.runner.command(), &job, |_| {})
     };
-    for contender in contenders.iter().filter(|contender| !contender.own_settings().is_empty()) {
+    for contender in contenders {
+        let known = contender.engine.known_settings();
+        let is_cipher =
+            |name: &str| contender.engine.encryption().is_some_and(|cipher| cipher.concerns(name));
+        let strange = |name: &str| !known.contains(name) && !is_cipher(name);
+        if !contender.settings.iter().any(|setting| strange(&setting.name)) {
+            continue;
+        }
         let trial = answer(contender);
         let hello = trial.as_ref().ok().and_then(|trial| trial.hello.as_ref());
-        let unknown = hello.and_then(|hello| {
-            let differences = contender.engine.differences(&contender.settings, &hello.settings);
-            differences.into_iter().find(|difference| difference.in_force.is_none())
-        });
-        if let Some(unknown) = unknown {
-            bail!(
-                "the contender {} cannot be run: {} knows no setting '{}'{}",
-                contender.label,
-                contender.engine.name,
-                unknown.name,
-                offer(contender)
-            );
-        }
-        let trouble = match trial {
-            Ok(Trial { outcome: Outcome::Failed { message, .. }, .. }) => message,
-            Ok(_) => continue,
-            Err(error) => format!("{error:#}"),
+        let trouble = match &trial {
+            Ok(Trial { outcome: Outcome::Interrupted, .. }) => return Ok(()),
+            Ok(Trial { outcome: Outcome::Failed { message, .. }, .. }) => Some(message.clone()),
+            Err(error) => Some(format!("{error:#}")),
+            Ok(_) => hello.and_then(|hello| {
+                let differences = contender.engine.differences(&contender.settings, &hello.settings);
+                let unread = differences.into_iter().find(|difference| difference.in_force.is_none())?;
+                Some(unread.to_string())
+            }),
         };
+        let Some(trouble) = trouble else { continue };
         // Perhaps it is missing altogether, which its trials tell and which costs the others nothing.
-        let own: Vec<_> = contender.own_settings().into_iter().cloned().collect();
         let mut plain = contender.clone();
-        plain.settings.retain(|setting| !own.contains(setting));
+        plain.settings.retain(|setting| !strange(&setting.name));
         if answer(&plain).is_ok_and(|trial| trial.outcome == Outcome::Finished) {
-            bail!("the contender {} cannot be run: {trouble}{}", contender.label, offer(contender));
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let mut names = contender.settings.iter().map(|setting| setting.name.as_str());
+            let offer = names.find_map(|name| nearest::offer(name, &known).filter(|_| strange(name)));
+            let offer = offer.map(|offer| format!("; {offer}")).unwrap_or_default();
+            bail!("the contender {} cannot be run: {trouble}{offer}", contender.label);
         }
     }
     Ok(())
-}
-
-/// What may have been meant by the first of its own settings that stands in no file of dyno's.
-fn offer(contender: &Contender) -> String {
-    let known = contender.engine.known_settings();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let own = contender.own_settings();
-    let mut unknown = own.iter().filter(|setting| !known.contains(&setting.name.as_str()));
-    let offer = unknown.find_map(|setting| nearest::offer(&setting.name, &known));
-    offer.map(|offer| format!("; {offer}")).unwrap_or_default()
 }
