@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Setting;
+use dyno_runner::needs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
@@ -26,7 +27,6 @@ use crate::placement::Placement;
 const SETTING: &str = "file_system";
 const PROGRAM: &str = "gocryptfs";
 const DEVICE: &str = "/dev/fuse";
-const INSTALL: &str = "sudo apt-get install gocryptfs fuse3";
 /// How long mounting and its end may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -126,11 +126,12 @@ impl Drop for Mounted {
 fn check_installed() -> Result<()> {
     let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {
-        bail!("{PROGRAM} is not installed: {INSTALL}");
+        bail!("{PROGRAM} is not installed{}", needs::advice(PROGRAM));
     }
     let opened = fs::File::options().read(true).write(true).open(DEVICE);
     opened.map(drop).with_context(|| {
-        format!("{DEVICE} cannot be opened, so no file system can be mounted: {INSTALL}; a container needs --device {DEVICE}")
+        let advice = needs::advice("fusermount3");
+        format!("{DEVICE} cannot be opened, so no file system can be mounted{advice}; a container needs --device {DEVICE}")
     })
 }
 

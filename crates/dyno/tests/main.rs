@@ -15,6 +15,7 @@ mod import;
 mod kv;
 mod kv_runners;
 mod ladder;
+mod needs;
 mod outputs;
 mod parsers;
 mod python;
