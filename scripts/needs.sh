@@ -29,6 +29,7 @@ holds() (
     python=${PYTHON:-python3}
     case $1 in
     /*) ls $1 ;;
+    '<'*) echo "#include $1" | "${CC:-cc}" -fsyntax-only -xc - ;;
     lib*.so*) ldconfig -p | grep -F "	$1 (" ;;
     python3:*) "$python" -c "import ${1#*:}" ;;
     'python3>='*) printf '%s\n' "${1#*>=}" "$(version "$python")" | sort -VC ;;

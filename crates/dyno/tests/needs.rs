@@ -33,14 +33,16 @@ fn what_is_missing_is_told_with_the_command_that_installs_it() {
     };
     // Each kind of proof, as it holds and as it does not.
     let here =
-        "test a cc C\ntest b cc>=1.0 C\ntest c libc.so.6 C\ntest d /bin/s* sh\ntest e python3:venv V\n";
+        "test a cc C\ntest b cc>=1.0 C\ntest c libc.so.6 C\ntest d /bin/s* sh\ntest e python3:venv V\n\
+                test i <stdio.h> I\n";
     assert_eq!(told(here), (Some(0), String::new()));
     let missing = "test a no-such-cc C\ntest b cc>=999.0 C\ntest c libc.so.999 C\ntest d /nowhere/* sh\n\
-                   test e python3:no_such V\n# test f no-such-f F\nextra g no-such-g G\nbuild h no-such-h H\n";
+                   test e python3:no_such V\n# test f no-such-f F\nextra g no-such-g G\nbuild h no-such-h H\n\
+                   test i <no/such.h> I\n";
     let (code, said) = told(missing);
     assert_eq!(code, Some(1));
     assert!(said.contains("sudo apt-get update && sudo apt-get install"), "{said}");
-    assert!(said.trim_end().ends_with("--no-install-recommends a b c d e h"), "{said}");
+    assert!(said.trim_end().ends_with("--no-install-recommends a b c d e h i"), "{said}");
     let (code, said) = told("build https://example.com/rust cargo>=999.0 Rust 999 or later\n");
     assert_eq!(code, Some(1));
     assert!(said.contains("Rust 999 or later is missing: see https://example.com/rust"), "{said}");
@@ -136,7 +138,7 @@ fn a_description_that_names_what_is_not_in_the_list_is_refused() {
     fs::write(&description, text.replace("a shell", "a shell and {libnothing.so}")).unwrap();
     place
         .dyno("run speedtest --with fake")
-        .exits(2)
+        .exits(4)
         .says("runner.toml: needs: there is no {libnothing.so} in needs.txt");
     // What is in it is told as what it is, with the way to get it.
     fs::write(&description, text.replace("a shell", "{go}")).unwrap();

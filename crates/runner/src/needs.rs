@@ -23,6 +23,7 @@ impl Need {
     /// The file, program or module that the proof is about: `libpq.so.5`, `postgres`, `go`.
     pub fn name(&self) -> &'static str {
         let proof = self.proof.split(">=").next().unwrap_or(self.proof);
+        let proof = proof.trim_matches(['<', '>']);
         proof.rsplit('/').next().unwrap_or(proof)
     }
 
@@ -106,6 +107,7 @@ mod tests {
             assert_eq!(of(name).unwrap().package, "liblmdb0");
         }
         assert_eq!(of("postgres").unwrap().package, "postgresql");
+        assert_eq!(of("crypto.h").unwrap().package, "libssl-dev");
         assert_eq!(of("liblmdb.sox"), None);
         assert!(advice("libpq.so.5").ends_with("install --no-install-recommends libpq5)"));
         assert_eq!(advice("libnothing.so"), "");
