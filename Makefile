@@ -1,19 +1,24 @@
 # The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python get an
-# environment of their own; nothing is installed outside target/.
+# environment of their own; only `make needs` and `make install` write outside target/.
 
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
-DYNO = $(CARGO) run --release --quiet -p dyno --
+# What the table of `make run` takes. Their features are those of the whole workspace (crates/dyno/tests/builds.rs), so
+# that nothing is compiled again by a later `make build`.
+BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-runner-null
 # Where Cargo puts what it builds. Programs in Go go beside its own; the private environment of the runner in
 # Python is there too.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
+# Where `make install` puts it; DESTDIR goes before it, for those who make packages.
+PREFIX = /usr/local
 
-.PHONY: build build-go build-python run test needs lint check bench gallery report-assets import-parquet clean
+.PHONY: build build-go build-python run test needs lint check bench dist install gallery report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
+	sh scripts/needs.sh --check build
 	$(BUILD)
 	-sh scripts/build-go.sh "$(TARGET)/release"
 	-sh scripts/build-python.sh
@@ -27,14 +32,16 @@ build-go:
 	sh scripts/build-go.sh "$(TARGET)/release"
 
 # The fifteen tests on SQLite, with syncing on and off.
-run: build
-	$(DYNO) run speedtest
+run:
+	sh scripts/needs.sh --check build
+	$(BUILD_FIRST)
+	$(TARGET)/release/dyno run speedtest
 
-# Every check. `needs` installs what the tests measure against, or says how.
+# Every check. `needs` installs what needs.txt lists, or says how.
 test: needs lint check
 
 needs:
-	sh scripts/test-needs.sh
+	sh scripts/needs.sh test
 	sh scripts/build-python.sh
 
 lint:
@@ -48,11 +55,20 @@ check: build-go
 	$(CARGO) build --release --workspace
 	$(CARGO) test --release --workspace --no-fail-fast
 	$(PYTHON) -B -m unittest discover -s runners/python -t runners/python
+	sh scripts/test-dist.sh "$$(sh scripts/dist.sh)"
 
 # dyno's own cost over programs written by hand in C, and dyno import beside other ways to load.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
+
+# One archive that runs where there is no toolchain, target/dist/dyno-VERSION-linux-ARCH.tar.zst; docs/building.md.
+dist: build
+	sh scripts/dist.sh
+
+# The same files, of what was built before: `make build && sudo make install`.
+install:
+	sh scripts/dist.sh --install "$(DESTDIR)$(PREFIX)"
 
 # The command with Parquet for dyno import.
 import-parquet:

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Makes the private environment of the runner in Python: target/python, with the packages that
-# runners/python/requirements.txt pins by version and hash. Nothing is installed elsewhere, and nothing is
-# compiled. Without Python there is no such runner, and all others work: `dyno list` says so.
+# Makes the private environment of the runner in Python: target/python, or python/ in an installation, with
+# the packages that runners/python/requirements.txt pins by version and hash. Nothing is installed elsewhere, and
+# nothing is compiled. Without Python there is no such runner, and all others work: `dyno list` says so.
 #
 #   scripts/build-python.sh            or with another interpreter: PYTHON=python3.13 scripts/build-python.sh
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=${CARGO_TARGET_DIR:-$root/target}/python
+# In an installation, beside the programs that look for it.
+[ ! -x "$root/bin/dyno" ] || place=$root/python
 wanted=$root/runners/python/requirements.txt
 python=${PYTHON:-python3}
 

@@ -14,7 +14,7 @@ scale=${GALLERY_SCALE:-small}
 folder=docs/gallery
 results=results/gallery
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-    echo "gallery: the pictures need Chromium: sudo apt-get install chromium" >&2
+    echo 'gallery: the pictures need Chromium: run `make needs`' >&2
     exit 1
 }
 work=$(mktemp -d)

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Setting;
+use dyno_runner::needs;
 use nix::mount::{MntFlags, umount2};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
@@ -30,7 +31,6 @@ use crate::waiting::{wait_at_most, within};
 const SETTING: &str = "file_system";
 const PROGRAM: &str = "gocryptfs";
 const DEVICE: &str = "/dev/fuse";
-const INSTALL: &str = "sudo apt-get install gocryptfs fuse3";
 /// How long mounting may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the program may take to end before it is ended by force.
@@ -140,11 +140,12 @@ fn check_installed() -> Result<()> {
     let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let answer = found.ok().and_then(|mut program| wait_at_most(&mut program, PATIENCE));
     if !answer.is_some_and(|status| status.success()) {
-        bail!("{PROGRAM} is not installed: {INSTALL}");
+        bail!("{PROGRAM} is not installed{}", needs::advice(PROGRAM));
     }
     let opened = fs::File::options().read(true).write(true).open(DEVICE);
     opened.map(drop).with_context(|| {
-        format!("{DEVICE} cannot be opened, so no file system can be mounted: {INSTALL}; a container needs --device {DEVICE}")
+        let advice = needs::advice("fusermount3");
+        format!("{DEVICE} cannot be opened, so no file system can be mounted{advice}; a container needs --device {DEVICE}")
     })
 }
 

@@ -60,7 +60,7 @@ fn a_runner_that_is_not_there_is_told() {
     place
         .dyno("run speedtest --scale 0.02 --trials 1 --only 15 --with fake")
         .exits(3)
-        .prints("cannot start the runner");
+        .prints("its runner is not built; build it with `nothing`; it needs a shell");
 }
 
 #[test]

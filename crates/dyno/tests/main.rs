@@ -3,6 +3,7 @@
 
 mod arrays;
 mod bad_input;
+mod builds;
 mod commands;
 mod common;
 mod conformance;
@@ -16,6 +17,7 @@ mod import;
 mod kv;
 mod kv_runners;
 mod ladder;
+mod needs;
 mod outputs;
 mod parsers;
 mod python;

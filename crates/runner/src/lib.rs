@@ -36,6 +36,7 @@ mod latency;
 pub mod library;
 mod load;
 mod locked;
+pub mod needs;
 mod number;
 mod rows;
 mod run;

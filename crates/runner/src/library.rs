@@ -9,6 +9,8 @@ use dyno_protocol::Build;
 pub use libloading::os::unix::Library;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
+use crate::needs;
+
 /// A client library: what it is called and what to do where there is none.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientLibrary {
@@ -16,8 +18,6 @@ pub struct ClientLibrary {
     pub of: &'static str,
     /// What its files are called, the preferred one first.
     pub files: &'static [&'static str],
-    /// How to get it.
-    pub install: &'static str,
 }
 
 impl ClientLibrary {
@@ -33,7 +33,8 @@ impl ClientLibrary {
                 Err(_) => {}
             }
         }
-        bail!("{complaint}; install it ({})", self.install)
+        let preferred = self.files.first().copied().unwrap_or_default();
+        bail!("{complaint}{}", needs::advice(preferred))
     }
 
     /// Those in an installation folder.
@@ -170,8 +171,8 @@ mod tests {
         optional {}
     }
 
-    const LIBC: ClientLibrary =
-        ClientLibrary { of: "nobody", files: &["no-such-file.so", "libc.so.6"], install: "never" };
+    /// The first is a version of libpq that never was.
+    const LIBC: ClientLibrary = ClientLibrary { of: "nobody", files: &["libpq.so.5.nothing", "libc.so.6"] };
 
     #[test]
     fn the_first_file_that_serves_is_loaded() {
@@ -186,8 +187,9 @@ mod tests {
     fn what_is_missing_is_named_with_what_to_do() {
         let loaded = LIBC.load(&Build::System, Other::resolve).map(|other| other.missing);
         let error = loaded.unwrap_err().to_string();
-        assert!(error.contains("no-such-file.so as the client library of nobody"), "{error}");
-        assert!(error.ends_with("install it (never)"), "{error}");
+        assert!(error.contains("libpq.so.5.nothing as the client library of nobody"), "{error}");
+        let advice = "install it (Debian: sudo apt-get install --no-install-recommends libpq5)";
+        assert!(error.ends_with(advice), "{error}");
         let error = format!("{:#}", LIBC.open(Path::new("libc.so.6"), Other::resolve).err().unwrap());
         assert!(
             error.contains("no function no_such_function: it is not a library that never was"),

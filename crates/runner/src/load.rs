@@ -9,6 +9,7 @@ use dyno_protocol::Build;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
 use crate::library::Library;
+use crate::needs;
 
 /// Where libraries of the system may be that the loader does not find under their short name, which
 /// comes with the package for development only. `*` is the folder of an architecture.
@@ -21,8 +22,6 @@ pub struct LibraryName {
     pub engine: &'static str,
     /// How the file's name begins, as `liblmdb.so`. Versions may follow.
     pub stem: &'static str,
-    /// Debian's package.
-    pub package: &'static str,
 }
 
 /// Loads the library that a job's build names: the system's newest, a file, or the one in an
@@ -49,7 +48,7 @@ fn system(name: &LibraryName) -> Result<Library> {
             Err(error) => complaint = format!("{error:#}"),
         }
     }
-    bail!("{complaint}; install it (Debian: apt-get install {})", name.package)
+    bail!("{complaint}{}", needs::advice(name.stem))
 }
 
 /// A file of the user's own, or the library in an installation folder.
@@ -138,8 +137,8 @@ macro_rules! prefixed_functions {
 mod tests {
     use super::*;
 
-    const NOTHING: LibraryName =
-        LibraryName { engine: "Nothing", stem: "libdyno-nothing.so", package: "libnothing1" };
+    /// A version of LMDB that never was.
+    const NOTHING: LibraryName = LibraryName { engine: "Nothing", stem: "liblmdb.so.0.nothing" };
 
     #[test]
     fn versions_are_compared_as_numbers() {
@@ -157,16 +156,19 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_with_what_to_do() {
         let said = format!("{:#}", load_library(&Build::System, &NOTHING).unwrap_err());
-        assert!(said.contains("libdyno-nothing.so as Nothing"), "{said}");
-        assert!(said.ends_with("install it (Debian: apt-get install libnothing1)"), "{said}");
+        assert!(said.contains("liblmdb.so.0.nothing as Nothing"), "{said}");
+        assert!(
+            said.ends_with("install it (Debian: sudo apt-get install --no-install-recommends liblmdb0)"),
+            "{said}"
+        );
         let folder = tempfile::tempdir().unwrap();
         let load =
             |path: &Path| format!("{:#}", load_library(&Build::Path(path.into()), &NOTHING).unwrap_err());
-        assert!(load(folder.path()).ends_with("lib folder holds libdyno-nothing.so"));
+        assert!(load(folder.path()).ends_with("lib folder holds liblmdb.so.0.nothing"));
         assert!(load(&folder.path().join("none")).starts_with("cannot find"));
-        let text = folder.path().join("libdyno-nothing.so.1");
+        let text = folder.path().join("liblmdb.so.0.nothing.1");
         fs::write(&text, "no library").unwrap();
-        assert!(load(folder.path()).contains("libdyno-nothing.so.1 as Nothing"));
+        assert!(load(folder.path()).contains("liblmdb.so.0.nothing.1 as Nothing"));
     }
 
     #[test]

@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn the_places_are_those_of_the_header() {
         if !Path::new("/usr/include/db.h").is_file() {
-            eprintln!("SKIPPED: there is no db.h to compare with (Debian: apt-get install libdb5.3-dev)");
+            eprintln!("SKIPPED: there is no db.h to compare with (`make needs` installs it)");
             return;
         }
         let lines = |handle: &str, methods: &[(&str, usize)]| -> String {

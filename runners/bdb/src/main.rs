@@ -26,7 +26,7 @@ use api::{Api, Cursor, Db, Dbt};
 use databases::Databases;
 use settings::Settings;
 
-const LIBRARY: LibraryName = LibraryName { engine: "Berkeley DB", stem: "libdb-5.3.so", package: "libdb5.3" };
+const LIBRARY: LibraryName = LibraryName { engine: "Berkeley DB", stem: "libdb-5.3.so" };
 /// How the names of files begin that an environment shares between processes, which hold no data.
 const REGION: &str = "__db.";
 

@@ -24,7 +24,7 @@ use api::{Api, Dbi, Val};
 use environment::{Environment, Keys};
 use settings::Settings;
 
-const LIBRARY: LibraryName = LibraryName { engine: "LMDB", stem: "liblmdb.so", package: "liblmdb0" };
+const LIBRARY: LibraryName = LibraryName { engine: "LMDB", stem: "liblmdb.so" };
 
 /// An environment and the store that the test at work is about.
 struct Lmdb {

@@ -17,7 +17,6 @@ pub const CLIENT: ClientLibrary = ClientLibrary {
         "libmysqlclient.so.22",
         "libmysqlclient.so.21",
     ],
-    install: "Debian: apt-get install libmariadb3",
 };
 
 /// The library's name and the version it says it has: that of the server it was released with.

@@ -7,8 +7,7 @@ use dyno_runner::library::{ClientLibrary, file_of};
 use crate::api::Api;
 
 /// PostgreSQL's client library.
-pub const LIBPQ: ClientLibrary =
-    ClientLibrary { of: "PostgreSQL", files: &["libpq.so.5"], install: "Debian: apt-get install libpq5" };
+pub const LIBPQ: ClientLibrary = ClientLibrary { of: "PostgreSQL", files: &["libpq.so.5"] };
 
 /// The version that libpq says it has, as `15.18`.
 pub fn version(api: &Api) -> String {

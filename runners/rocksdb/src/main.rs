@@ -26,8 +26,7 @@ use api::{Api, Batch, Family, WriteOptions};
 use database::Database;
 use settings::Settings;
 
-const LIBRARY: LibraryName =
-    LibraryName { engine: "RocksDB", stem: "librocksdb.so", package: "librocksdb-dev" };
+const LIBRARY: LibraryName = LibraryName { engine: "RocksDB", stem: "librocksdb.so" };
 
 /// A database and the column family of the store which the test at work is about.
 struct RocksDb {

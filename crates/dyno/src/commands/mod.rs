@@ -14,6 +14,7 @@ mod scaling;
 mod schema;
 mod show;
 
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};

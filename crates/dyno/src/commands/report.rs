@@ -23,7 +23,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     write_files(&paths, &out)?;
     say(&format!("The page is in {}.", out.display()));
     if arguments.open {
-        opener::open(&out)
+        open::that_detached(&out)
             .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
     }
     Ok(Exit::Done)

@@ -112,8 +112,12 @@ impl Contender {
         self.key.as_ref().filter(|_| self.engine_encrypts()).map(Key::secret)
     }
 
-    /// What is missing of a build that dyno makes itself, and how it is had.
+    /// What the build of dyno has not made of what it needs, and the command that makes it.
     pub fn missing(&self) -> Option<String> {
+        self.runner.unbuilt().or_else(|| self.unbuilt_library())
+    }
+
+    fn unbuilt_library(&self) -> Option<String> {
         let Build::Path(path) = &self.build else { return None };
         let is_this = |named: &&NamedBuild| *path == self.runner.beside(&named.library);
         let named = self.engine.named_builds.iter().find(is_this).filter(|_| !path.is_file())?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use dyno_protocol::{InForce, Setting};
+use dyno_runner::needs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -134,8 +135,11 @@ impl Registry {
         let mut engines = Vec::new();
         for path in entries(&home.root.join("engines"))? {
             if path.extension().is_some_and(|extension| extension == "toml") {
-                let engine: Engine = read(&path)?;
+                let mut engine: Engine = read(&path)?;
                 engine.check().with_context(|| path.display().to_string())?;
+                for build in &mut engine.named_builds {
+                    build.needs = in_words(&build.needs, &path)?;
+                }
                 engines.push(engine);
             }
         }
@@ -144,6 +148,7 @@ impl Registry {
             let path = folder.join("runner.toml");
             if path.is_file() {
                 let mut runner: Runner = read(&path)?;
+                runner.needs = in_words(&runner.needs, &path)?;
                 runner.folder = folder;
                 runner.programs = home.programs.clone();
                 runners.extend(programs(runner));
@@ -247,6 +252,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What `needs` says, with names of the list of needs told in words.
+fn in_words(needs: &str, path: &Path) -> Result<String> {
+    let told = needs::fill(needs);
+    told.map_err(|name| anyhow!("{}: needs: there is no {{{name}}} in needs.txt", path.display()))
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -81,9 +81,14 @@ impl Runner {
         self.programs.join(name)
     }
 
-    /// Whether the program is there, where it is named by its path.
-    pub fn is_built(&self) -> bool {
-        self.command().first().is_none_or(|program| !program.contains('/') || Path::new(program).exists())
+    /// What to do where its program, named by a path, is not there.
+    pub fn unbuilt(&self) -> Option<String> {
+        let program = self.command().into_iter().next().filter(|program| program.contains('/'))?;
+        if Path::new(&program).exists() {
+            return None;
+        }
+        let needs = if self.needs.is_empty() { String::new() } else { format!("; it needs {}", self.needs) };
+        Some(format!("its runner is not built; build it with `{}`{needs} ({program} is missing)", self.build))
     }
 
     /// The program and its arguments.

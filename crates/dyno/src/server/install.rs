@@ -13,6 +13,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Build;
+use dyno_runner::needs;
 use nix::unistd::Uid;
 
 use super::installation::Installation;
@@ -66,8 +67,8 @@ pub fn install(name: &str, engines: &Path) -> Result<Installation> {
     let package = fetch(&range, work.path()).with_context(|| format!("cannot fetch {name}"))?;
     let new = work.path().join("new");
     fs::create_dir(&new)?;
-    run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new), "tar xz-utils")
-        .context("cannot unpack the package")?;
+    run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
+        .with_context(|| format!("cannot unpack the package, which takes {}", xz()))?;
     // Before it gets its name, it has shown that it runs here.
     Installation::find(engine, &Build::Path(new.clone()))?;
     fs::rename(&new, &place).with_context(|| format!("cannot make {}", place.display()))?;
@@ -91,7 +92,7 @@ fn fetch(range: &str, work: &Path) -> Result<PathBuf> {
     let mut maven = Command::new("mvn");
     maven.args(["--batch-mode", "--quiet", "dependency:unpack-dependencies", "--file"]).arg(&project);
     maven.arg(format!("-DoutputDirectory={}", unpacked.display()));
-    run(&mut maven, "maven")?;
+    run(&mut maven)?;
     let files = fs::read_dir(&unpacked).context("Maven has unpacked nothing")?.flatten();
     let mut files = files.map(|file| file.path());
     files
@@ -134,12 +135,17 @@ fn range(version: &str) -> Option<String> {
     Some(format!("[{version},{}-alpha)", next.join(".")))
 }
 
-/// Runs a program of the user's; `packages` are Debian's names for what it needs.
-fn run(command: &mut Command, packages: &str) -> Result<()> {
+/// What tar needs to read the package.
+fn xz() -> String {
+    needs::of("xz").map(|need| need.to_string()).unwrap_or_default()
+}
+
+/// Runs a program of the user's.
+fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = match command.output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("this needs the program {program}: `apt-get install --no-install-recommends {packages}`")
+            bail!("this needs the program {program}{}", needs::advice(&program))
         }
         output => output.with_context(|| format!("cannot run {program}"))?,
     };

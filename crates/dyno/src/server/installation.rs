@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Build;
+use dyno_runner::needs;
 
 use super::ServerEngine;
 use super::install::installed;
@@ -154,6 +155,15 @@ fn matching(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     paths
 }
 
+/// What an engine's server program is called, the usual name first.
+fn programs(engine: ServerEngine) -> &'static [&'static str] {
+    match engine {
+        ServerEngine::Postgres => &["postgres"],
+        ServerEngine::MariaDb => &["mariadbd", "mysqld"],
+        ServerEngine::MySql => &["mysqld"],
+    }
+}
+
 /// The first complete installation in the folders; what is wrong with others goes to `refused`.
 fn search(
     engine: ServerEngine,
@@ -161,13 +171,8 @@ fn search(
     own: &Libraries,
     refused: &mut Vec<String>,
 ) -> Option<Installation> {
-    let names: &[&str] = match engine {
-        ServerEngine::Postgres => &["postgres"],
-        ServerEngine::MariaDb => &["mariadbd", "mysqld"],
-        ServerEngine::MySql => &["mysqld"],
-    };
     for folder in folders {
-        for server in names.iter().map(|name| folder.join(name)).filter(|path| is_program(path)) {
+        for server in programs(engine).iter().map(|name| folder.join(name)).filter(|path| is_program(path)) {
             match examine(engine, &server, own) {
                 Ok(installation) => return Some(installation),
                 Err(error) => {
@@ -249,15 +254,16 @@ fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
         [] => String::new(),
         some => format!(" ({})", some.join("; ")),
     };
+    let source = needs::of(programs(engine)[0]).map(|need| need.source()).unwrap_or_default();
     let advice = match engine {
         ServerEngine::Postgres => {
-            "install one with `apt-get install --no-install-recommends postgresql`, or get a newer one \
-             without root by `dyno engines install postgres@18`"
+            format!(
+                "install one ({source}), or get a newer one without root by `dyno engines install postgres@18`"
+            )
         }
-        ServerEngine::MariaDb => "install one with `apt-get install --no-install-recommends mariadb-server`",
+        ServerEngine::MariaDb => format!("install one ({source})"),
         ServerEngine::MySql => {
-            "unpack one with `scripts/install-mysql.sh` (Debian has it in unstable only), or on Ubuntu \
-             install it with `apt-get install --no-install-recommends mysql-server-core`"
+            format!("unpack one with `scripts/install-mysql.sh`, or install one ({source})")
         }
     };
     let name = engine.name();
@@ -300,6 +306,9 @@ mod tests {
         assert!(told("postgres").contains("apt-get install --no-install-recommends postgresql"));
         assert!(told("mariadb").contains("apt-get install --no-install-recommends mariadb-server"));
         assert!(told("mysql").contains("scripts/install-mysql.sh"));
+        assert!(
+            told("mysql").contains("Ubuntu: sudo apt-get install --no-install-recommends mysql-server-core")
+        );
         assert!(told("oracle").contains("does not know"));
     }
 

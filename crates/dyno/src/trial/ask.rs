@@ -36,9 +36,8 @@ impl Conduct {
             Err(error) => format!("{error:#}"),
         };
         let runner = &contender.runner;
-        // What a program lacks that is there, it says itself.
-        let advice = contender.build == Build::Bundled || !runner.is_built();
-        Reply::Missing(match advice {
+        // What a program lacks of the system, it says itself.
+        Reply::Missing(match contender.build == Build::Bundled {
             true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build),
             false => why,
         })

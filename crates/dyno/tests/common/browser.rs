@@ -21,7 +21,7 @@ impl Browser {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("chromedriver is not installed; scripts/test-needs.sh says how");
+            .expect("chromedriver is not installed; `make needs` installs it");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines
             .find_map(|line| {
