@@ -98,9 +98,8 @@ impl Mounted {
         // Servers run under an account of their own, which owns nothing here.
         let clear = mounted.clear.clone();
         let opened = within(PATIENCE, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
-        opened.with_context(|| {
-            format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said())
-        })??;
+        opened
+            .with_context(|| format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said()))??;
         Ok(mounted)
     }
 

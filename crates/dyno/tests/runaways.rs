@@ -82,7 +82,8 @@ fn what_a_runner_starts_ends_with_it_however_it_ends() {
         let place = place(&script, "", "SELECT 1;");
         place.dyno("run ./one.toml --trials 1 --timeout 1s --quiet").exits(3).without_panic();
         let home = place.path("home").display().to_string();
-        let left: Vec<u32> = processes_with("sleep\0973").into_iter().filter(|pid| is_of(*pid, &home)).collect();
+        let left: Vec<u32> =
+            processes_with("sleep\0973").into_iter().filter(|pid| is_of(*pid, &home)).collect();
         assert!(left.is_empty(), "{end}: {left:?}");
     }
 }
@@ -96,8 +97,8 @@ fn is_of(pid: u32, home: &str) -> bool {
 #[test]
 fn a_runner_inherits_no_password() {
     let place = place("cat > /dev/null; env > \"$TMPDIR/../seen\"", "", "SELECT 1;");
-    let secrets =
-        ["PGPASSWORD", "MYSQL_PWD", "DYNO_KEY", "AWS_SECRET_ACCESS_KEY", "PGOPTIONS"].map(|name| (name, "Sesame-0pen!"));
+    let secrets = ["PGPASSWORD", "MYSQL_PWD", "DYNO_KEY", "AWS_SECRET_ACCESS_KEY", "PGOPTIONS"]
+        .map(|name| (name, "Sesame-0pen!"));
     let mut command = place.command();
     command.args(["run", "./one.toml", "--trials", "1", "--quiet"]).envs(secrets).env("LC_TIME", "C");
     Result::from(command.output().unwrap()).exits(3);
@@ -135,7 +136,9 @@ fn control_groups_of_a_killed_dyno_are_removed_by_the_next() {
     }
     let mut child = place.start(run);
     let groups = |pid: u32| {
-        let found = Command::new("find").args(["/sys/fs/cgroup", "-type", "d", "-name", &format!("dyno-{pid}-*")]).output();
+        let found = Command::new("find")
+            .args(["/sys/fs/cgroup", "-type", "d", "-name", &format!("dyno-{pid}-*")])
+            .output();
         String::from_utf8(found.unwrap().stdout).unwrap().lines().map(PathBuf::from).collect::<Vec<_>>()
     };
     wait_for("the runner", 60, || !processes_with("sleep\0974").is_empty());
@@ -162,7 +165,9 @@ fn a_first_interrupt_ends_the_start_of_a_server() {
         }
         let mut command = place.command();
         command.args(["run", "speedtest", "--quiet", "--with"]);
-        command.arg(format!("postgres@{}", place.path("pg").display())).env("XDG_CACHE_HOME", place.path("cache"));
+        command
+            .arg(format!("postgres@{}", place.path("pg").display()))
+            .env("XDG_CACHE_HOME", place.path("cache"));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let data = place.path("data").display().to_string();
         let is_there = || processes_with("sleep\0975").into_iter().any(|pid| is_within(pid, &data));

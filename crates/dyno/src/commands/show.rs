@@ -42,10 +42,16 @@ fn is_complete(run: &Run, verdict: &Verdict) -> bool {
 
 /// The newest run file of a folder.
 pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .with_context(|| format!("there is no folder {} here; name a run file, or make one: `dyno run speedtest`", folder.display()))?;
+    let entries = fs::read_dir(folder).with_context(|| {
+        format!(
+            "there is no folder {} here; name a run file, or make one: `dyno run speedtest`",
+            folder.display()
+        )
+    })?;
     let files = entries.flatten().map(|entry| entry.path());
     let runs = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     // Names begin with the time.
-    runs.max().with_context(|| format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display()))
+    runs.max().with_context(|| {
+        format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display())
+    })
 }

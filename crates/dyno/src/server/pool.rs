@@ -88,14 +88,8 @@ impl ServerPool {
                 let memory = memory(settings);
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
-                let server = PrivateServer::start_with_key(
-                    installation,
-                    settings,
-                    key,
-                    place,
-                    placement,
-                    interrupts,
-                )?;
+                let server =
+                    PrivateServer::start_with_key(installation, settings, key, place, placement, interrupts)?;
                 Kept { installation: installation.clone(), settings: settings.to_vec(), memory, server }
             }
         };
