@@ -19,7 +19,7 @@ pub fn unknown<'a>(lacks: &str, name: &str, has: &str, known: impl IntoIterator<
 }
 
 /// `did you mean wal or wal-normal?`, where a name is near.
-pub fn offer<'a>(name: &str, known: &[&'a str]) -> Option<String> {
+pub fn offer(name: &str, known: &[&str]) -> Option<String> {
     let near = nearest(name, known);
     let (last, others) = near.split_last()?;
     Some(match others {

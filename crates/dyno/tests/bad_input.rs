@@ -121,6 +121,7 @@ fn a_name_mistyped_gets_the_nearest() {
         ("run speedtest --with sqlite,jornal_mode=wal --quiet", "did you mean journal_mode?"),
         ("run speedtest --with sqlite,per_comit=10 --quiet", "did you mean per_commit?"),
         ("run speedtest --with sqlite --baseline sqlite:wall", "did you mean wal?"),
+        ("list sqlight", "there is no engine and no suite 'sqlight'; did you mean sqlite?"),
         ("conformance sqlight", "did you mean sqlite?"),
         ("shwo", "'show'"),
         ("run speedtest --wiht sqlite", "'--with'"),

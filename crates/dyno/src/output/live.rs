@@ -52,9 +52,9 @@ impl Live {
 
     /// A line of its own, before there is a table.
     pub fn prepares(&self, line: &str, share: f64) {
+        self.bar.set_prefix(cut(line, WIDTH - 26));
         self.bar.set_length(1000);
         self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
-        self.bar.set_prefix(cut(line, WIDTH - 26));
         self.bar.tick();
     }
 

@@ -12,6 +12,7 @@ use super::{Exit, Input, print};
 use crate::cli::{ListArgs, TextFormat};
 use crate::engine::{Engine, Registry};
 use crate::home::Home;
+use crate::nearest;
 use crate::output;
 use ask::ask;
 use engine::EngineItem;
@@ -64,11 +65,9 @@ fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a
     if engines.is_empty() && wanted.is_empty() {
         let engines: Vec<&str> = registry.engines.iter().map(|engine| engine.name.as_str()).collect();
         let suites: Vec<&str> = others.iter().map(|suite| suite.name.as_str()).collect();
-        bail!(
-            "there is no engine and no suite '{name}'; the engines are {}; the suites are {}",
-            engines.join(", "),
-            suites.join(", ")
-        );
+        let offer = nearest::offer(name, &[&engines[..], &suites[..]].concat());
+        let all = || format!("the engines are {}; the suites are {}", engines.join(", "), suites.join(", "));
+        bail!("there is no engine and no suite '{name}'; {}", offer.unwrap_or_else(all));
     }
     Ok((engines, wanted))
 }
