@@ -101,7 +101,8 @@ fn is_abandoned(folder: &Path) -> bool {
 
 /// Removes a dead run's folder. A file system that is still mounted in it would keep it there.
 fn remove(folder: &Path) {
-    let within = mounts::read().into_iter().filter(|mount| mount.point.starts_with(folder));
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let within = mounts::read().into_iter().filter(|mount| mount.point.starts_with(&real));
     for mount in within.collect::<Vec<_>>().iter().rev() {
         file_system::let_go(&mount.point);
     }

@@ -10,6 +10,7 @@
 
 mod account;
 mod copy;
+mod differences;
 mod folders;
 mod guard;
 mod install;

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -208,11 +208,7 @@ impl PrivateServer {
             if let Some(status) = self.ended() {
                 bail!("it {}; {}", describe(status), self.log_end());
             }
-            let ready = match self.engine {
-                ServerEngine::Postgres => postgres::is_ready(&self.folders),
-                ServerEngine::MariaDb | ServerEngine::MySql => mysql::is_ready(&self.folders),
-            };
-            if ready {
+            if self.engine.is_ready(&self.folders) {
                 if self.engine == ServerEngine::Postgres {
                     self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
                 }
@@ -237,46 +233,6 @@ impl PrivateServer {
 impl Drop for PrivateServer {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-impl ServerEngine {
-    fn stop_signal(self) -> Signal {
-        match self {
-            ServerEngine::Postgres => postgres::STOP,
-            ServerEngine::MariaDb | ServerEngine::MySql => mysql::STOP,
-        }
-    }
-
-    /// The name of the socket within its folder.
-    fn socket(self) -> &'static str {
-        match self {
-            ServerEngine::Postgres => postgres::SOCKET,
-            ServerEngine::MariaDb | ServerEngine::MySql => mysql::SOCKET,
-        }
-    }
-
-    /// What the kernel sends the server when dyno dies. PostgreSQL's main process must live to end its
-    /// children; MariaDB's and MySQL's has none.
-    fn death_signal(self) -> Signal {
-        match self {
-            ServerEngine::Postgres => postgres::STOP,
-            ServerEngine::MariaDb | ServerEngine::MySql => Signal::SIGKILL,
-        }
-    }
-
-    fn start_command(self, installation: &Installation, settings: &[Setting], folders: &Folders) -> Command {
-        match self {
-            ServerEngine::Postgres => postgres::start_command(installation, settings, folders),
-            ServerEngine::MariaDb | ServerEngine::MySql => {
-                mysql::start_command(installation, settings, folders)
-            }
-        }
-    }
-
-    /// What takes a key at its start. The others have no encryption of their own.
-    fn takes_key(self) -> bool {
-        self == ServerEngine::MariaDb
     }
 }
 

@@ -5,6 +5,7 @@
 //! in prctl(2)). Servers and file systems are children of dyno too, so orphans are told from them by a variable
 //! that all who descend from a runner inherit.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,24 +46,23 @@ impl Family {
 
     /// Kills those that the runner, which has ended, left behind. `group` is the process group that it led.
     pub fn end(&self, group: Pid) {
-        let mut killed = Vec::new();
+        let mut dying = BTreeSet::new();
         for _ in 0..TRIES {
-            let left: Vec<Pid> = self.members();
-            for pid in &left {
-                let _ = kill(*pid, Signal::SIGKILL);
+            let left = self.members();
+            let is_last = left.is_empty();
+            for pid in left {
+                let _ = kill(pid, Signal::SIGKILL);
+                dying.insert(pid);
             }
-            killed.extend(left.iter().copied());
-            // Dead, they are dyno's to bury; those that are another's child still are this time's or the next's.
-            killed.retain(|pid| !is_buried(*pid));
-            if left.is_empty() && killed.is_empty() {
+            dying.retain(|pid| !is_buried(*pid));
+            if is_last && dying.is_empty() {
                 break;
             }
             thread::sleep(Duration::from_millis(1));
         }
-        // Those that had ended before.
-        while matches!(waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)), Ok(status) if status != WaitStatus::StillAlive)
-        {
-        }
+        // Those that ended by themselves are dyno's to bury as well.
+        let bury = || waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG));
+        while bury().is_ok_and(|status| status != WaitStatus::StillAlive) {}
     }
 
     /// Those of the family that live. A dead process has no environment.

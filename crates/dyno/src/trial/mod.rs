@@ -26,6 +26,9 @@ use crate::pairing::Pairing;
 use crate::placement::Placement;
 use crate::scratch::Scratch;
 
+/// How much of a runner's message is kept, in characters: an engine may quote a whole statement or value.
+const LONGEST_MESSAGE: usize = 10_000;
+
 /// What came out of a trial.
 #[derive(Debug, Default)]
 pub struct Trial {
@@ -221,7 +224,8 @@ impl<'a> Reader<'a> {
                 }
             }
             (Event::Failed(failed), State::Hello | State::Between | State::Running) => {
-                self.trial.outcome = Outcome::Failed { test: failed.test, message: failed.message };
+                let message = shortened(&failed.message, LONGEST_MESSAGE);
+                self.trial.outcome = Outcome::Failed { test: failed.test, message };
                 self.state = State::Failed;
             }
             (Event::Bye {}, State::Failed) => self.state = State::Ended,
@@ -265,10 +269,15 @@ impl<'a> Reader<'a> {
 }
 
 fn excerpt(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_end();
-    let short: String = text.chars().take(200).collect();
-    if short.len() < text.len() { format!("{short:?}…") } else { format!("{short:?}") }
+    format!("{:?}", shortened(String::from_utf8_lossy(line).trim_end(), 200))
+}
+
+/// The beginning of a text, with an ellipsis where there is more.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -116,6 +116,14 @@ fn a_failure_keeps_the_samples_before_it() {
 }
 
 #[test]
+fn a_message_without_end_is_cut() {
+    let failed = Event::Failed(Failed { test: None, message: "é".repeat(1 << 20) });
+    let Outcome::Failed { message, .. } = read(&[hello(), failed]).unwrap().outcome else { panic!() };
+    assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);
+    assert!(message.ends_with('…'));
+}
+
+#[test]
 fn a_runner_that_stops_early_is_found_out() {
     assert!(read(&[hello(), progress("1")]).unwrap_err().contains("in the middle of its work"));
     assert!(read(&[]).unwrap_err().contains("in the middle of its work"));
