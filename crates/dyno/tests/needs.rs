@@ -32,9 +32,8 @@ fn what_is_missing_is_told_with_the_command_that_installs_it() {
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     // Each kind of proof, as it holds and as it does not.
-    let here =
-        "test a cc C\ntest b cc>=1.0 C\ntest c libc.so.6 C\ntest d /bin/s* sh\ntest e python3:venv V\n\
-                test i <stdio.h> I\n";
+    let here = "test a cc C\ntest b cc>=1.0 C\ntest c libc.so.6 C\ntest d /bin/s* sh\n\
+                test e python3:venv V\ntest i <stdio.h> I\n";
     assert_eq!(told(here), (Some(0), String::new()));
     let missing = "test a no-such-cc C\ntest b cc>=999.0 C\ntest c libc.so.999 C\ntest d /nowhere/* sh\n\
                    test e python3:no_such V\n# test f no-such-f F\nextra g no-such-g G\nbuild h no-such-h H\n\

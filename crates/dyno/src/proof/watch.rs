@@ -47,7 +47,10 @@ impl Watch {
         self.stop.store(true, Ordering::Relaxed);
         let mut found = self.thread.join().unwrap_or_default();
         self.folders.iter().for_each(|folder| walk(folder, &mut found));
-        found.into_values().collect()
+        let mut files: Vec<(PathBuf, File)> = found.into_values().collect();
+        // In the order of their names: the numbers of files are given anew where one was deleted.
+        files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        files
     }
 }
 
