@@ -6,8 +6,8 @@
 //! the measured processes run, because its work is part of what is measured.
 
 use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,6 +31,8 @@ use crate::waiting::{wait_at_most, within};
 const SETTING: &str = "file_system";
 const PROGRAM: &str = "gocryptfs";
 const DEVICE: &str = "/dev/fuse";
+/// What the program says when its files can be used.
+const READY: &str = "mounted and ready";
 /// How long mounting may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the program may take to end before it is ended by force.
@@ -152,7 +154,8 @@ fn check_installed() -> Result<()> {
 /// Starts the program that shows the files, and waits until it does.
 fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Result<Daemon> {
     let mut command = Command::new(PROGRAM);
-    command.args(["-fg", "-q", "-nosyslog"]);
+    // Not quiet: it says when it is ready.
+    command.args(["-fg", "-nosyslog"]);
     if Uid::effective().is_root() {
         // Servers run under another account then.
         command.arg("-allow_other");
@@ -164,7 +167,9 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
     unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
     let mut daemon = Daemon::start(&mut command, key)?;
     let deadline = Instant::now() + PATIENCE;
-    while !is_mounted(clear) {
+    // Whoever touches the folder before the program has opened a file there itself, as it does to begin with, may lock
+    // that one out for ever, and then waits for it. That it is mounted is not enough.
+    while !daemon.said().contains(READY) {
         if daemon.child.try_wait()?.is_some() {
             bail!("{PROGRAM} did not mount: {}", daemon.said());
         }
@@ -190,7 +195,7 @@ impl Daemon {
     /// Starts the program and tells it the password where nobody else sees it.
     fn start(command: &mut Command, key: &Key) -> Result<Daemon> {
         let log = tempfile::tempfile().context("cannot make a log")?;
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log.try_clone()?);
+        command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log.try_clone()?);
         environment::clean(command);
         let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
         if let Some(mut input) = child.stdin.take() {
@@ -202,9 +207,10 @@ impl Daemon {
 
     /// What it said, in one line.
     fn said(&self) -> String {
-        let mut log = &self.log;
-        let mut said = Vec::new();
-        let _ = log.rewind().and_then(|()| log.read_to_end(&mut said));
+        // Not by the file's own position, which the program shares and writes at.
+        let mut said = vec![0; 4096];
+        let length = self.log.read_at(&mut said, 0).unwrap_or(0);
+        said.truncate(length);
         String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
@@ -235,7 +241,10 @@ fn is_mounted(folder: &Path) -> bool {
 /// Unmounts a folder whose program is dead or stuck.
 pub fn let_go(folder: &Path) {
     if Uid::effective().is_root() {
-        let _ = umount2(folder, MntFlags::MNT_DETACH);
+        // By force first: it fails the calls that wait, so that the program can end at all.
+        for how in [MntFlags::MNT_FORCE, MntFlags::MNT_DETACH] {
+            let _ = umount2(folder, how);
+        }
         return;
     }
     let unmount = Command::new("fusermount3").args(["-uz"]).arg(folder).stderr(Stdio::null()).spawn();
