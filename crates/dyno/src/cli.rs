@@ -55,7 +55,7 @@ Exit codes:
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, gave a wrong answer, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
-  130  you interrupted it (143: terminated); finished trials are kept and shown, no import is half done";
+  130  you interrupted dyno (143: terminated); it keeps the finished trials; no import is half done";
 
 /// What dyno can do.
 #[derive(Debug, Subcommand)]
@@ -66,7 +66,7 @@ pub enum Command {
     /// a suite: its tests, parameters and contenders.
     #[command(before_help = examples::LIST)]
     List(ListArgs),
-    /// Run a suite and show who is how fast
+    /// Run a suite and show how fast each contender is
     #[command(before_help = examples::RUN)]
     Run(Box<RunArgs>),
     /// Show the results of a run again
@@ -246,7 +246,7 @@ pub struct DoctorArgs {
 /// What `dyno engines` can do.
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
-    /// Fetch and unpack a version for this user alone, as postgres@18
+    /// Fetch and unpack a version for this user alone, such as postgres@18
     #[command(before_help = examples::INSTALL)]
     Install {
         /// The engine and its version; contenders then use this name

@@ -55,7 +55,8 @@ pub struct RunArgs {
     /// Set a parameter of the suite: name=value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The seed of the order of trials and of the statistics [default: a random one]
+    /// The seed of the order of trials and of the statistics; --set seed=N is that of the data [default: a
+    /// random one]
     #[arg(long)]
     pub seed: Option<u64>,
     /// Give every engine a cache of this size through its own setting: 64MiB
@@ -67,7 +68,7 @@ pub struct RunArgs {
     /// After the measured trials, run others that time each single operation of key-value tests
     #[arg(long)]
     pub latency: bool,
-    /// The contender to compare with [default: the first]
+    /// The contender with which to compare the others [default: the first]
     #[arg(long, value_name = "CONTENDER")]
     pub baseline: Option<String>,
     /// Where and how trials run
@@ -87,7 +88,8 @@ pub struct PlaceArgs {
     /// The run file [default: results/TIME-SUITE.json]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The CPUs of the measured processes: 1 or 2-3 [default: the last one; dyno takes the others]
+    /// The CPUs of the measured processes: 1 or 2-3 [default: the last one, and dyno takes the others; all
+    /// if the suite says so]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// The priority of the measured processes, -20 (first) to 19 [default: 0]
