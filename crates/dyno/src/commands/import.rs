@@ -145,8 +145,9 @@ fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
     let seconds = report.took.as_secs_f64();
     let per_second = |amount: u64| amount as f64 / seconds.max(1e-9);
     let mut text = format!(
-        "{} rows into table {table} in {}: {} rows/s, {}/s\nSurvives {}: {}.\n",
+        "{} row{} into table {table} in {}: {} rows/s, {}/s\nSurvives {}: {}.\n",
         report.rows,
+        if report.rows == 1 { "" } else { "s" },
         output::duration(seconds * 1e9),
         output::significant(per_second(report.rows)),
         output::bytes(per_second(report.bytes)),
@@ -172,8 +173,13 @@ fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         let file = rejects(arguments, table);
         let _ = writeln!(
             text,
-            "{} bad rows were left out; they are in {} with their reasons.",
-            report.rejected,
+            "{} left out; {} in {} with line and reason.",
+            if report.rejected == 1 {
+                "1 bad row was".into()
+            } else {
+                format!("{} bad rows were", report.rejected)
+            },
+            if report.rejected == 1 { "it is" } else { "they are" },
             file.display()
         );
     }
