@@ -49,9 +49,11 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let place = Place::new();
     let with = "sqlite:transient,sqlite:persistent,sqlite:transactional,sqlite:per-commit,\
                 sqlite/c+without-rowid:persistent";
-    let run = format!("run kv --n 600 --trials 1 --cache 4MiB --latency --notes --quiet --with {with} -o run.json");
+    let run =
+        format!("run kv --n 600 --trials 1 --cache 4MiB --latency --notes --quiet --with {with} -o run.json");
     let result = place.dyno(&run).exits(0).without_panic();
-    let result = result.prints("p99.9").prints("the null runner shows").prints("cache_size=-4096").prints("~");
+    let result =
+        result.prints("p99.9").prints("the null runner shows").prints("cache_size=-4096").prints("~");
     assert!(!result.stdout.contains("wrong"), "{}", result.stdout);
     let record = crate::common::read_json(&place.path("run.json"));
     let verdict = place.dyno("show run.json --format json").exits(0).json();

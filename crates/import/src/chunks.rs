@@ -149,6 +149,9 @@ mod tests {
         }
     }
 
+    /// What texts are made of; the last is a byte order mark, which is a letter but at the file's beginning.
+    const LETTERS: [&str; 8] = ["a", ",", "\"", "\n", "\r", "\"", "x", "\u{feff}"];
+
     /// The line of a record, its text and where its fields end.
     type Found = (u64, Vec<u8>, Vec<usize>);
 
@@ -167,10 +170,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
         fn chunks_hold_the_same_records_as_the_text(
-            text in prop::collection::vec(prop::sample::select(b"a,\"\n\r\"x".to_vec()), 0..200),
+            text in prop::collection::vec(prop::sample::select(LETTERS.to_vec()), 0..200),
             quotes in any::<bool>(),
             size in 1..60usize,
         ) {
+            let text = text.concat().into_bytes();
             let chunks = chunks(&text, quotes, size);
             let joined: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.text.clone()).collect();
             prop_assert_eq!(&joined, &text);

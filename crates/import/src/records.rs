@@ -47,6 +47,9 @@ impl Records {
     /// The same where the text begins on a later line of the file.
     pub fn from_line(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String, line: u64) -> Records {
         let mut core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        // csv-core drops a byte order mark from the first text that it is given. A file's own is gone by now, and at
+        // the beginning of any other piece of text it is a letter: so the first text is an empty line.
+        core.read_record(b"\n", &mut [0], &mut [0]);
         core.set_line(line);
         Records { text, core, name, ended: false }
     }
