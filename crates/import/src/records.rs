@@ -111,7 +111,8 @@ impl Records {
     }
 }
 
-fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
+/// An error of reading, with how far it came.
+pub fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
     if line > 1 { error.context(format!("after line {}", line - 1)) } else { error }
 }
 
