@@ -10,6 +10,9 @@ use crate::error::Input;
 /// Longest record, bytes: more is what an unclosed quote swallows.
 pub const LONGEST: usize = 128 << 20;
 
+/// Most fields of a record: more than any database has columns.
+pub const MOST_FIELDS: usize = 1 << 20;
+
 /// How the text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
@@ -97,6 +100,9 @@ impl Records {
                     return too_long(line, &self.name).input();
                 }
                 ReadRecordResult::OutputFull => buffer.resize(buffer.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull | ReadRecordResult::Record if fields > MOST_FIELDS => {
+                    return too_many_fields(began.unwrap_or(1), &self.name).input();
+                }
                 ReadRecordResult::OutputEndsFull => ends.resize(ends.len() * 2 + 16, 0),
                 ReadRecordResult::Record => {
                     let line = began.unwrap_or_else(|| self.core.line());
@@ -127,6 +133,12 @@ pub fn too_long<T>(line: u64, name: &str) -> Result<T> {
         "{name}:{line}: the record that begins here is longer than {} MiB; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
         LONGEST >> 20
     )
+}
+
+/// Memory for so many fields is not there, whatever the file.
+#[cold]
+pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
+    bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")
 }
 
 #[cfg(test)]
