@@ -7,10 +7,10 @@
 use std::io::BufRead;
 
 use anyhow::{Context, Result};
-use memchr::{memchr, memrchr2};
+use memchr::{memchr, memchr_iter, memrchr2};
 
 use crate::error::Input;
-use crate::records::{Dialect, LONGEST, too_long};
+use crate::records::{Dialect, LONGEST, at_line, too_long};
 
 /// Some whole records.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Chunks {
     rest: Vec<u8>,
     line: u64,
     index: u64,
+    /// Whether the text has ended. A file that grows, or a terminal, would have more after its end.
+    has_ended: bool,
 }
 
 impl Chunks {
@@ -47,7 +49,7 @@ impl Chunks {
         line: u64,
         size: usize,
     ) -> Chunks {
-        Chunks { text, dialect, name, size, rest: Vec::new(), line, index: 0 }
+        Chunks { text, dialect, name, size, rest: Vec::new(), line, index: 0, has_ended: false }
     }
 
     /// The next chunk, in the place of one that is done with; none at the end. Its index is right even where there
@@ -58,26 +60,29 @@ impl Chunks {
         chunk.text.clear();
         chunk.text.append(&mut self.rest);
         chunk.line = self.line;
+        if self.has_ended {
+            return Ok(false);
+        }
         let mut wanted = self.size;
         loop {
-            let ended = self.read(&mut chunk.text, wanted)?;
+            self.has_ended = self.read(&mut chunk.text, wanted)?;
             chunk.has_quotes = self.dialect.quotes && memchr(b'"', &chunk.text).is_some();
             let end = match chunk.has_quotes {
                 true => end_outside_quotes(&chunk.text, self.dialect.delimiter),
                 false => memrchr2(b'\n', b'\r', &chunk.text).map(|end| end + 1),
             };
             // An open quote at the end of the file is the parser's to complain about.
-            let end = if ended { Some(chunk.text.len()) } else { end };
+            let end = if self.has_ended { Some(chunk.text.len()) } else { end };
             if let Some(end) = end {
                 self.rest.extend_from_slice(&chunk.text[end..]);
                 chunk.text.truncate(end);
-                self.line += memchr::memchr_iter(b'\n', &chunk.text).count() as u64;
+                self.line += memchr_iter(b'\n', &chunk.text).count() as u64;
                 return Ok(!chunk.text.is_empty());
             }
             if chunk.text.len() > LONGEST {
                 return too_long(chunk.line, &self.name).input();
             }
-            wanted = chunk.text.len() * 2;
+            wanted = (chunk.text.len() * 2).min(LONGEST + 1);
         }
     }
 
@@ -85,7 +90,8 @@ impl Chunks {
     fn read(&mut self, text: &mut Vec<u8>, wanted: usize) -> Result<bool> {
         while text.len() < wanted {
             let read = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name));
-            let read = read.map_err(|error| error.context(format!("after line {}", self.line))).input()?;
+            let line = || self.line + memchr_iter(b'\n', text).count() as u64;
+            let read = read.map_err(|error| at_line(error, line())).input()?;
             if read.is_empty() {
                 return Ok(true);
             }
@@ -128,7 +134,7 @@ fn closing(text: &[u8], mut at: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
+    use std::io::{self, BufReader, Cursor, Read};
 
     use proptest::prelude::*;
 
@@ -149,6 +155,9 @@ mod tests {
         }
     }
 
+    /// What texts are made of; the last is a byte order mark, which is a letter but at the file's beginning.
+    const LETTERS: [&str; 8] = ["a", ",", "\"", "\n", "\r", "\"", "x", "\u{feff}"];
+
     /// The line of a record, its text and where its fields end.
     type Found = (u64, Vec<u8>, Vec<usize>);
 
@@ -163,14 +172,57 @@ mod tests {
         Some(found)
     }
 
+    /// Gives one text after another; between them it says that there is no more.
+    struct Growing(Vec<&'static str>);
+
+    impl Read for Growing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let text = if self.0.is_empty() { "" } else { self.0.remove(0) };
+            if text == "fault" {
+                return Err(io::Error::other("the device is gone"));
+            }
+            buffer[..text.len()].copy_from_slice(text.as_bytes());
+            Ok(text.len())
+        }
+    }
+
+    fn of_reader(reader: impl Read + Send + 'static, size: usize) -> Chunks {
+        let dialect = Dialect { delimiter: b',', quotes: true };
+        Chunks::new(Box::new(BufReader::new(reader)), dialect, "t".into(), 1, size)
+    }
+
+    #[test]
+    fn what_is_written_behind_the_end_is_not_read() {
+        let mut chunks = of_reader(Growing(vec!["1\n2", "", "3\n"]), 100);
+        let mut chunk = Chunk::default();
+        assert!(chunks.next(&mut chunk).unwrap());
+        assert_eq!(chunk.text, b"1\n2");
+        assert!(!chunks.next(&mut chunk).unwrap());
+    }
+
+    #[test]
+    fn an_error_of_reading_is_told_with_the_line_that_it_came_to() {
+        let mut chunks = of_reader(Growing(vec!["1\n2\n", "3\n4", "fault"]), 100);
+        let error = format!("{:#}", chunks.next(&mut Chunk::default()).unwrap_err());
+        assert_eq!(error, "after line 3: cannot read t: the device is gone");
+    }
+
+    #[test]
+    fn a_record_is_too_long_whatever_comes_after_it() {
+        let mut chunks = of_reader(io::repeat(b'x').take(LONGEST as u64 + 5).chain(&b"\n"[..]), 1 << 20);
+        let error = chunks.next(&mut Chunk::default()).unwrap_err().to_string();
+        assert!(error.contains("t:1: the record that begins here is longer than 128 MiB"), "{error}");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
         fn chunks_hold_the_same_records_as_the_text(
-            text in prop::collection::vec(prop::sample::select(b"a,\"\n\r\"x".to_vec()), 0..200),
+            text in prop::collection::vec(prop::sample::select(LETTERS.to_vec()), 0..200),
             quotes in any::<bool>(),
             size in 1..60usize,
         ) {
+            let text = text.concat().into_bytes();
             let chunks = chunks(&text, quotes, size);
             let joined: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.text.clone()).collect();
             prop_assert_eq!(&joined, &text);

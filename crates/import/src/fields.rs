@@ -7,7 +7,8 @@ use anyhow::Result;
 use memchr::memchr3_iter;
 
 use crate::chunks::Chunk;
-use crate::records::{Dialect, Records};
+use crate::error::Input;
+use crate::records::{Dialect, MOST_FIELDS, Records, too_many_fields};
 
 /// The fields of one record: from where to where each lies in the text.
 pub type Fields = [(u32, u32)];
@@ -29,12 +30,17 @@ pub fn records(
     unquoted: &mut Vec<u8>,
     each: impl FnMut(u64, &[u8], &Fields) -> Result<()>,
 ) -> Result<()> {
-    if chunk.has_quotes { quoted(chunk, dialect, name, unquoted, each) } else { plain(chunk, dialect, each) }
+    if chunk.has_quotes {
+        quoted(chunk, dialect, name, unquoted, each)
+    } else {
+        plain(chunk, dialect, name, each)
+    }
 }
 
 fn plain(
     chunk: &Chunk,
     dialect: Dialect,
+    name: &str,
     mut each: impl FnMut(u64, &[u8], &Fields) -> Result<()>,
 ) -> Result<()> {
     let (text, mut line) = (&chunk.text[..], chunk.line);
@@ -42,6 +48,9 @@ fn plain(
     let mut start = 0;
     for at in memchr3_iter(dialect.delimiter, b'\n', b'\r', text) {
         if text[at] == dialect.delimiter {
+            if fields.len() + 1 == MOST_FIELDS {
+                return too_many_fields(line, name).input();
+            }
             fields.push((start as u32, at as u32));
         } else {
             if start < at || !fields.is_empty() {
@@ -98,12 +107,30 @@ mod tests {
         all
     }
 
+    #[test]
+    fn a_record_has_so_many_fields_at_most() {
+        let dialect = Dialect { delimiter: b',', quotes: true };
+        let outcome = |delimiters: usize, has_quotes| {
+            let text = [b"a\n".to_vec(), b",".repeat(delimiters)].concat();
+            let mut chunk = Chunk { index: 0, text, line: 5, has_quotes };
+            records(&mut chunk, dialect, "t", &mut Vec::new(), |_, _, _| Ok(()))
+        };
+        for has_quotes in [false, true] {
+            assert!(outcome(MOST_FIELDS - 1, has_quotes).is_ok());
+            for delimiters in [MOST_FIELDS, MOST_FIELDS + 1, 4 * MOST_FIELDS] {
+                let error = outcome(delimiters, has_quotes).unwrap_err().to_string();
+                assert_eq!(error, "t:6: the record that begins here has more than 1048576 fields");
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
         fn without_quotes_both_ways_find_the_same(
-            text in prop::collection::vec(prop::sample::select(b"a\t\n\rx".to_vec()), 0..80),
+            text in prop::collection::vec(prop::sample::select(vec!["a", "\t", "\n", "\r", "\u{feff}"]), 0..80),
         ) {
+            let text = text.concat().into_bytes();
             prop_assert_eq!(found(&text, false), found(&text, true));
         }
     }

@@ -111,7 +111,7 @@ impl Fill {
                 let parser = thread::Builder::new().name(format!("parser {number}"));
                 let main = thread::current();
                 let work = &work;
-                parser.spawn_scoped(scope, move || {
+                let spawned = parser.spawn_scoped(scope, move || {
                     // A thread that panics must not leave the others waiting for its turn.
                     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.thread()));
                     let crash = |_| Err(anyhow!("a parser crashed, which is a fault of dyno"));
@@ -120,18 +120,20 @@ impl Fill {
                     }
                     work.working.fetch_sub(1, Ordering::Release);
                     main.unpark();
-                })?;
+                });
+                if let Err(error) = spawned {
+                    work.working.fetch_sub(1, Ordering::Release);
+                    work.end(Error::from(error).context("cannot start a thread"));
+                }
             }
             while work.working.load(Ordering::Acquire) > 0 {
                 if watch.stops() {
-                    self.is_unwanted.store(true, Ordering::Relaxed);
                     work.end(Interrupted.into());
                 }
                 watch.reached(work.rows.load(Ordering::Relaxed), self.read.load(Ordering::Relaxed));
                 thread::park_timeout(LOOK);
             }
-            Ok::<(), Error>(())
-        })?;
+        });
         if let Some(error) = work.turns.into_inner().unwrap_or_else(PoisonError::into_inner).error {
             return Err(error);
         }
@@ -246,9 +248,11 @@ impl Work<'_, '_> {
         Ok(Some(first))
     }
 
-    /// Ends all threads' work with the first error.
+    /// Ends all threads' work with the first error. None of them waits any longer for whoever writes the text, which
+    /// is itself an error, though not the first.
     fn end(&self, error: Error) {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+        self.fill.is_unwanted.store(true, Ordering::Relaxed);
         self.turned.notify_all();
     }
 
@@ -272,5 +276,82 @@ fn stored(value: Value, kind: Kind, text: &[u8], (from, to): (u32, u32)) -> sqli
         Value::Real(number) if kind == Kind::Real => sqlite_pages::Value::in_real(number),
         Value::Real(number) => sqlite_pages::Value::in_numeric(number),
         Value::Text => sqlite_pages::Value::Text(&text[from as usize..to as usize]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, BufReader, Read};
+
+    use sqlite_pages::{Database, PageSize};
+
+    use super::*;
+    use crate::parse::Wanted;
+    use crate::rejects::OnError;
+
+    /// A pipe whose writer writes nothing any more.
+    struct Silent(Arc<AtomicBool>);
+
+    impl Read for Silent {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            while !self.0.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            Err(io::Error::other("nobody wants the rest of it"))
+        }
+    }
+
+    /// Asks to stop at the last of so many looks.
+    struct Patience(AtomicU64);
+
+    impl Watch for Patience {
+        fn stops(&self) -> bool {
+            self.0.fetch_sub(1, Ordering::Relaxed) == 0
+        }
+        fn reached(&self, _: u64, _: u64) {}
+        fn doing(&self, _: &str) {}
+    }
+
+    /// The error that ends an import of a text from a pipe whose writer then falls silent. The first chunk has so many
+    /// bytes.
+    fn error_before_silence(text: Vec<u8>, first: usize, patience: &Patience) -> String {
+        let dialect = Dialect { delimiter: b',', quotes: true };
+        let is_unwanted = Arc::<AtomicBool>::default();
+        let text = BufReader::new(io::Cursor::new(text).chain(Silent(is_unwanted.clone())));
+        let column = Wanted { name: "a".into(), kind: Kind::INTEGER, inferred: false };
+        let fill = Fill {
+            chunks: Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first)),
+            dialect,
+            name: "t".into(),
+            converter: Converter { columns: vec![column], nulls: Vec::new() },
+            rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, "t".into()))),
+            read: Arc::default(),
+            is_unwanted,
+            threads: 2,
+            indexes: Vec::new(),
+            folder: PathBuf::from("."),
+        };
+        let file = tempfile::tempfile().unwrap();
+        let database = Database::new(&file, PageSize::new(4096).unwrap());
+        fill.run(database.pages(), patience).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_import_that_has_failed_does_not_wait_for_the_rest_of_a_pipe() {
+        // While one thread parses so much, the other comes to wait.
+        let text = [b"1\n".repeat(4 << 20), b"x\n".to_vec()].concat();
+        let patience = Patience(AtomicU64::new(250));
+        let first = text.len();
+        let error = error_before_silence(text, first, &patience);
+        assert!(error.starts_with("t:4194305: column"), "{error}");
+        assert!((1..=250).contains(&patience.0.into_inner()));
+    }
+
+    #[test]
+    fn an_interrupt_is_told_as_one_where_a_thread_waits_for_a_pipe() {
+        for _ in 0..20 {
+            let patience = Patience(AtomicU64::new(1));
+            assert_eq!(error_before_silence(b"1\n2\n".to_vec(), 4, &patience), Interrupted.to_string());
+        }
     }
 }

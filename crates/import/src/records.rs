@@ -10,6 +10,9 @@ use crate::error::Input;
 /// Longest record, bytes: more is what an unclosed quote swallows.
 pub const LONGEST: usize = 128 << 20;
 
+/// Most fields of a record: more than any database has columns.
+pub const MOST_FIELDS: usize = 1 << 20;
+
 /// How the text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
@@ -47,6 +50,9 @@ impl Records {
     /// The same where the text begins on a later line of the file.
     pub fn from_line(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String, line: u64) -> Records {
         let mut core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        // csv-core drops a byte order mark from the first text that it is given. A file's own is gone by now, and at
+        // the beginning of any other piece of text it is a letter: so the first text is an empty line.
+        core.read_record(b"\n", &mut [0], &mut [0]);
         core.set_line(line);
         Records { text, core, name, ended: false }
     }
@@ -94,6 +100,9 @@ impl Records {
                     return too_long(line, &self.name).input();
                 }
                 ReadRecordResult::OutputFull => buffer.resize(buffer.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull | ReadRecordResult::Record if fields > MOST_FIELDS => {
+                    return too_many_fields(began.unwrap_or(1), &self.name).input();
+                }
                 ReadRecordResult::OutputEndsFull => ends.resize(ends.len() * 2 + 16, 0),
                 ReadRecordResult::Record => {
                     let line = began.unwrap_or_else(|| self.core.line());
@@ -108,7 +117,8 @@ impl Records {
     }
 }
 
-fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
+/// An error of reading, with how far it came.
+pub fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
     if line > 1 { error.context(format!("after line {}", line - 1)) } else { error }
 }
 
@@ -123,6 +133,12 @@ pub fn too_long<T>(line: u64, name: &str) -> Result<T> {
         "{name}:{line}: the record that begins here is longer than {} MiB; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
         LONGEST >> 20
     )
+}
+
+/// Memory for so many fields is not there, whatever the file.
+#[cold]
+pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
+    bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The table that is loaded: its columns, their types, what is to be there besides.
 
+use std::collections::{HashMap, HashSet};
+
 use anyhow::{Result, bail, ensure};
 
 use crate::value::Kind;
@@ -92,6 +94,7 @@ fn split(text: &str) -> Vec<&str> {
 /// Names for columns: those of the header, made such that each is there and no two are the same.
 pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
+    let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
     for column in 0..columns {
         let given = header.and_then(|header| header.get(column)).map_or(&b""[..], Vec::as_slice);
         let Ok(given) = std::str::from_utf8(given) else {
@@ -101,14 +104,19 @@ pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> 
             "" => format!("c{}", column + 1),
             name => name.replace('\0', ""),
         };
-        let is_taken = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        let name = match is_taken(&wanted) {
+        let lower = wanted.to_ascii_lowercase();
+        let name = match taken.contains(&lower) {
             false => wanted,
-            true => (2..)
-                .map(|number| format!("{wanted}_{number}"))
-                .find(|name| !is_taken(name))
-                .unwrap_or(wanted),
+            true => {
+                // Names are never given back, so none below the last number is free.
+                let number = numbers.entry(lower.clone()).or_insert(2u64);
+                while taken.contains(&format!("{lower}_{number}")) {
+                    *number += 1;
+                }
+                format!("{wanted}_{number}")
+            }
         };
+        taken.insert(name.to_ascii_lowercase());
         names.push(name);
     }
     Ok(names)
@@ -139,6 +147,8 @@ mod tests {
     fn columns_have_names_that_differ() {
         let header: Vec<Vec<u8>> = ["a", "", "A", "c2"].map(|name| name.as_bytes().to_vec()).to_vec();
         assert_eq!(names(Some(&header), 5).unwrap(), ["a", "c2", "A_2", "c2_2", "c5"]);
+        let header = vec![b"a".to_vec(); 100_000];
+        assert_eq!(names(Some(&header), 100_000).unwrap()[99_999], "a_100000");
         assert_eq!(names(None, 2).unwrap(), ["c1", "c2"]);
     }
 }

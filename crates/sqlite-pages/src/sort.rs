@@ -5,8 +5,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::record::{Encoder, Value, Values, compare};
@@ -25,7 +27,10 @@ pub struct Sorter {
     keys: usize,
     records: Vec<u8>,
     entries: Vec<Entry>,
-    spilled: Vec<File>,
+    /// The one temporary file, and where in it each sorted run begins and ends: a file for each run would be more
+    /// than a process may open.
+    file: Option<Arc<File>>,
+    spilled: Vec<(u64, u64)>,
     is_ordered: bool,
     encoder: Encoder,
 }
@@ -48,6 +53,7 @@ impl Sorter {
             keys,
             records: Vec::new(),
             entries: Vec::new(),
+            file: None,
             spilled: Vec::new(),
             is_ordered: false,
             encoder: Encoder::default(),
@@ -100,13 +106,14 @@ impl Sorter {
             }
             let keys = sorter.keys;
             let memory = Source::Memory { records: sorter.records, entries: sorter.entries.into_iter() };
-            let files = sorter.spilled.into_iter().map(|mut file| {
-                file.rewind()?;
-                let file = BufReader::with_capacity(BLOCK, file);
-                Ok::<Source, Error>(Source::File { file, record: Vec::new() })
+            let file = sorter.file;
+            let parts = sorter.spilled.into_iter().filter_map(|(at, end)| {
+                let part = Part { file: file.clone()?, at, end };
+                let file = BufReader::with_capacity(BLOCK, part);
+                Some(Source::File { file, record: Vec::new() })
             });
-            for source in files.chain([Ok(memory)]) {
-                let mut run = Run { source: source?, current: Entry::default(), keys, order: heap.len() };
+            for source in parts.chain([memory]) {
+                let mut run = Run { source, current: Entry::default(), keys, order: heap.len() };
                 if run.advance()? {
                     heap.push(Reverse(run));
                 }
@@ -127,14 +134,22 @@ impl Sorter {
 
     fn spill(&mut self) -> Result<(), Error> {
         self.arrange();
-        let mut file = BufWriter::with_capacity(BLOCK, tempfile::tempfile_in(&self.folder)?);
+        let file = match &self.file {
+            Some(file) => file.clone(),
+            None => self.file.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone(),
+        };
+        let start = self.spilled.last().map_or(0, |(_, end)| *end);
+        let mut file = BufWriter::with_capacity(BLOCK, &*file);
+        let mut end = start;
         for entry in &self.entries {
             let mut length = [0; varint::LONGEST];
             let count = varint::put(&mut length, entry.length.into());
             file.write_all(&length[..count])?;
             file.write_all(&self.records[entry.start..entry.start + entry.length as usize])?;
+            end += count as u64 + u64::from(entry.length);
         }
-        self.spilled.push(file.into_inner().map_err(|error| error.into_error())?);
+        file.flush()?;
+        self.spilled.push((start, end));
         self.records.clear();
         self.entries.clear();
         self.is_ordered = false;
@@ -179,7 +194,23 @@ struct Run {
 /// Where a run's records are.
 enum Source {
     Memory { records: Vec<u8>, entries: std::vec::IntoIter<Entry> },
-    File { file: BufReader<File>, record: Vec<u8> },
+    File { file: BufReader<Part>, record: Vec<u8> },
+}
+
+/// A run in a temporary file.
+struct Part {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min((self.end - self.at) as usize);
+        let count = self.file.read_at(&mut buffer[..most], self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
 }
 
 impl Run {
@@ -300,6 +331,18 @@ mod tests {
             3 => Value::Text(bytes),
             _ => Value::Blob(bytes),
         }
+    }
+
+    #[test]
+    fn a_sorter_opens_one_file_whatever_its_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path(), 1, 1);
+        for number in 0..100 {
+            sorter.push(&[Value::Integer(number)]).unwrap();
+        }
+        let files = std::fs::read_dir("/proc/self/fd").unwrap();
+        let targets = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        assert_eq!(targets.filter(|target| target.starts_with(folder.path())).count(), 1);
     }
 
     proptest! {

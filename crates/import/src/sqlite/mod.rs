@@ -25,7 +25,7 @@ use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
 use connection::{Connection, Interrupter};
-use place::Fresh;
+use place::{Done, Fresh};
 
 /// How often somebody is asked whether to stop while SQLite is at work.
 const LOOK: Duration = Duration::from_millis(50);
@@ -336,8 +336,9 @@ fn interruptible(
                 thread::park_timeout(LOOK);
             }
         });
+        let is_done = Done(&done);
         let outcome = work();
-        done.store(true, Ordering::Relaxed);
+        drop(is_done);
         watcher.thread().unpark();
         outcome
     });

@@ -77,9 +77,9 @@ impl Fresh {
                     }
                 }
             });
-            let outcome = work();
-            done.store(true, Ordering::Relaxed);
-            outcome
+            // Even where the work panics, which the thread must not outlast.
+            let _done = Done(&done);
+            work()
         })
     }
 
@@ -106,6 +106,15 @@ impl Fresh {
     }
 }
 
+/// Says that it is done when it is dropped.
+pub struct Done<'a>(pub &'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The folder of a file.
 pub fn folder(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -121,4 +130,22 @@ fn write_out(file: &File, from: u64, length: u64) {
 /// Whether there is a file to load into.
 pub fn exists(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_fault_of_dyno_ends_it_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let fresh = Fresh::beside(&folder.path().join("new.db")).unwrap();
+            fresh.write_behind(|| panic!("a fault"));
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }
