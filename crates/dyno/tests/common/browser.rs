@@ -6,18 +6,24 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// A window that shows a page of this machine.
 pub struct Browser {
     driver: Child,
     session: String,
+    /// The files of both, removed last.
+    _folder: TempDir,
 }
 
 impl Browser {
     /// Starts one. The tests need it, and say so where it is missing.
     pub fn start() -> Browser {
+        let folder = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
+            // Chromium leaves its profile there when it is ended.
+            .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -37,7 +43,8 @@ impl Browser {
             "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});
-        let mut browser = Browser { driver, session: format!("http://127.0.0.1:{port}/session") };
+        let session = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Browser { driver, session, _folder: folder };
         let session = browser.call("", wanted);
         browser.session = format!("{}/{}", browser.session, session["sessionId"].as_str().unwrap());
         // What the page offers for download stays in it.
