@@ -167,12 +167,13 @@ impl Work<'_, '_> {
             };
             // An error is told in the chunk's turn, so that the first one of the file is what the user sees.
             let Some(first) = self.turn(chunk.index, &mut parsed, outcome)? else { return Ok(()) };
-            let mut rest = &parsed.records[..];
+            let (mut rest, mut values) = (&parsed.records[..], Vec::new());
             for (number, length) in (first..).zip(&parsed.lengths) {
                 let (record, after) = rest.split_at(*length as usize);
                 leaves.push_record(number, record)?;
                 for (sorter, columns) in sorters.iter_mut().zip(&self.fill.indexes) {
-                    sorter.push(&key(record, columns, number))?;
+                    key(record, columns, number, &mut values);
+                    sorter.push(&values)?;
                 }
                 rest = after;
             }
@@ -262,9 +263,11 @@ impl Work<'_, '_> {
 }
 
 /// What an index holds of a row: the values of its columns, and the row's number.
-fn key<'r>(record: &'r [u8], columns: &[usize], number: i64) -> Vec<sqlite_pages::Value<'r>> {
+fn key<'r>(record: &'r [u8], columns: &[usize], number: i64, values: &mut Vec<sqlite_pages::Value<'r>>) {
     let value = |column: &usize| Values::of(record).nth(*column).unwrap_or(sqlite_pages::Value::Null);
-    columns.iter().map(value).chain([sqlite_pages::Value::Integer(number)]).collect()
+    values.clear();
+    values.extend(columns.iter().map(value));
+    values.push(sqlite_pages::Value::Integer(number));
 }
 
 /// A value as SQLite stores it in a column of such a kind.

@@ -30,6 +30,7 @@ mod database;
 mod error;
 mod index;
 mod leaves;
+mod order;
 mod page;
 mod pages;
 mod payload;
