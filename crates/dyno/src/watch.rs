@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::machine::meminfo;
+
 /// Shared by the work and who waits for it.
 #[derive(Debug, Clone, Default)]
 pub struct Watch(Arc<State>);
@@ -72,14 +74,8 @@ impl Watch {
 
 /// How much memory of its own dyno has, in bytes; 0 where the kernel does not tell.
 pub fn used_memory() -> u64 {
-    kibibytes("/proc/self/status", "RssAnon:").unwrap_or(0) << 10
-}
-
-/// A figure that the kernel gives in kB.
-pub fn kibibytes(file: &str, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let figure = text.lines().find_map(|line| line.strip_prefix(name))?;
-    figure.trim().strip_suffix("kB")?.trim().parse().ok()
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    meminfo(&status, "RssAnon").unwrap_or(0)
 }
 
 /// A file that [`Watch::create`] made.

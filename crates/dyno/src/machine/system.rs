@@ -88,7 +88,7 @@ fn pretty_name(text: &str) -> Option<String> {
     field("PRETTY_NAME").or_else(|| field("NAME"))
 }
 
-/// Bytes of one line of `/proc/meminfo`, given its text.
+/// Bytes of one line of `/proc/meminfo` or `/proc/PID/status`, given its text.
 pub(crate) fn meminfo(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

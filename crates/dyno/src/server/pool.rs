@@ -13,6 +13,7 @@ use dyno_protocol::{Secret, Setting};
 use super::installation::Installation;
 use super::private::PrivateServer;
 use crate::interrupts::Interrupts;
+use crate::machine::meminfo;
 use crate::placement::Placement;
 
 /// What a server takes beside the memory that its settings give it, in bytes.
@@ -145,8 +146,7 @@ fn bytes(text: &str, unit: u64) -> Option<u64> {
 /// The memory that can be had without swapping, in bytes; 0 where the system does not tell.
 fn available_memory() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) << 10
+    meminfo(&text, "MemAvailable").unwrap_or(0)
 }
 
 #[cfg(test)]

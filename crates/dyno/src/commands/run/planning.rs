@@ -1,6 +1,7 @@
 //! Waits for a plan while a thread makes it: hears signals, shows progress, and gives up on a template that takes
 //! all memory or all day.
 
+use std::fs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -9,10 +10,11 @@ use anyhow::{Context, Result, anyhow};
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::super::Input;
+use crate::machine::meminfo;
 use crate::output::Progress;
 use crate::plan::Plan;
 use crate::trial::Interrupts;
-use crate::watch::{Watch, kibibytes, used_memory};
+use crate::watch::{Watch, used_memory};
 
 /// How often it is looked whether something came between.
 const LOOK: Duration = Duration::from_millis(20);
@@ -94,7 +96,8 @@ fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
 /// How much memory one template may take: half of what is to be had at most, and of what `ulimit -v` allows a quarter,
 /// since a text that grows is copied.
 fn most_memory() -> u64 {
-    let here = kibibytes("/proc/meminfo", "MemAvailable:").map_or(u64::MAX, |available| available << 9);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let here = meminfo(&memory, "MemAvailable").map_or(u64::MAX, |available| available / 2);
     let allowed = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
     MEMORY.min(here).min(allowed / 4)
 }
