@@ -81,7 +81,7 @@ gallery: build
 
 # The report's chart library anew from the versions in package-lock.json. Only this needs npm.
 report-assets:
-	cd crates/dyno/report && npm ci --no-audit --no-fund && npm run build
+	cd crates/show/report && npm ci --no-audit --no-fund && npm run build
 
 clean:
 	$(CARGO) clean

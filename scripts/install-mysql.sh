@@ -20,7 +20,7 @@ for program in mmdebstrap tar; do
     }
 done
 
-# The same rule as dyno's own, in crates/dyno/src/server/install.rs.
+# The same rule as dyno's own, in crates/lab/src/server/install.rs.
 if [ -n "${XDG_DATA_HOME:-}" ]; then
     engines=$XDG_DATA_HOME/dyno/engines
 elif [ "$(id -u)" = 0 ]; then

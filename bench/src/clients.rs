@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use dyno::engine::Contender;
-use dyno::server::Installation;
-use dyno::statistics::{geometric_mean_ratio, median, paired_ratio};
+use dyno_engine::Contender;
+use dyno_lab::server::Installation;
+use dyno_verdict::statistics::{geometric_mean_ratio, median, paired_ratio};
 
 use crate::session::Comparison;
 use crate::table::{Verdict, interval};

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use dyno::engine::Contender;
+use dyno_engine::Contender;
 use dyno_protocol::{Cells, Work};
 
 /// Engines whose C program needs more than the library that the runner loads: a header, and Debian's package.

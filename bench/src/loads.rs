@@ -9,9 +9,9 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use dyno::engine::Contender;
-use dyno::statistics::paired_ratio;
+use dyno_engine::Contender;
 use dyno_protocol::{Column, Commits, Job, LoadWork, RowFile, Test, Work};
+use dyno_verdict::statistics::paired_ratio;
 use fastrand::Rng;
 use tempfile::TempDir;
 

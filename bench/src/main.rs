@@ -26,8 +26,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use dyno::placement::Placement;
-use dyno::scratch;
+use dyno_lab::{placement, scratch};
+use dyno_record::Placement;
 
 use measured::Measured;
 use session::Session;
@@ -67,8 +67,8 @@ const PATIENCE: u32 = 3;
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
-    let placement = Placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
-    placement.apply_to_self()?;
+    let placement = placement::choose(arguments.cpus.as_deref(), arguments.nice)?;
+    placement::apply_to_self(&placement)?;
     let wanted = |measured: &&Measured| arguments.only.as_ref().is_none_or(|only| only == measured.name);
     let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
     ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, rows, loads or kv");

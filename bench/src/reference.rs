@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno::placement::Placement;
+use dyno_lab::placement;
 use dyno_protocol::{Job, Server, Work};
+use dyno_record::Placement;
 
 use crate::session::Time;
 use crate::{kv, rows};
@@ -112,7 +113,7 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
 /// What a program prints that runs where a runner would.
 fn output(mut command: Command, placement: &Placement) -> Result<String> {
     command.stdin(Stdio::null()).stderr(Stdio::inherit());
-    placement.prepare(&mut command)?;
+    placement::prepare(placement, &mut command)?;
     let output = command.output().context("cannot be started")?;
     ensure!(output.status.success(), "failed: {}", output.status);
     Ok(String::from_utf8(output.stdout)?)

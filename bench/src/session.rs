@@ -4,16 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno::engine::{Contender, Registry};
-use dyno::home::Home;
-use dyno::pairing::Pairing;
-use dyno::placement::Placement;
-use dyno::plan::{Plan, PlannedTest, select};
-use dyno::scratch::Scratch;
-use dyno::suite::{Parameters, Suite};
-use dyno::trial::{Conduct, Interrupts, Outcome, Servers};
-use dyno::verdict::MOST_WAIT;
+use dyno_engine::{Contender, Home, Registry};
+use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::{Conduct, Interrupts, Outcome, Servers};
+use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
+use dyno_record::{Placement, Sharing};
+use dyno_suite::Suite;
+use dyno_verdict::MOST_WAIT;
 use fastrand::Rng;
 use tempfile::TempDir;
 
@@ -97,7 +95,7 @@ impl Session {
         }
         let suite = Suite::load(&home.suites().join(measured.file()), &registry.dialects())?;
         let changes = measured.parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-        let parameters = Parameters::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
+        let parameters = dyno_suite::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
         let scratch = Scratch::create(dir)?;
         let selection = select(&suite, measured.only)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs(), None)?;
@@ -118,8 +116,8 @@ impl Session {
         let comparisons = comparisons.collect();
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
         let references = References::build(&home.programs, measured.suite, runners)?;
-        let pairing = Pairing::default();
-        let servers = Servers::new(scratch.folder().to_owned(), &placement, pairing);
+        let sharing = Sharing::default();
+        let servers = Servers::new(scratch.folder().to_owned(), &placement, sharing);
         Ok(Some(Session {
             servers,
             comparisons,
@@ -128,7 +126,7 @@ impl Session {
             scratch,
             conduct: Conduct {
                 placement,
-                pairing,
+                sharing,
                 timeout: TIMEOUT,
                 memory_bytes: None,
                 interrupts: Interrupts::listen()?,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dyno::statistics::{Ratio, geometric_mean_ratio, median, paired_ratio};
+use dyno_verdict::statistics::{Ratio, geometric_mean_ratio, median, paired_ratio};
 
 use crate::session::{Comparison, Session};
 

@@ -13,11 +13,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use dyno::machine::{allowed_cpus, cpu_list};
-use dyno::placement::Placement;
-use dyno::scratch::{self, Scratch};
-use dyno::server::{Installation, PrivateServer};
+use dyno_lab::machine::allowed_cpus;
+use dyno_lab::placement;
+use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::Build;
+use dyno_record::cpu_list;
 
 /// Measure `dyno import` against the other ways.
 #[derive(Debug, Parser)]
@@ -90,7 +91,7 @@ fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Res
     let run = trial.path().parent().context("a trial is in a run's folder")?;
     // As a server that people have: it may use all processors.
     let all = cpu_list::format(&allowed_cpus());
-    let server = PrivateServer::start(&installation, &[], run, &Placement::choose(Some(&all), None)?)?;
+    let server = PrivateServer::start(&installation, &[], run, &placement::choose(Some(&all), None)?)?;
     let at = server.connection("");
     let url = format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap_or(5432));
     let psql = move |sql: &[String]| {

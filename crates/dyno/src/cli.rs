@@ -10,6 +10,7 @@ mod read;
 mod run;
 mod values;
 
+use dyno_show::TableOptions;
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
 pub use run::{PlaceArgs, RerunArgs, RunArgs};
 use values::share;
@@ -158,6 +159,14 @@ pub struct ShowOptions {
     /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
+}
+
+impl ShowOptions {
+    /// What a table shows.
+    pub fn table(&self) -> TableOptions {
+        let ShowOptions { notes, published, costs, tax, .. } = *self;
+        TableOptions { notes, published, costs, tax }
+    }
 }
 
 /// Arguments of `dyno show`.

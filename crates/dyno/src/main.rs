@@ -8,7 +8,7 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 
 fn main() -> ExitCode {
     // SAFETY: no other thread runs yet.
-    unsafe { dyno::key::take_from_environment() };
+    unsafe { dyno_lab::key::take_from_environment() };
     // A file that grows beyond `ulimit -f` is then an error of the write, with a message, and not the end of the
     // process. Programs that are started inherit this, so that engines report the error too.
     // SAFETY: ignoring a signal runs no code.

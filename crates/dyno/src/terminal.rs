@@ -8,7 +8,8 @@ use std::env;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-use crate::server::repeatable;
+use dyno_engine::repeatable;
+use dyno_show::safe;
 
 /// Says something to the person, on standard error. A reader that has gone away is no error.
 pub fn say(text: &str) {
@@ -24,28 +25,6 @@ pub fn print(text: &str) -> io::Result<()> {
     match output.write_all(safe(text).as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// The text with its control characters spelled out, as `\u{1b}`: line breaks and tabs alone stay.
-pub fn safe(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let spell = |letter: char| match steers(letter) {
-        true => letter.escape_default().collect::<String>(),
-        false => letter.to_string(),
-    };
-    Cow::Owned(text.chars().map(spell).collect())
-}
-
-/// Whether a terminal may do something at this letter rather than show it: control characters, and those that turn
-/// the direction of writing or end a line.
-pub fn steers(letter: char) -> bool {
-    match letter {
-        '\n' | '\t' => false,
-        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        letter => letter.is_control(),
     }
 }
 
@@ -83,13 +62,6 @@ fn hide<'a>(text: &'a str, typed: &[(String, String)]) -> Cow<'a, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_steers_the_terminal() {
-        assert_eq!(safe("a\tb\n\u{1b}[31mred\r\u{7}"), "a\tb\n\\u{1b}[31mred\\r\\u{7}");
-        assert_eq!(safe("\u{9b}2J\u{7f}\u{202e}"), "\\u{9b}2J\\u{7f}\\u{202e}");
-        assert_eq!(safe("Zoë ≈ 1.25× “done” …"), "Zoë ≈ 1.25× “done” …");
-    }
 
     #[test]
     fn an_argument_with_a_password_is_not_repeated() {

@@ -4,13 +4,14 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Place, SharedMemory, processes_with, wait_for};
-use dyno::placement::Placement;
-use dyno::scratch::Scratch;
-use dyno::server::{Installation, PrivateServer};
+use dyno_lab::placement;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::{Place, SharedMemory, processes_with, wait_for};
 
 const PASSWORD: &str = "Sesame-0pen!";
 
@@ -27,7 +28,7 @@ impl Running {
     fn start(engine: &str) -> Running {
         let installation = Installation::find(engine, &Build::System).unwrap();
         let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
-        let placement = Placement::choose(None, None).unwrap();
+        let placement = placement::choose(None, None).unwrap();
         let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();
         let reach = server.connection("unused");
         let url = match engine {

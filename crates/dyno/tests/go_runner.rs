@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use crate::common::Place;
-use dyno::server::Installation;
+use dyno_lab::server::Installation;
 use dyno_protocol::Build;
+
+use crate::common::Place;
 
 const SQLITE: [&str; 4] = ["sqlite/mattn", "sqlite/mattn+insert", "sqlite/gosqlite", "sqlite/modernc"];
 const SERVERS: [(&str, Build, &[&str]); 2] = [

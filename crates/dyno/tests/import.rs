@@ -6,10 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Place, Result, wait_for};
-use dyno::placement::Placement;
-use dyno::scratch::Scratch;
-use dyno::server::{Installation, PrivateServer};
+use dyno_lab::placement;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::{Build, Setting};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
@@ -17,6 +16,8 @@ use nix::unistd::Pid;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+
+use crate::common::{Place, Result, wait_for};
 
 const PEOPLE: &str = "id,name,size,code\n1,Ann,1.5,007\n2,\"B, \"\"ob\"\"\",,008\n3,Çem,2,\n";
 
@@ -511,7 +512,7 @@ impl Server {
         let scratch = Scratch::create(folder.path()).unwrap();
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap();
-        let placement = Placement::choose(None, None).unwrap();
+        let placement = placement::choose(None, None).unwrap();
         let server = PrivateServer::start(&installation, settings, run, &placement).unwrap();
         let at = server.connection("");
         let url = match engine {

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use dyno::engine::{Contender, Registry, split_list};
-use dyno::home::Home;
-use dyno::suite::{Bounds, Parameters, Suite, TableForm};
-use dyno::watch::Watch;
+use dyno_engine::{Contender, Home, Registry, split_list};
+use dyno_suite::watch::Watch;
+use dyno_suite::{Bounds, Suite, TableForm};
 use proptest::prelude::*;
 
 fn registry() -> Registry {
@@ -19,8 +18,8 @@ fn try_suite(text: String) -> Result<usize, String> {
     let dialects = BTreeSet::from(["sqlite", "postgres", "mysql"].map(String::from));
     let suite = Suite::parse(text, Path::new("fuzz.toml"), &dialects).map_err(|e| format!("{e:#}"))?;
     let scale = [("scale".to_owned(), "0.01".to_owned())];
-    let parameters = Parameters::resolve(&suite.parameters, &scale)
-        .or_else(|_| Parameters::resolve(&suite.parameters, &[]))
+    let parameters = dyno_suite::resolve(&suite.parameters, &scale)
+        .or_else(|_| dyno_suite::resolve(&suite.parameters, &[]))
         .map_err(|e| format!("{e:#}"))?;
     let bounds = Bounds { instructions: 500_000, bytes: 4 << 20 };
     let tests = suite.render_form(&parameters, "sqlite", TableForm::default(), bounds, &Watch::default());

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use crate::common::Place;
-use dyno::server::Installation;
+use dyno_lab::server::Installation;
 use dyno_protocol::Build;
+
+use crate::common::Place;
 
 /// Every driver, and every way of loading that is not its usual one.
 const EMBEDDED: &str = "sqlite/sqlite3 sqlite/apsw duckdb duckdb/python+appender duckdb/python+executemany";

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use dyno_record as record;
+use dyno_verdict as verdict;
+use serde_json::Value;
+
 use crate::common::browser::Browser;
 use crate::common::{Place, read_json};
-use dyno::record;
-use dyno::verdict;
-use serde_json::Value;
 
 /// What each mark of a chart says, and where its middle is.
 fn marks(browser: &Browser, within: &str, kind: &str) -> Vec<(String, f64, f64)> {

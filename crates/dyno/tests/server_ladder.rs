@@ -1,9 +1,10 @@
 //! The ladders of servers, as a person climbs them: every rung is there and leaves the same table. Where a server is
 //! missing, its ladder is skipped and says so.
 
-use crate::common::Place;
-use dyno::server::Installation;
+use dyno_lab::server::Installation;
 use dyno_protocol::Build;
+
+use crate::common::Place;
 
 /// Whether the engine is here.
 fn is_here(engine: &str) -> bool {

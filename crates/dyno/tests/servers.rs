@@ -14,14 +14,15 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::SharedMemory;
-use dyno::placement::Placement;
-use dyno::scratch::Scratch;
-use dyno::server::{Installation, PrivateServer, ServerPool, install, installed};
+use dyno_lab::placement;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::server::{Installation, PrivateServer, ServerPool, install, installed};
 use dyno_protocol::{Build, Setting};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
+
+use crate::common::SharedMemory;
 
 const NOBODY: u32 = 65534;
 
@@ -137,7 +138,7 @@ fn holds_a_server() {
         .collect();
     let scratch = Scratch::create(&place).unwrap();
     let trial = scratch.trial().unwrap();
-    let placement = Placement::choose(None, None).unwrap();
+    let placement = placement::choose(None, None).unwrap();
     let build: Build = serde_json::from_str(&std::env::var("HELD_BUILD").unwrap()).unwrap();
     let installation = Installation::find(&engine, &build).unwrap();
     let began = Instant::now();
@@ -414,7 +415,7 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap().to_owned();
         let installation = Installation::find(choice.0, &build(choice)).unwrap();
-        let mut pool = ServerPool::new(run, Placement::choose(None, None).unwrap());
+        let mut pool = ServerPool::new(run, placement::choose(None, None).unwrap());
         let first = pool.server(&installation, &[]).unwrap().process();
         let server = pool.server(&installation, &[]).unwrap();
         assert_eq!(server.process(), first, "a server was started twice");
@@ -435,7 +436,7 @@ fn a_newer_postgresql_is_installed_without_root() {
     assert_eq!(names, ["postgres@18"]);
     assert_eq!(install("postgres@18", engines.path()).unwrap(), installation, "it was not left as it is");
     let place = place();
-    let placement = Placement::choose(None, None).unwrap();
+    let placement = placement::choose(None, None).unwrap();
     let server = PrivateServer::start(&installation, &[], place.path(), &placement).unwrap();
     assert_eq!(server.version(), installation.version);
 }

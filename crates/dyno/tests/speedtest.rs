@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use dyno_suite::Suite;
+
 use crate::common::{Place, repository};
-use dyno::suite::{Parameters, Suite};
 
 fn suite() -> Suite {
     let dialects = BTreeSet::from(["sqlite", "postgres", "mysql", "duckdb"].map(String::from));
@@ -12,7 +13,7 @@ fn suite() -> Suite {
 
 fn rendered() -> Vec<Vec<String>> {
     let suite = suite();
-    let parameters = Parameters::resolve(&suite.parameters, &[]).unwrap();
+    let parameters = dyno_suite::resolve(&suite.parameters, &[]).unwrap();
     suite.render(&parameters, "sqlite").unwrap().into_iter().map(|test| test.statements).collect()
 }
 
@@ -86,7 +87,7 @@ fn every_literal_printed_on_the_page_matches() {
 #[test]
 fn scale_multiplies_rows_and_ranges() {
     let suite = suite();
-    let parameters = Parameters::resolve(&suite.parameters, &[("scale".into(), "0.1".into())]).unwrap();
+    let parameters = dyno_suite::resolve(&suite.parameters, &[("scale".into(), "0.1".into())]).unwrap();
     let tests = suite.render(&parameters, "sqlite").unwrap();
     assert_eq!(tests[1].statements.len(), 2503);
     assert_eq!(tests[1].title, "2500 INSERTs in a transaction");

@@ -3,12 +3,13 @@
 //! Every simulation has a fixed seed, so it gives the same figures each time; with `--nocapture` it
 //! prints them. An assertion on a rate says how far chance could have moved it.
 
-use dyno::answers::{Answer, Mismatch, compare};
-use dyno::statistics::{
+use dyno_protocol::Value;
+use dyno_record::Answer;
+use dyno_verdict::answers::{Mismatch, compare};
+use dyno_verdict::statistics::{
     Difference, Interval, NoDifference, Ratio, geometric_mean_ratio, independent_ratio, median, paired_ratio,
     summarize,
 };
-use dyno_protocol::Value;
 use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -450,7 +451,7 @@ fn change_points_are_rarely_false_and_found_where_they_are() {
         for seed in 0..series {
             let values: Vec<f64> =
                 (0..20).map(|_| if heavy { normal() / normal().abs().max(0.05) } else { normal() }).collect();
-            alarms += usize::from(!dyno::statistics::changes(&values, seed).is_empty());
+            alarms += usize::from(!dyno_verdict::statistics::changes(&values, seed).is_empty());
         }
         let rate = alarms as f64 / series as f64;
         println!("{name}: {:.1} % of unchanged series are cut", rate * 100.0);
@@ -460,7 +461,7 @@ fn change_points_are_rarely_false_and_found_where_they_are() {
     let mut found = 0;
     for seed in 0..100 {
         let values: Vec<f64> = (0..20).map(|place| normal() + if place < 12 { 0.0 } else { 3.0 }).collect();
-        let changes = dyno::statistics::changes(&values, seed);
+        let changes = dyno_verdict::statistics::changes(&values, seed);
         found += usize::from(changes.iter().any(|change| change.at.abs_diff(12) <= 1));
     }
     println!("a step of three standard deviations: {found} of 100 found within one run");

@@ -4,9 +4,9 @@ use std::env;
 use std::process::ExitCode;
 
 use clap::Parser;
+use dyno_engine::may_hold_password;
 
 use super::Cli;
-use crate::server::may_hold_password;
 use crate::terminal;
 
 /// The options that take the address of a server.

@@ -6,8 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::ShowOptions;
-use super::values::{duration, share, size};
-use crate::pairing::Pairing;
+use super::values::{SharingArg, duration, share, size};
 
 /// Arguments of `dyno run`.
 #[derive(Debug, Args)]
@@ -97,7 +96,7 @@ pub struct PlaceArgs {
     pub nice: Option<i32>,
     /// Where private servers and their clients run [default: same-core]
     #[arg(long, value_enum)]
-    pub placement: Option<Pairing>,
+    pub placement: Option<SharingArg>,
     /// A file whose first line is the key of encrypted databases; only its owner may read it [default:
     /// DYNO_KEY, else dyno makes a key for the run]
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,31 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
+use dyno_record::Sharing;
+
+/// How runner and private server share the CPUs, as `--placement` names it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SharingArg {
+    /// Both on the measured CPUs: waking the other needs no other core, and every contender has the
+    /// same processors, with a server or without.
+    SameCore,
+    /// The server on the measured CPUs, its client on dyno's.
+    Split,
+    /// Both wherever the kernel puts them.
+    Free,
+}
+
+impl From<SharingArg> for Sharing {
+    fn from(argument: SharingArg) -> Sharing {
+        match argument {
+            SharingArg::SameCore => Sharing::SameCore,
+            SharingArg::Split => Sharing::Split,
+            SharingArg::Free => Sharing::Free,
+        }
+    }
+}
+
 /// Reads `90s`, `10m`, `1h 30m`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let spelled = if text.parse::<f64>().is_ok() { format!("{text}s") } else { text.to_owned() };

@@ -1,21 +1,20 @@
 //! `dyno conformance`: whether runners keep the protocol.
 
 use anyhow::{Result, bail};
+use dyno_conformance as conformance;
+use dyno_engine::{Contender, Home, Registry};
+use dyno_lab::key;
+use dyno_lab::scratch::{self, Scratch};
 
 use super::{Exit, Input, print};
 use crate::cli::ConformanceArgs;
-use crate::conformance;
-use crate::engine::{Contender, Registry};
-use crate::home::Home;
-use crate::key::Key;
-use crate::scratch::{self, Scratch};
 
 /// Checks the runner of each contender.
 pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
     let registry = Registry::load(&Home::find()?)?;
     let contenders = arguments.contenders.iter().map(|name| Contender::parse(name, &registry));
     let mut contenders = contenders.collect::<Result<Vec<_>>>().input()?;
-    Key::give(&mut contenders, None).input()?;
+    key::give(&mut contenders, None).input()?;
     let parent = arguments.dir.clone().unwrap_or_else(scratch::default_parent);
     let scratch = Scratch::create(&parent)?;
     let mut exit = Exit::Done;

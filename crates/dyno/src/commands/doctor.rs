@@ -1,12 +1,10 @@
 //! `dyno doctor`: what on this machine disturbs measurement.
 
 use anyhow::Result;
+use dyno_lab::{doctor, scratch};
 
 use super::{Exit, print};
 use crate::cli::{DoctorArgs, TextFormat};
-use crate::doctor;
-use crate::output;
-use crate::scratch;
 
 /// Runs the checks and prints them. Warnings are no failure: the machine is what it is.
 pub fn execute(arguments: &DoctorArgs) -> Result<Exit> {
@@ -14,6 +12,6 @@ pub fn execute(arguments: &DoctorArgs) -> Result<Exit> {
     let checks = doctor::checks(&folder);
     match arguments.format {
         TextFormat::Table => print(&doctor::render(&checks)),
-        TextFormat::Json => print(&output::pretty(&checks)?),
+        TextFormat::Json => print(&dyno_show::pretty(&checks)?),
     }
 }

@@ -1,10 +1,10 @@
 //! `dyno engines`: versions of engines beside the system's.
 
 use anyhow::{Context, Result};
+use dyno_lab::server;
 
 use super::{Exit, print};
 use crate::cli::EnginesCommand;
-use crate::server;
 
 /// Installs, and says how to measure what was installed.
 pub fn execute(command: &EnginesCommand) -> Result<Exit> {

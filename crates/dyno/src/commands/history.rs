@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use dyno_nearest as nearest;
+use dyno_record::Run;
+use dyno_show::history::{self, Line, Listed};
+use dyno_verdict::{CellStanding, Verdict, statistics};
 
 use super::{Exit, Input, print};
 use crate::cli::HistoryArgs;
-use crate::nearest;
-use crate::output::history::{self, Line, Listed};
-use crate::record::{self, Run};
-use crate::statistics;
 use crate::terminal::say;
-use crate::verdict::{self, CellStanding, Verdict};
 
 /// Lists the runs and draws the test that is asked for.
 pub fn execute(arguments: &HistoryArgs) -> Result<Exit> {
@@ -32,7 +31,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
     let paths = entries.flatten().map(|entry| entry.path());
     let mut runs = Vec::new();
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
-        match record::load(&path) {
+        match dyno_record::load(&path) {
             Ok(run) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 runs.push(Listed { name, run });
@@ -63,7 +62,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
 }
 
 fn chart(runs: &[Listed], test: &str) -> Result<String> {
-    let verdicts: Vec<Verdict> = runs.iter().map(|listed| verdict::judge(&listed.run)).collect();
+    let verdicts: Vec<Verdict> = runs.iter().map(|listed| dyno_verdict::judge(&listed.run)).collect();
     let titles = verdicts.iter().rev().flat_map(|verdict| &verdict.tests).find(|judged| judged.id == test);
     let Some(title) = titles.map(|judged| format!("{} {}", judged.id, judged.title)) else {
         let ids: BTreeSet<&str> =
@@ -99,7 +98,7 @@ fn line(runs: &[Listed], verdicts: &[Verdict], test: &str, label: &str) -> Line 
     let changes = statistics::changes(&logs, 1);
     let with = changes.iter().map(|change| {
         let (before, after) = (medians[change.at - 1].0, medians[change.at].0);
-        verdict::changes(&runs[before].run, &runs[after].run, &[label.to_owned()])
+        dyno_verdict::changes(&runs[before].run, &runs[after].run, &[label.to_owned()])
     });
     Line { contender: label.to_owned(), with: with.collect(), medians, changes }
 }

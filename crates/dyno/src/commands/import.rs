@@ -4,17 +4,17 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use dyno_engine::{ServerEngine, ServerUrl, is_address};
 use dyno_import::{
     BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
     Sqlite, Target, Types, encoding,
 };
+use dyno_lab::trial::Interrupts;
 
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
-use crate::output::{self, ImportProgress};
-use crate::server::{ServerEngine, ServerUrl, is_address};
+use crate::progress::ImportProgress;
 use crate::terminal::say;
-use crate::trial::Interrupts;
 
 /// The most connections that fill a table, unless more are asked for.
 const MOST_CONNECTIONS: usize = 4;
@@ -148,9 +148,9 @@ fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         "{} row{} into table {table} in {}: {} rows/s, {}/s\nSurvives {}: {}.\n",
         report.rows,
         if report.rows == 1 { "" } else { "s" },
-        output::duration(seconds * 1e9),
-        output::significant(per_second(report.rows)),
-        output::bytes(per_second(report.bytes)),
+        dyno_show::duration(seconds * 1e9),
+        dyno_show::significant(per_second(report.rows)),
+        dyno_show::bytes(per_second(report.bytes)),
         report.reached.safety.name(),
         report.reached.by,
     );
@@ -158,8 +158,8 @@ fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
         Course::Beside(waits) => writeln!(
             text,
             "Parsing took {} in a separate thread; the database waited {} for it.",
-            output::duration(waits.parsing.as_nanos() as f64),
-            output::duration(waits.for_parser.as_nanos() as f64),
+            dyno_show::duration(waits.parsing.as_nanos() as f64),
+            dyno_show::duration(waits.for_parser.as_nanos() as f64),
         ),
         Course::Pages { threads: 1 } => writeln!(text, "One thread parsed the rows and wrote their pages."),
         Course::Pages { threads } => {

@@ -4,19 +4,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use dyno_show::report::{self, Source};
 use tempfile::NamedTempFile;
 
 use super::{Exit, Input, show};
 use crate::cli::ReportArgs;
-use crate::record;
-use crate::report::{self, Source};
 use crate::terminal::say;
 
 /// Writes the page of the runs named, or of the newest one.
 pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let mut paths = arguments.runs.clone();
     if paths.is_empty() {
-        paths.push(show::newest(&record::results_folder()).input()?);
+        paths.push(show::newest(&dyno_record::results_folder()).input()?);
     }
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
@@ -31,8 +30,11 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
 
 /// Writes the page of runs by their files, the subject last.
 pub(super) fn write_files(paths: &[PathBuf], page: &Path) -> Result<()> {
-    let sources: Vec<Source> =
-        paths.iter().map(|path| Ok(Source::new(path, record::load(path)?))).collect::<Result<_>>().input()?;
+    let sources: Vec<Source> = paths
+        .iter()
+        .map(|path| Ok(Source::new(path, dyno_record::load(path)?)))
+        .collect::<Result<_>>()
+        .input()?;
     write(&sources, page)
 }
 
@@ -45,7 +47,7 @@ pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(context)?;
     let mut file = NamedTempFile::new_in(folder).with_context(context)?;
     file.write_all(page.as_bytes()).with_context(context)?;
-    record::set_usual_permissions(file.as_file()).with_context(context)?;
+    dyno_record::set_usual_permissions(file.as_file()).with_context(context)?;
     file.persist(path).with_context(context)?;
     Ok(())
 }

@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use dyno_record::Run;
 
 use super::{Exit, Input, print};
 use crate::cli::{Format, ScalingArgs};
-use crate::output;
-use crate::record::{self, Run};
-use crate::verdict;
 
 /// Shows the runs named.
 pub fn execute(arguments: &ScalingArgs) -> Result<Exit> {
@@ -17,8 +15,13 @@ pub fn execute(arguments: &ScalingArgs) -> Result<Exit> {
 
 /// Shows runs by their files.
 pub fn show(paths: &[PathBuf], format: Format) -> Result<Exit> {
-    let runs = paths.iter().map(|path| record::load(path)).collect::<Result<Vec<Run>>>().input()?;
-    let scaling = verdict::scaling(&runs).input()?;
-    print(&output::render_scaling(&scaling, format)?)?;
+    let runs = paths.iter().map(|path| dyno_record::load(path)).collect::<Result<Vec<Run>>>().input()?;
+    let scaling = dyno_verdict::scaling(&runs).input()?;
+    print(&match format {
+        Format::Table => dyno_show::scaling::text(&scaling),
+        Format::Markdown => dyno_show::scaling::markdown(&scaling),
+        Format::Csv => dyno_show::scaling::csv(&scaling)?,
+        Format::Json => dyno_show::pretty(&scaling)?,
+    })?;
     Ok(Exit::Done)
 }

@@ -2,15 +2,14 @@
 
 use anyhow::Result;
 use dyno_protocol::{Event, Job};
+use dyno_record::Run;
 use schemars::schema_for;
 
 use crate::cli::SchemaOf;
-use crate::output;
-use crate::record::Run;
 
 /// The schema as JSON.
 pub fn render(what: SchemaOf) -> Result<String> {
-    output::pretty(&match what {
+    dyno_show::pretty(&match what {
         SchemaOf::Run => schema_for!(Run),
         SchemaOf::Job => schema_for!(Job),
         SchemaOf::Event => schema_for!(Event),

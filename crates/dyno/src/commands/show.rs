@@ -4,32 +4,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use dyno_record::Run;
+use dyno_show::report::{self, Source};
+use dyno_verdict::{CellStanding, Verdict};
 
 use super::{Exit, Input, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
-use crate::output;
-use crate::record::{self, Run};
-use crate::report::{self, Source};
-use crate::verdict::{self, CellStanding, Verdict};
 
 /// Prints the run named, or the newest one.
 pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
     let path = match &arguments.run {
         Some(path) => path.clone(),
-        None => newest(&record::results_folder()).input()?,
+        None => newest(&dyno_record::results_folder()).input()?,
     };
-    let run = record::load(&path).input()?;
+    let run = dyno_record::load(&path).input()?;
     results(&run, &path, &arguments.show)
 }
 
 /// Judges and prints a run; `path` is its file.
 pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
-    let verdict = verdict::judge(run);
+    let verdict = dyno_verdict::judge(run);
     print(&match options.format {
-        Format::Table => output::render_table(run, &verdict, options),
+        Format::Table => dyno_show::render_table(run, &verdict, options.table()),
         Format::Markdown => report::markdown(&[Source::new(path, run.clone())])?,
-        Format::Csv => output::render_csv(run, &verdict)?,
-        Format::Json => output::render_json(run, &verdict)?,
+        Format::Csv => dyno_show::render_csv(run, &verdict)?,
+        Format::Json => dyno_show::render_json(run, &verdict)?,
     })?;
     Ok(if is_complete(run, &verdict) { Exit::Done } else { Exit::Incomplete })
 }

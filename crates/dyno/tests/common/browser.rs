@@ -78,7 +78,7 @@ impl Browser {
 
     /// axe finds nothing that keeps anyone out, with all details open.
     pub fn assert_accessible(&self, how: &str) {
-        const AXE: &str = include_str!("../../report/vendor/axe.min.js");
+        const AXE: &str = include_str!("../../../show/report/vendor/axe.min.js");
         self.run("document.querySelectorAll('details').forEach((details) => (details.open = true))");
         self.run(&format!("{AXE}\nwindow.axe = axe;"));
         let found = self.wait_for(

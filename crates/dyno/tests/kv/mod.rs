@@ -7,8 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dyno::engine::{Contender, Registry};
-use dyno::home::Home;
+use dyno_engine::{Contender, Home, Registry};
 use dyno_protocol::{
     Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Sample, Setting, Store, Test, Value, Work,
 };

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use dyno::placement::Placement;
-use dyno::server::{Installation, PrivateServer};
+use dyno_lab::placement;
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Setting, Test, Value, Work};
 use tempfile::TempDir;
 
@@ -80,7 +80,7 @@ impl Rig {
         // A folder that the server's account may enter.
         let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let placement = Placement::choose(None, None).unwrap();
+        let placement = placement::choose(None, None).unwrap();
         let server = PrivateServer::start(&installation, settings, folder.path(), &placement).unwrap();
         Some(Rig { engine, server, folder })
     }

@@ -4,15 +4,16 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use dyno_engine::{Contender, Engine, Registry};
+use dyno_lab::machine::allowed_cpus;
+use dyno_lab::placement;
+use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::trial::{Conduct, Reply};
+use dyno_plan::probe;
 use dyno_protocol::Build;
+use dyno_record::cpu_list;
 
 use super::engine::{DriverItem, EngineItem};
-use crate::engine::{Contender, Engine, Registry};
-use crate::machine::{allowed_cpus, cpu_list};
-use crate::placement::Placement;
-use crate::plan::probe;
-use crate::scratch::{self, Scratch};
-use crate::trial::{Conduct, Reply};
 
 /// How long a runner may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -79,7 +80,7 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
 fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candidate>> {
     // Nothing is timed, so they may run wherever there is room.
     let cpus = cpu_list::format(&allowed_cpus());
-    let placement = Placement::choose(Some(&cpus), None)?;
+    let placement = placement::choose(Some(&cpus), None)?;
     let conduct = Conduct { placement, ..Conduct::unmeasured(PATIENCE)? };
     let mut servers = conduct.servers(scratch);
     for Candidate { contender, item, .. } in &mut group {

@@ -1,10 +1,10 @@
 //! One engine: its drivers, builds and profiles, as data and as text.
 
 use anyhow::Result;
+use dyno_engine::{Driver, Engine};
 use serde::Serialize;
 
 use super::item;
-use crate::engine::{Driver, Engine};
 
 /// An engine.
 #[derive(Serialize)]

@@ -6,14 +6,12 @@ mod screen;
 mod suite;
 
 use anyhow::{Result, bail};
+use dyno_engine::{Engine, Home, Registry};
+use dyno_nearest as nearest;
 use serde::Serialize;
 
 use super::{Exit, Input, print};
 use crate::cli::{ListArgs, TextFormat};
-use crate::engine::{Engine, Registry};
-use crate::home::Home;
-use crate::nearest;
-use crate::output;
 use ask::ask;
 use engine::EngineItem;
 use suite::SuiteItem;
@@ -52,7 +50,7 @@ pub fn offer(home: &Home, registry: &Registry) -> Result<String> {
 
 fn show(listing: &Listing, format: TextFormat, text: impl Fn(&Listing) -> String) -> Result<Exit> {
     match format {
-        TextFormat::Json => print(&output::pretty(listing)?),
+        TextFormat::Json => print(&dyno_show::pretty(listing)?),
         TextFormat::Table => print(&text(listing)),
     }
 }
@@ -74,7 +72,7 @@ fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a
 
 /// A name and what is said of it beside it, in lines of at most 100 columns; a long name has a line of its own.
 fn item(name: &str, about: &str) -> String {
-    let text = output::wrapped(about, INDENT, INDENT);
+    let text = dyno_show::wrapped(about, INDENT, INDENT);
     let width = INDENT.len() - 3;
     match name.chars().count() <= width {
         true => format!("  {name:<width$} {}", text.trim_start()),

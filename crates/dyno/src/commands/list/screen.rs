@@ -1,9 +1,10 @@
 //! Everything on one screen: at most 40 lines of 100 columns.
 
+use dyno_show::{WIDTH, wrapped};
+
 use super::Listing;
 use super::engine::EngineItem;
 use super::suite::SuiteItem;
-use crate::output::{WIDTH, wrapped};
 
 /// With more commands than this that build single runners, the one that builds all of them is named.
 const FEW: usize = 2;

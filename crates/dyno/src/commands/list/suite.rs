@@ -3,13 +3,11 @@
 use std::fs;
 
 use anyhow::Result;
+use dyno_engine::{Home, Registry};
+use dyno_suite::Suite;
 use serde::Serialize;
 
 use super::item;
-use crate::engine::Registry;
-use crate::home::Home;
-use crate::output;
-use crate::suite::Suite;
 
 /// A suite.
 #[derive(Serialize)]
@@ -86,7 +84,7 @@ pub fn text(suite: &SuiteItem) -> String {
     }
     let mut lines = vec![suite.title.clone()];
     let story = suite.story.split_whitespace().collect::<Vec<_>>().join(" ");
-    lines.push(output::wrapped(&story, "", ""));
+    lines.push(dyno_show::wrapped(&story, "", ""));
     lines.push(format!("\nTests (dyno run {} --only ID,…)", suite.name));
     lines.extend(suite.tests.iter().map(|test| item(&test.id, &test.shows)));
     if !suite.parameters.is_empty() {

@@ -2,13 +2,12 @@
 //! which of a suite's own are not to be had here.
 
 use anyhow::{Context, Result, bail};
-
-use crate::engine::{Contender, Registry};
-use crate::nearest;
-use crate::plan::probe;
-use crate::record::{LeftOut, Limits};
-use crate::scratch::Scratch;
-use crate::trial::{Conduct, MemoryCap, Outcome, Reply, Servers, Trial};
+use dyno_engine::{Contender, Registry};
+use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::{Conduct, MemoryCap, Outcome, Reply, Servers, Trial};
+use dyno_nearest as nearest;
+use dyno_plan::probe;
+use dyno_record::{LeftOut, Limits};
 
 /// The contender that measures dyno itself and is part of every run.
 const HARNESS: &str = "null";

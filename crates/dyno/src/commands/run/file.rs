@@ -4,10 +4,9 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-
-use crate::plan::records::{self, Found};
-use crate::record::FileRecord;
-use crate::suite::{Shape, Suite};
+use dyno_plan::records::{self, Found};
+use dyno_record::FileRecord;
+use dyno_suite::{Shape, Suite};
 
 /// Checks a file against the columns of the suite's, and gives it with the name of the parameter that says how many
 /// records there are.

@@ -2,7 +2,7 @@
 
 mod contenders;
 mod file;
-mod outset;
+mod head;
 mod planning;
 mod request;
 
@@ -10,29 +10,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use dyno_engine::{Contender, Home, Registry};
+use dyno_lab::machine::{self, allowed_cpus};
+use dyno_lab::proof::{Prover, hold_together};
+use dyno_lab::run::{Observer, Runner};
+use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::server::sweep_segments;
+use dyno_lab::trial::{self, Conduct, Interrupts};
+use dyno_lab::{key, placement};
+use dyno_plan::{Plan, check_models, input_bytes, select};
+use dyno_record::{Ended, Proof, Run, cpu_list};
+use dyno_show::report::Source;
+use dyno_suite::Cpus;
+use dyno_suite::watch::Watch;
 use signal_hook::consts::SIGINT;
 
 use super::{Exit, Input, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
-use crate::engine::{Contender, Registry};
-use crate::home::Home;
-use crate::key::Key;
-use crate::machine::{Machine, Storage, allowed_cpus, cpu_list};
-use crate::output::Progress;
-use crate::placement::Placement;
-use crate::plan::{Plan, check_models, input_bytes, select};
-use crate::proof::{Proof, Prover, hold_together};
-use crate::record::{self, Ended, Run};
-use crate::report::Source;
-use crate::run::{Observer, Runner};
-use crate::scratch::{self, Scratch};
-use crate::server::sweep_segments;
-use crate::suite::Cpus;
+use crate::progress::Progress;
 use crate::terminal::say;
-use crate::trial::{self, Conduct, Interrupts};
-use crate::watch::Watch;
 use contenders::{at_hand, check_settings, with_harness, with_limits};
-use outset::begin;
+use head::begin;
 use request::{Request, again, typed};
 
 /// Runs what was typed.
@@ -59,7 +57,7 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
         let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
             Some(path) => path.with_extension(format!("n{size}.json")),
-            None => record::results_folder().join(format!(
+            None => dyno_record::results_folder().join(format!(
                 "{}-{}-n{size}.json",
                 file_time(&jiff::Timestamp::now().to_string()),
                 request.suite.name
@@ -94,23 +92,24 @@ fn perform(
 ) -> Result<Exit> {
     let mut contenders =
         with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
-    Key::give(&mut contenders, place.key_file.as_deref()).input()?;
+    key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
     let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
-    let placement = Placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
+    let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
     // Before dyno moves: the CPUs that it may use are part of the machine's record.
-    let machine = Machine::read();
-    placement.apply_to_self()?;
+    let machine = machine::read();
+    placement::apply_to_self(&placement)?;
     let interrupts = Interrupts::listen()?;
     let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
     let scratch = Scratch::create(&parent)?;
     trial::sweep_memory_caps();
     sweep_segments();
-    let storage = Storage::read(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+    let storage =
+        machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
     let memory_bytes = request.limits.memory_bytes;
-    let conduct = Conduct { placement, pairing: request.wanted.pairing, timeout, memory_bytes, interrupts };
+    let conduct = Conduct { placement, sharing: request.wanted.sharing, timeout, memory_bytes, interrupts };
     let mut servers = conduct.servers(&scratch);
     if request.by_suite {
         let does_tests = |contender: &Contender| check_models(&request.suite, &selection, contender);
@@ -137,7 +136,7 @@ fn perform(
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
-    record::save(&run, &path)?;
+    dyno_record::save(&run, &path)?;
     let proved = prove(
         &mut run,
         &plan,
@@ -150,6 +149,7 @@ fn perform(
         conduct: &conduct,
         servers: &mut servers,
         path: &path,
+        is_precise: &dyno_verdict::is_precise,
         observer: &mut progress,
     };
     let result = proved.and_then(|()| runner.execute(&mut run));
@@ -219,7 +219,7 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
 
 /// `results/TIME-SUITE.json`; names sort by time.
 fn default_path(run: &Run) -> PathBuf {
-    record::results_folder().join(format!("{}-{}.json", file_time(&run.started), run.suite.name))
+    dyno_record::results_folder().join(format!("{}-{}.json", file_time(&run.started), run.suite.name))
 }
 
 /// A time as it may stand in the name of a file.

@@ -7,14 +7,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
+use dyno_lab::machine::meminfo;
+use dyno_lab::trial::Interrupts;
+use dyno_plan::Plan;
+use dyno_suite::watch::{Watch, used_memory};
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::super::Input;
-use crate::machine::meminfo;
-use crate::output::Progress;
-use crate::plan::Plan;
-use crate::trial::Interrupts;
-use crate::watch::{Watch, used_memory};
+use crate::progress::Progress;
 
 /// How often it is looked whether something came between.
 const LOOK: Duration = Duration::from_millis(20);

@@ -5,18 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_engine::{Contender, Home, Registry, ServerUrl, is_address, split_list};
+use dyno_lab::run::fresh_seed;
+use dyno_nearest as nearest;
+use dyno_record::{FileRecord, LeftOut, Limits, ParameterValue, Parameters, RungRecord, Schedule, Wanted};
+use dyno_suite::{Published, Suite, compared_with};
 
 use super::super::{Input, list};
 use super::file;
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
-use crate::engine::{Contender, Registry, split_list};
-use crate::home::Home;
-use crate::nearest;
-use crate::pairing::Wanted;
-use crate::record::{self, FileRecord, LeftOut, Limits, RungRecord, Schedule};
-use crate::run::fresh_seed;
-use crate::server::{ServerUrl, is_address};
-use crate::suite::{ParameterValue, Parameters, Published, Suite, compared_with};
 use crate::terminal::say;
 
 /// How long a run measures when nobody says.
@@ -67,7 +64,7 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
         changes.retain(|(name, _)| name != count);
         changes.push((count.clone(), file.records.to_string()));
     }
-    let parameters = Parameters::resolve(&suite.parameters, &changes)?;
+    let parameters = dyno_suite::resolve(&suite.parameters, &changes)?;
     let contenders = typed_contenders(arguments, &suite, registry)?;
     ensure!(!contenders.is_empty(), "no contender is named");
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
@@ -128,7 +125,7 @@ fn suite_names(home: &Home) -> Vec<String> {
 
 /// The request of a run file, with the suite as it was then.
 pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
-    let old = record::load(&arguments.run).input()?;
+    let old = dyno_record::load(&arguments.run).input()?;
     let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
     let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
     let named = old.contenders.iter().filter(|contender| contender.named);
@@ -141,7 +138,7 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
         file::check_unchanged(file, &suite).input()?;
     }
     let values = old.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
-    let parameters = Parameters::resolve(&suite.parameters, &values.collect::<Vec<_>>()).input()?;
+    let parameters = dyno_suite::resolve(&suite.parameters, &values.collect::<Vec<_>>()).input()?;
     let timeout_ns = arguments.place.timeout.map(|timeout| timeout.as_nanos() as u64);
     Ok(Request {
         suite,
@@ -164,7 +161,7 @@ fn wanted(place: &PlaceArgs, before: Wanted) -> Wanted {
     Wanted {
         cpus: place.cpus.clone().or(before.cpus),
         nice: place.nice.or(before.nice),
-        pairing: place.placement.unwrap_or(before.pairing),
+        sharing: place.placement.map_or(before.sharing, Into::into),
     }
 }
 
@@ -251,7 +248,7 @@ impl Request {
     pub fn has_parameters(&self, named: &BTreeMap<String, ParameterValue>) -> bool {
         let changes: Vec<(String, String)> =
             named.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
-        Parameters::resolve(&self.suite.parameters, &changes).is_ok_and(|wanted| wanted == self.parameters)
+        dyno_suite::resolve(&self.suite.parameters, &changes).is_ok_and(|wanted| wanted == self.parameters)
     }
 
     /// Whether published figures are of the suite with these parameters, and not of other sizes.

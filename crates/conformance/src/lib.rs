@@ -1,0 +1,137 @@
+//! Whether a runner keeps the protocol: the checks that every runner in every language must pass.
+//!
+//! Each check starts the runner with a job, good or bad, and looks at the whole trial. Timings are
+//! never judged. `docs/runners.md` says what a runner owes; this says whether it pays.
+
+mod checks;
+mod imports;
+mod kv;
+mod rows;
+mod script;
+
+use std::fmt;
+
+use anyhow::Result;
+use dyno_engine::Contender;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::Conduct;
+
+/// How long a runner may be silent within a check.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// What must be there for a check to apply.
+#[derive(Debug, Clone, Copy)]
+enum Needs {
+    /// Nothing: the harness is checked too.
+    Nothing,
+    /// An engine that stores and answers.
+    Engine,
+    /// Settings that the contender asks for.
+    Settings,
+    /// These models.
+    Models(&'static [&'static str]),
+    /// These models, and an engine.
+    Stored(&'static [&'static str]),
+}
+
+impl Needs {
+    /// Why a check does not apply to a contender, if it does not.
+    fn lacking(self, contender: &Contender) -> Option<String> {
+        let harness = contender.engine.harness.then(|| "the harness has no engine".to_owned());
+        let models = |models: &[&str]| {
+            let missing = models.iter().find(|model| !contender.implements(model));
+            missing.map(|model| format!("its runner does not implement {model}"))
+        };
+        match self {
+            Needs::Nothing => None,
+            Needs::Engine => harness,
+            Needs::Settings => {
+                contender.settings.is_empty().then(|| "the contender asks for no settings".to_owned())
+            }
+            Needs::Models(names) => models(names),
+            Needs::Stored(names) => harness.or_else(|| models(names)),
+        }
+    }
+}
+
+/// A duty in words, what must be there for its check, and the check.
+type Duty = (&'static str, Needs, fn(&script::Script) -> Result<()>);
+
+/// What the checks found of one contender's runner.
+#[derive(Debug)]
+pub struct Report {
+    /// The contender.
+    pub contender: String,
+    /// The checks, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// What one check found.
+#[derive(Debug)]
+pub struct Finding {
+    /// What a runner owes.
+    pub duty: &'static str,
+    /// Whether it did.
+    pub result: Verdict,
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The runner did what it owes.
+    Passed,
+    /// It did not, and how.
+    Broken(String),
+    /// The check does not apply, and why.
+    NotApplicable(String),
+}
+
+impl Report {
+    /// Whether nothing is broken.
+    pub fn is_passed(&self) -> bool {
+        self.findings.iter().all(|finding| !matches!(finding.result, Verdict::Broken(_)))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.contender)?;
+        for finding in &self.findings {
+            match &finding.result {
+                Verdict::Passed => writeln!(f, "  ok      {}", finding.duty)?,
+                Verdict::Broken(why) => writeln!(f, "  BROKEN  {}: {why}", finding.duty)?,
+                Verdict::NotApplicable(why) => writeln!(f, "  –       {} ({why})", finding.duty)?,
+            }
+        }
+        let count = |wanted: fn(&Verdict) -> bool| {
+            self.findings.iter().filter(|finding| wanted(&finding.result)).count()
+        };
+        let passed = count(|result| matches!(result, Verdict::Passed));
+        let broken = count(|result| matches!(result, Verdict::Broken(_)));
+        writeln!(
+            f,
+            "  {passed} passed, {broken} broken, {} do not apply",
+            self.findings.len() - passed - broken
+        )
+    }
+}
+
+/// Checks the runner of a contender.
+pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
+    let conduct = Conduct::unmeasured(PATIENCE)?;
+    let mut servers = conduct.servers(scratch);
+    let server = servers.reach(contender)?;
+    let script = script::Script { contender, scratch, conduct: &conduct, server };
+    let mut findings = Vec::new();
+    for (duty, needs, check) in checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL) {
+        let result = match needs.lacking(contender) {
+            Some(why) => Verdict::NotApplicable(why),
+            None => match check(&script) {
+                Ok(()) => Verdict::Passed,
+                Err(why) => Verdict::Broken(format!("{why:#}")),
+            },
+        };
+        findings.push(Finding { duty, result });
+    }
+    Ok(Report { contender: contender.label.clone(), findings })
+}

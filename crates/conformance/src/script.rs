@@ -1,0 +1,128 @@
+//! Jobs made by hand, and the trials that come of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_engine::Contender;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::{Conduct, Outcome, Trial};
+use dyno_plan::probe;
+use dyno_protocol::{Job, Test, Value, Work};
+
+/// What checks run with.
+pub struct Script<'a> {
+    /// Whose runner.
+    pub contender: &'a Contender,
+    /// Where files go.
+    pub scratch: &'a Scratch,
+    /// How trials run.
+    pub conduct: &'a Conduct,
+    /// How to reach the contender's server, if it has one.
+    pub server: Option<dyno_protocol::Server>,
+}
+
+/// One test to be: statements, and a checking query if any.
+pub type Lines<'a> = (&'a [&'a str], Option<&'a str>);
+
+impl Script<'_> {
+    /// A trial of some tests, named 1, 2, …
+    pub fn run(&self, tests: &[Lines]) -> Result<Trial> {
+        self.run_changed(tests, |_, _| Ok(()))
+    }
+
+    /// The same with the job changed before it is given; the change may also look at the folder that
+    /// holds the inputs.
+    pub fn run_changed(
+        &self,
+        tests: &[Lines],
+        change: impl FnOnce(&mut Job, &Path) -> Result<()>,
+    ) -> Result<Trial> {
+        let directory = self.scratch.trial()?;
+        let inputs = self.scratch.trial()?;
+        let mut job = probe(self.contender, directory.path());
+        job.server = self.server.clone();
+        for (index, (statements, check)) in tests.iter().enumerate() {
+            job.tests.push(write(index + 1, statements, *check, inputs.path())?);
+        }
+        change(&mut job, inputs.path())?;
+        self.conduct.run(&self.contender.runner.command(), &job, |_| {})
+    }
+
+    /// A trial of tests of any kind, which may keep their inputs in the folder given.
+    pub fn run_tests(&self, make: impl FnOnce(&Path) -> Result<Vec<Test>>) -> Result<Trial> {
+        self.run_changed(&[], |job, folder| {
+            job.tests = make(folder)?;
+            Ok(())
+        })
+    }
+
+    /// A trial with a text for a job.
+    pub fn run_text(&self, text: &str) -> Result<Trial> {
+        let directory = self.scratch.trial()?;
+        let job = probe(self.contender, directory.path());
+        self.conduct.run_text(&self.contender.runner.command(), text.as_bytes(), &job, |_| {})
+    }
+}
+
+fn write(number: usize, statements: &[&str], check: Option<&str>, folder: &Path) -> Result<Test> {
+    let file: PathBuf = folder.join(format!("{number}.statements"));
+    let text: String = statements.iter().map(|statement| format!("{statement}\0")).collect();
+    fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(Test {
+        id: number.to_string(),
+        setup: Vec::new(),
+        work: Work::Statements { file, count: statements.len() as u64 },
+        check: check.map(str::to_owned),
+    })
+}
+
+/// The trial must have finished.
+pub fn finished(trial: &Trial) -> Result<()> {
+    match &trial.outcome {
+        Outcome::Finished => Ok(()),
+        other => bail!("the trial did not finish: {other:?}"),
+    }
+}
+
+/// The trial must have loaded so many rows within the clock, and left a table of this digest.
+pub fn stored(trial: &Trial, operations: u64, truth: &[Vec<Value>]) -> Result<()> {
+    finished(trial)?;
+    let sample = &trial.samples[0];
+    ensure!(
+        (sample.operations, sample.rows) == (operations, operations),
+        "the sample says {} operations and {} rows, and there were {operations}",
+        sample.operations,
+        sample.rows
+    );
+    answered(trial, 1, truth)
+}
+
+/// The trial must have failed, in this test, with a message that holds each of `words`.
+pub fn failed(trial: &Trial, test: Option<&str>, words: &[&str]) -> Result<()> {
+    let Outcome::Failed { test: found, message } = &trial.outcome else {
+        bail!("the trial should have failed and ended: {:?}", trial.outcome);
+    };
+    if found.as_deref() != test {
+        bail!("it failed in test {found:?} and should have in {test:?}: {message}");
+    }
+    for word in words {
+        if !message.to_lowercase().contains(&word.to_lowercase()) {
+            bail!("the message does not say '{word}': {message}");
+        }
+    }
+    for nonsense in ["no event of the protocol", "out of order", "in the middle of its work", "was silent"] {
+        if message.contains(nonsense) {
+            bail!("it should have sent `failed`, and did not: {message}");
+        }
+    }
+    Ok(())
+}
+
+/// The answer of a test (from 1) must be these rows.
+pub fn answered(trial: &Trial, test: usize, rows: &[Vec<Value>]) -> Result<()> {
+    let answer = trial.answers.get(test - 1).with_context(|| format!("test {test} has no sample"))?;
+    let expected = dyno_record::Answer::from_rows(rows);
+    dyno_verdict::answers::compare(answer, &expected, 1e-9)
+        .map_err(|mismatch| anyhow::anyhow!("the answer of test {test} is wrong: {mismatch}"))
+}

@@ -1,0 +1,156 @@
+//! The record of a run at its outset: everything that is known before the first trial.
+
+use std::collections::BTreeMap;
+use std::env;
+
+use dyno_engine::{Contender, ServerUrl, is_address, repeatable};
+use dyno_lab::trial::Conduct;
+use dyno_plan::{Plan, PlannedTest};
+use dyno_record::{
+    AmountRecord, ContenderRecord, Ended, Machine, Placement, Run, SCHEMA, Storage, SuiteRecord, TestRecord,
+};
+use dyno_suite::Published;
+
+use super::request::Request;
+
+/// A run without trials.
+pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {
+    let named = request.contenders.len();
+    let contenders = plan.contenders.iter().enumerate();
+    let tests = tests(&request, plan);
+    Run {
+        schema: SCHEMA.into(),
+        dyno: env!("CARGO_PKG_VERSION").into(),
+        command: env::args().map(without_password).collect(),
+        started: jiff::Timestamp::now().to_string(),
+        elapsed_ns: 0,
+        ended: Ended::Running,
+        suite: SuiteRecord {
+            name: request.suite.name.clone(),
+            title: request.suite.title.clone(),
+            text: request.suite.text.clone(),
+            parameters: request.parameters,
+            tolerance: request.suite.tolerance,
+            figure: request.suite.figure,
+            file: request.file,
+            rungs: request.rungs,
+            only: request.only,
+        },
+        schedule: request.schedule,
+        limits: request.limits,
+        wanted: request.wanted,
+        machine,
+        storage,
+        placement: stated_placement(plan, conduct),
+        contenders: contenders
+            .map(|(index, contender)| self::contender(contender, plan, index < named))
+            .collect(),
+        left_out: request.left_out,
+        baseline: request.baseline,
+        tests,
+        trials: Vec::new(),
+        answers: Vec::new(),
+    }
+}
+
+/// An argument as it may be kept: of a URL only what names the server.
+fn without_password(argument: String) -> String {
+    let (option, value) = match argument.split_once('=') {
+        Some(("--url", value)) => ("--url=", value),
+        _ => ("", argument.as_str()),
+    };
+    match ServerUrl::parse(value) {
+        Ok(url) => format!("{option}{url}"),
+        Err(_) if is_address(value) => format!("{option}{}", repeatable(value)),
+        Err(_) => argument,
+    }
+}
+
+/// The placement with what it means for servers, where a contender needs one.
+fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
+    let mut placement = conduct.placement.clone();
+    if plan.contenders.iter().any(|contender| contender.engine.server) {
+        placement.note = format!("{}; {}", placement.note, conduct.sharing.note(&placement));
+    }
+    placement
+}
+
+/// The tests with what the suite knows of them: published figures, and the right answers where the
+/// parameters are the defaults.
+fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
+    let suite = &request.suite;
+    let is_default = request.has_parameters(&BTreeMap::new());
+    let published: Vec<&Published> =
+        suite.published.iter().filter(|published| request.is_alike(published)).collect();
+    let written = suite.tests.iter().enumerate();
+    let written: BTreeMap<&str, usize> = written.map(|(index, test)| (test.id.as_str(), index)).collect();
+    let record = |test: &PlannedTest| {
+        let mut record = planned(test);
+        let index = written[test.id.as_str()];
+        if is_default && suite.tests[index].expect.is_some() {
+            record.expect.clone_from(&suite.tests[index].expect);
+        }
+        for published in &published {
+            let systems = published.seconds.keys();
+            let seconds = systems.filter_map(|system| {
+                published.seconds_of(system, index, &suite.tests).map(|seconds| (system, seconds))
+            });
+            let count = record.amount.as_ref().map(|amount| amount.count as f64);
+            let rates = published
+                .rates
+                .iter()
+                .filter_map(|(system, rates)| Some((system, count? / rates.get(&test.id)?)));
+            let figures = seconds.chain(rates).map(|(system, seconds)| (system.clone(), seconds));
+            record.published.extend(figures.collect::<Vec<_>>());
+        }
+        record
+    };
+    plan.tests.iter().map(record).collect()
+}
+
+/// What is known of a contender before its first trial.
+fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord {
+    ContenderRecord {
+        label: contender.label.clone(),
+        engine: contender.engine.name.clone(),
+        driver: contender.driver.name.clone(),
+        variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
+        lowest: contender.driver.default,
+        language: contender.driver.language.clone(),
+        per_commit: contender.per_commit,
+        lacks: plan.lacks(contender),
+        build: contender.build.clone(),
+        url: contender.url.as_ref().map(ToString::to_string),
+        profile: contender.profile.name.clone(),
+        reason: contender.profile.reason.clone(),
+        link: contender.profile.link.clone(),
+        file_system: contender.file_system.map(|system| system.name().to_owned()),
+        asked: contender.settings.clone(),
+        hello: None,
+        safety: contender.claimed.clone(),
+        proof: None,
+        harness: contender.engine.harness,
+        named,
+    }
+}
+
+/// A planned test as a record.
+fn planned(test: &PlannedTest) -> TestRecord {
+    TestRecord {
+        id: test.id.clone(),
+        title: test.title.clone(),
+        shows: test.shows.clone(),
+        model: test.model.to_owned(),
+        preparation: test.preparation,
+        statements: test.statements,
+        first: test.first.clone(),
+        last: test.last.clone(),
+        amount: test.amount.map(|amount| AmountRecord {
+            count: amount.count,
+            bytes: amount.bytes,
+            unit: amount.unit.to_owned(),
+        }),
+        expect: test.answer.clone(),
+        published: BTreeMap::new(),
+    }
+}

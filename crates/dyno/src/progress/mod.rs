@@ -1,0 +1,8 @@
+//! What people see while something goes on.
+
+mod import;
+mod live;
+mod run;
+
+pub use import::ImportProgress;
+pub use run::Progress;

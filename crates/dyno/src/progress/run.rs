@@ -1,0 +1,200 @@
+//! Progress on standard error while a run goes on: a live table on a terminal, plain lines elsewhere, nothing
+//! when asked to be quiet.
+//!
+//! It draws when a test begins or a trial ends and never by itself, so that it takes no processor time
+//! from a trial.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use dyno_lab::run::Observer;
+use dyno_record::{Failure, Run, TrialRecord};
+use dyno_show::units;
+
+use super::live::{Live, Now};
+use crate::terminal;
+
+/// Inputs of as many bytes take a few seconds.
+const LARGE: u64 = 500_000_000;
+/// So many bytes of inputs are written and checked in a second, roughly: 60 to 300 million were measured.
+const RATE: f64 = 1e8;
+/// What takes longer is shown.
+const MOMENT: Duration = Duration::from_secs(1);
+/// Time without a line after which the trials of a block are told before it ends.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Shows how far a run is.
+#[derive(Debug)]
+pub struct Progress {
+    kind: Kind,
+    began: Instant,
+    now: Now,
+    /// When a line last told of trials.
+    told: Instant,
+    /// What the trials of this block took that no line has told, in the order in which they ended.
+    block_times: Vec<(String, f64)>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Quiet,
+    Lines,
+    Live(Live),
+}
+
+impl Progress {
+    /// Progress that fits where standard error goes.
+    pub fn new(quiet: bool) -> Progress {
+        let kind = match quiet {
+            true => Kind::Quiet,
+            false if stderr().is_terminal() => Kind::Live(Live::new()),
+            false => Kind::Lines,
+        };
+        let began = Instant::now();
+        Progress { kind, began, now: Now::default(), told: began, block_times: Vec::new() }
+    }
+
+    /// Tells how large the inputs will be, where that is worth waiting for.
+    pub fn announces(&self, bytes: u64) {
+        if bytes >= LARGE {
+            let (size, seconds) = (bytes as f64, bytes as f64 / RATE);
+            let (size, time) = (units::bytes(size), units::duration(seconds * 1e9));
+            self.say(&format!(
+                "The inputs of this run take {size}; dyno writes and checks them in about {time}."
+            ));
+        }
+    }
+
+    /// So many bytes of the inputs are written, of about so many. What takes no more than a moment is not shown.
+    pub fn prepares(&mut self, written: u64, bytes: u64) {
+        let elapsed = self.began.elapsed();
+        if elapsed < MOMENT || written == 0 {
+            return;
+        }
+        let share = (written as f64 / bytes.max(written) as f64).min(1.0);
+        let size = |bytes: u64| units::bytes(bytes as f64);
+        let left = units::duration(elapsed.as_nanos() as f64 * (1.0 / share - 1.0));
+        let line = match written < bytes {
+            true => format!("writing the inputs: {} of {}, about {left} left", size(written), size(bytes)),
+            false => "working out the right answers of the inputs".to_owned(),
+        };
+        match &mut self.kind {
+            Kind::Live(live) => live.prepares(&line, share),
+            _ if self.told == self.began || self.told.elapsed() > LONG => {
+                self.told = Instant::now();
+                self.say(&line);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the live view away.
+    pub fn finish(&mut self) {
+        self.tell_times();
+        if let Kind::Live(live) = &self.kind {
+            live.clear();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Lines => terminal::say(line),
+            Kind::Live(live) => live.say(line),
+        }
+    }
+
+    fn draw(&mut self, run: &Run) {
+        let elapsed = self.began.elapsed();
+        let Kind::Live(live) = &mut self.kind else { return };
+        let (share, left) = done(run, elapsed);
+        live.draw(run, self.now, share, left);
+    }
+
+    /// Tells what the trials took that have ended since the last line; the live table shows it anyway.
+    fn tell_times(&mut self) {
+        self.told = Instant::now();
+        let times = std::mem::take(&mut self.block_times);
+        if times.is_empty() || matches!(self.kind, Kind::Live(_)) {
+            return;
+        }
+        let times: Vec<String> =
+            times.into_iter().map(|(label, time)| format!("{label} {}", units::duration(time))).collect();
+        let block = self.now.block;
+        let name = if block == 0 { "warm-up".to_owned() } else { format!("block {block}") };
+        self.say(&format!("{name}: {}", times.join(", ")));
+    }
+}
+
+/// The share of the run that is done, and how long the rest may take: by the trials that are asked for, or by the
+/// budget.
+fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
+    let budget = run.schedule.budget_ns.map(Duration::from_nanos);
+    let by_budget = budget.map(|budget| budget.saturating_sub(elapsed));
+    match run.schedule.trials {
+        Some(trials) => {
+            let whole = f64::from(trials + u32::from(run.schedule.warm_up)) * run.contenders.len() as f64;
+            let share = run.trials.len() as f64 / whole;
+            let rest = (share > 0.0).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0)));
+            (share, rest.map(|rest| by_budget.map_or(rest, |budget| rest.min(budget))))
+        }
+        None => {
+            let share = budget.map_or(0.0, |budget| elapsed.as_secs_f64() / budget.as_secs_f64().max(1e-9));
+            (share, by_budget)
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn proof_begins(&mut self, contender: usize, run: &Run) {
+        self.say(&format!("checking whether {} encrypts", run.contenders[contender].label));
+    }
+
+    fn block_begins(&mut self, block: u32, _run: &Run) {
+        self.tell_times();
+        self.now.block = block;
+    }
+
+    fn trial_begins(&mut self, contender: usize, run: &Run) {
+        self.now.contender = Some(contender);
+        self.now.test = None;
+        self.draw(run);
+    }
+
+    fn test_begins(&mut self, test: usize, run: &Run) {
+        self.now.test = Some(test);
+        self.draw(run);
+    }
+
+    fn trial_ends(&mut self, trial: &TrialRecord, run: &Run) {
+        let contender = &run.contenders[trial.contender];
+        if contender.named {
+            let time = trial.samples.iter().map(|sample| sample.sample.nanoseconds as f64).sum();
+            self.block_times.push((contender.label.clone(), time));
+        }
+        if let Some(failure) = &trial.failure {
+            self.say(&format!("{} failed: {}", contender.label, failure.message));
+        }
+        if let Kind::Live(live) = &mut self.kind {
+            live.fill(run);
+        }
+        // Nobody waits for the end of a block of an hour to see that something happens.
+        if self.told.elapsed() > LONG {
+            self.tell_times();
+        }
+        self.draw(run);
+    }
+
+    fn dropped(&mut self, contender: usize, _failure: &Failure, run: &Run) {
+        let label = &run.contenders[contender].label;
+        self.say(&format!("dyno does not try {label} again; the others go on"));
+    }
+
+    fn warn(&mut self, message: &str) {
+        // Even when quiet: what is lost must be told.
+        match &self.kind {
+            Kind::Live(live) => live.say(&format!("dyno: {message}")),
+            _ => terminal::say(&format!("dyno: {message}")),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Which build of an engine a contender's name means.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dyno_nearest as nearest;
+use dyno_protocol::Build;
+
+use super::registry::Engine;
+use super::runner::Runner;
+
+/// The build of that name; the engine's usual one where there is none.
+pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
+    if let Some(named) = engine.named_builds.iter().find(|build| Some(build.name.as_str()) == name) {
+        return Ok(Build::Path(runner.beside(&named.library)));
+    }
+    let build = match name {
+        None => default_build(engine),
+        Some("bundled") => Build::Bundled,
+        Some("system") => Build::System,
+        // A version that `dyno engines install` has put somewhere.
+        Some(version) if engine.server && !version.contains('/') => Build::Path(version.into()),
+        Some(path) => Build::Path(existing(Path::new(path), engine)?),
+    };
+    let kind = match build {
+        Build::Bundled => "bundled",
+        Build::System => "system",
+        Build::Path(_) => "path",
+    };
+    if !engine.builds.iter().any(|known| known == kind) {
+        bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine).join(", "));
+    }
+    Ok(build)
+}
+
+/// What is measured when a contender names no build: the first that the engine has.
+pub fn default_build(engine: &Engine) -> Build {
+    let is_system = engine.builds.first().is_some_and(|first| first == "system");
+    if is_system { Build::System } else { Build::Bundled }
+}
+
+fn existing(path: &Path, engine: &Engine) -> Result<PathBuf> {
+    std::path::absolute(path).ok().filter(|path| path.exists()).with_context(|| {
+        let names = build_names(engine);
+        let near = nearest::offer(&path.to_string_lossy(), &names).map(|offer| format!("; {offer}"));
+        format!(
+            "{} is neither one of {}'s builds ({}) nor an existing file or folder{}",
+            path.display(),
+            engine.name,
+            names.join(", "),
+            near.unwrap_or_default()
+        )
+    })
+}
+
+/// The builds that an engine can be measured in.
+fn build_names(engine: &Engine) -> Vec<&str> {
+    let named = engine.named_builds.iter().map(|build| &build.name);
+    engine.builds.iter().chain(named).map(String::as_str).collect()
+}

@@ -1,0 +1,203 @@
+//! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
+
+use anyhow::{Context, Result, bail};
+use dyno_nearest as nearest;
+use dyno_protocol::{Build, Secret, Setting};
+use dyno_record::Safety;
+use dyno_suite::TableForm;
+
+use super::build::{default_build, find_build};
+use super::file_system::FileSystem;
+use super::key::Key;
+use super::name::take_apart;
+use super::own_settings::OwnSettings;
+use super::registry::{Engine, NamedBuild, Profile, Registry};
+use super::runner::{Driver, Runner, Variant};
+use super::secret::{refuse_secret, without_secret};
+use super::settings::parse_setting;
+use crate::{ServerUrl, is_address, repeatable};
+
+/// One column of a table, with everything needed to run it.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The name, with what is the engine's default left out.
+    pub label: String,
+    /// The engine.
+    pub engine: Engine,
+    /// The driver.
+    pub driver: Driver,
+    /// Which of the driver's ways of working; none of a driver that has only one.
+    pub variant: Option<Variant>,
+    /// The program that serves the driver.
+    pub runner: Runner,
+    /// Which build of the engine.
+    pub build: Build,
+    /// The profile.
+    pub profile: Profile,
+    /// The profile's settings and then those named with the contender.
+    pub settings: Vec<Setting>,
+    /// How many operations of a test make a transaction; none where the test's model decides.
+    pub per_commit: Option<u64>,
+    /// The form of the tables into which it imports files.
+    pub form: TableForm,
+    /// The safety that these promise; none if the engine's rules do not tell.
+    pub claimed: Option<Safety>,
+    /// The server that runs already and is to be measured; none where dyno starts one.
+    pub url: Option<ServerUrl>,
+    /// The encrypted file system that its data are put on; none for that of the machine.
+    pub file_system: Option<FileSystem>,
+    /// The run's key, where it or its file system encrypts. It is no part of any name or record.
+    pub key: Option<Key>,
+}
+
+impl Contender {
+    /// The contender that a URL names: a server as it is, of which nothing is asked. Its label is the URL
+    /// without password and options.
+    pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
+        let engine = registry.engine(url.engine.name())?;
+        let (runner, driver) = find_driver(registry, engine, None)?;
+        Ok(Contender {
+            label: url.label(),
+            engine: engine.clone(),
+            driver: driver.clone(),
+            variant: driver.variants.first().cloned(),
+            runner: runner.clone(),
+            build: Build::System,
+            profile: Profile::as_found(),
+            settings: Vec::new(),
+            per_commit: None,
+            form: TableForm::default(),
+            claimed: None,
+            url: Some(url),
+            file_system: None,
+            key: None,
+        })
+    }
+
+    /// Whether its runner implements a model for it.
+    pub fn implements(&self, model: &str) -> bool {
+        self.runner.implements(&self.driver, self.variant.as_ref(), model)
+    }
+
+    /// Resolves a contender's name.
+    pub fn parse(text: &str, registry: &Registry) -> Result<Contender> {
+        if is_address(text) {
+            bail!("a contender is no URL; a server that runs already is named by --url");
+        }
+        resolve(text, registry)
+            .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
+    }
+
+    /// Whether its data are encrypted, by the engine or by the file system.
+    pub fn encrypts(&self) -> bool {
+        self.engine_encrypts() || self.file_system.is_some()
+    }
+
+    /// Takes the run's key, if it needs one.
+    ///
+    /// # Errors
+    /// The key does not fit its cipher.
+    pub fn take_key(&mut self, key: &Key) -> Result<()> {
+        if self.encrypts() {
+            let encryption = self.engine.encryption();
+            let raw = encryption.is_some_and(|encryption| encryption.is_raw(&self.settings));
+            key.check(raw).with_context(|| format!("the contender {} cannot be run", self.label))?;
+            self.key = Some(key.clone());
+        }
+        Ok(())
+    }
+
+    /// The key that the engine itself gets.
+    pub fn engine_key(&self) -> Option<&Secret> {
+        self.key.as_ref().filter(|_| self.engine_encrypts()).map(Key::secret)
+    }
+
+    /// What the build of dyno has not made of what it needs, and the command that makes it.
+    pub fn missing(&self) -> Option<String> {
+        self.runner.unbuilt().or_else(|| self.unbuilt_library())
+    }
+
+    fn unbuilt_library(&self) -> Option<String> {
+        let Build::Path(path) = &self.build else { return None };
+        let is_this = |named: &&NamedBuild| *path == self.runner.beside(&named.library);
+        let named = self.engine.named_builds.iter().find(is_this).filter(|_| !path.is_file())?;
+        Some(format!("{}@{} was not built: it needs {}", self.engine.name, named.name, named.needs))
+    }
+
+    fn engine_encrypts(&self) -> bool {
+        self.engine.encryption().is_some_and(|encryption| encryption.is_asked(&self.settings))
+    }
+}
+
+fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
+    let is_driver =
+        |engine: &str, name: &str| registry.drivers(engine).any(|(_, driver)| driver.name == name);
+    let name = take_apart(text, is_driver)?;
+    let engine = registry.engine(name.engine)?;
+    let (runner, driver) = find_driver(registry, engine, name.driver)?;
+    let variant = find_variant(driver, name.variant)?;
+    let build = find_build(engine, runner, name.build)?;
+    let profile = engine.profile(name.profile)?;
+    let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
+    named.iter().try_for_each(refuse_secret)?;
+    let mut label = engine.name.clone();
+    if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
+        label = format!("{label}@{build}");
+    }
+    let unusual = name.variant.filter(|name| driver.variants[0].name != *name);
+    if !driver.default || unusual.is_some() {
+        label = format!("{label}/{}", driver.name);
+    }
+    if let Some(variant) = unusual {
+        label = format!("{label}+{variant}");
+    }
+    if name.profile.is_some() && profile.name != engine.profiles[0].name {
+        label = format!("{label}:{}", profile.name);
+    }
+    for setting in &named {
+        label = format!("{label},{}={}", setting.name, setting.value);
+    }
+    let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
+    let file_system = FileSystem::take(&mut settings)?;
+    let OwnSettings { per_commit, form } = OwnSettings::take(&mut settings)?;
+    Ok(Contender {
+        label,
+        per_commit: per_commit.or(variant.as_ref().and_then(|variant| variant.per_commit)),
+        form,
+        variant,
+        claimed: engine.claimed_safety(&settings),
+        engine: engine.clone(),
+        driver: driver.clone(),
+        runner: runner.clone(),
+        build,
+        profile: profile.clone(),
+        settings,
+        url: None,
+        file_system,
+        key: None,
+    })
+}
+
+fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> {
+    let Some(name) = name else { return Ok(driver.variants.first().cloned()) };
+    let found = driver.variants.iter().find(|variant| variant.name == name);
+    found.cloned().map(Some).with_context(|| {
+        let names = driver.variants.iter().map(|variant| variant.name.as_str());
+        nearest::unknown(&format!("the driver {} has no variant", driver.name), name, "it has", names)
+    })
+}
+
+fn find_driver<'a>(
+    registry: &'a Registry,
+    engine: &'a Engine,
+    name: Option<&str>,
+) -> Result<(&'a Runner, &'a Driver)> {
+    let wanted = |driver: &Driver| name.map_or(driver.default, |name| driver.name == name);
+    registry.drivers(&engine.name).find(|(_, driver)| wanted(driver)).with_context(|| {
+        let names = registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str());
+        match name {
+            Some(name) => nearest::unknown(&format!("{} has no driver", engine.name), name, "it has", names),
+            None => format!("no runner serves {}", engine.name),
+        }
+    })
+}

@@ -1,0 +1,51 @@
+//! The encrypted file systems on which a contender's data may be: dyno's own setting `file_system=gocryptfs`.
+
+use anyhow::{Result, ensure};
+use dyno_protocol::Setting;
+
+/// The setting that names one.
+const SETTING: &str = "file_system";
+const GOCRYPTFS: &str = "gocryptfs";
+
+/// An encrypted file system that dyno can mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSystem {
+    /// AES-256-GCM in blocks of 4 KiB, through FUSE.
+    Gocryptfs,
+}
+
+impl FileSystem {
+    /// Takes the setting out of a contender's, because no engine knows it.
+    pub fn take(settings: &mut Vec<Setting>) -> Result<Option<FileSystem>> {
+        let mut found = None;
+        for setting in settings.extract_if(.., |setting| setting.name == SETTING) {
+            ensure!(
+                setting.value == GOCRYPTFS,
+                "the setting {SETTING} is {GOCRYPTFS} or left out, not '{}'",
+                setting.value
+            );
+            found = Some(FileSystem::Gocryptfs);
+        }
+        Ok(found)
+    }
+
+    /// The name, as the setting spells it.
+    pub fn name(self) -> &'static str {
+        GOCRYPTFS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_is_dynos_own() {
+        let setting = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
+        let mut settings = vec![setting("journal_mode", "WAL"), setting("file_system", "gocryptfs")];
+        assert_eq!(FileSystem::take(&mut settings).unwrap(), Some(FileSystem::Gocryptfs));
+        assert_eq!(settings, [setting("journal_mode", "WAL")]);
+        let said = FileSystem::take(&mut vec![setting("file_system", "zfs")]).unwrap_err().to_string();
+        assert!(said.contains("gocryptfs or left out, not 'zfs'"), "{said}");
+    }
+}

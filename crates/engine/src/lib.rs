@@ -1,0 +1,34 @@
+//! Engines and the runners that reach them: what `engines/*.toml` and `runners/*/runner.toml` say, and
+//! the contenders that people name.
+//!
+//! Reads files; starts nothing.
+
+mod build;
+mod contender;
+mod encryption;
+mod file_system;
+mod home;
+mod key;
+mod level;
+mod memory;
+mod name;
+mod own_settings;
+mod passwords;
+mod registry;
+mod runner;
+mod secret;
+mod server;
+mod settings;
+mod url;
+
+pub use contender::Contender;
+pub use encryption::Encryption;
+pub use file_system::FileSystem;
+pub use home::Home;
+pub use key::{Key, RAW_DIGITS};
+pub use name::split_list;
+pub use registry::{Engine, NamedBuild, Profile, Registry};
+pub use runner::{Driver, Runner, Variant};
+pub use server::ServerEngine;
+pub use settings::{Difference, parse_setting};
+pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable};

@@ -1,0 +1,49 @@
+//! Settings that no engine knows and every contender has: dyno takes them out and tells the runner what they mean
+//! with each test.
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Setting;
+use dyno_suite::{Index, TableForm};
+
+/// How many operations make a transaction.
+const PER_COMMIT: &str = "per_commit";
+/// When the index of an import is made.
+const INDEX: &str = "index";
+/// Whether the table of an import has a primary key.
+const PRIMARY_KEY: &str = "primary_key";
+
+/// What a contender does its tests with, beside its engine's settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OwnSettings {
+    /// How many operations of a test make a transaction; none where the test's model decides.
+    pub per_commit: Option<u64>,
+    /// The form of tables into which files are imported.
+    pub form: TableForm,
+}
+
+impl OwnSettings {
+    /// Takes them out of settings; of one named twice the last counts.
+    pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
+        let mut own = OwnSettings::default();
+        let is_own =
+            |setting: &mut Setting| [PER_COMMIT, INDEX, PRIMARY_KEY].contains(&setting.name.as_str());
+        for Setting { name, value } in settings.extract_if(.., is_own) {
+            match (name.as_str(), value.as_str()) {
+                (PER_COMMIT, value) => own.per_commit = Some(operations(value)?),
+                (INDEX, "none") => own.form.index = Index::None,
+                (INDEX, "first") => own.form.index = Index::First,
+                (INDEX, "last") => own.form.index = Index::Last,
+                (INDEX, _) => bail!("{INDEX} is none, first or last, not '{value}'"),
+                (_, "yes") => own.form.primary_key = true,
+                (_, "none") => own.form.primary_key = false,
+                _ => bail!("{PRIMARY_KEY} is yes or none, not '{value}'"),
+            }
+        }
+        Ok(own)
+    }
+}
+
+fn operations(value: &str) -> Result<u64> {
+    let count = value.parse().ok().filter(|&count: &u64| count > 0);
+    count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, not '{value}'"))
+}

@@ -1,0 +1,278 @@
+//! The engines and runners that dyno knows, read from their TOML files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use dyno_nearest as nearest;
+use dyno_protocol::{InForce, Setting};
+use dyno_record::{Safety, Standing};
+use dyno_runner::needs;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::encryption::Encryption;
+use super::level::{Rule, safety};
+use super::memory;
+use super::runner::{Driver, Runner, programs};
+use super::settings::{Difference, Values, differences, parse_setting};
+use crate::Home;
+
+/// An engine, as `engines/NAME.toml` describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// The dialect of its statements; suites tag lines with it.
+    pub dialect: String,
+    /// The kinds of builds it can be measured in: `bundled`, `system`, `path`.
+    pub builds: Vec<String>,
+    /// Whether it is no engine but measures dyno itself: it is never ranked.
+    #[serde(default)]
+    pub harness: bool,
+    /// Whether it is a server, which dyno starts or a URL names.
+    #[serde(default)]
+    pub server: bool,
+    /// Names that the engine gives to numbers, by setting.
+    #[serde(default)]
+    values: Values,
+    /// Further builds that dyno makes of it, by name.
+    #[serde(default, rename = "build")]
+    pub named_builds: Vec<NamedBuild>,
+    /// How it encrypts; none for engines that do not.
+    encryption: Option<Encryption>,
+    /// How the size of its cache is set, where it has one.
+    pub cache: Option<CacheKnob>,
+    /// Named sets of settings; the first is the default.
+    #[serde(rename = "profile")]
+    pub profiles: Vec<Profile>,
+    #[serde(rename = "level")]
+    rules: Vec<Rule>,
+}
+
+/// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedBuild {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The library's file.
+    pub library: String,
+    /// One sentence.
+    pub about: String,
+    /// What must be installed to build it, and the command that does.
+    pub needs: String,
+}
+
+/// How the size of a cache is set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheKnob {
+    /// The setting's name.
+    setting: String,
+    /// Its value, with `{bytes}`, `{kib}` or `{mib}` where the size goes.
+    value: String,
+}
+
+impl CacheKnob {
+    /// The setting for a cache of so many bytes.
+    pub fn of(&self, bytes: u64) -> Setting {
+        let value = self.value.replace("{bytes}", &bytes.to_string());
+        let value = value.replace("{kib}", &(bytes >> 10).to_string());
+        Setting { name: self.setting.clone(), value: value.replace("{mib}", &(bytes >> 20).to_string()) }
+    }
+}
+
+/// A named set of settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The settings, each `name=value`, in the order in which they are applied.
+    settings: Vec<String>,
+    /// Why these.
+    pub reason: String,
+    /// Where the engine's manual speaks of them.
+    pub link: Option<String>,
+}
+
+impl Profile {
+    /// The profile of a server that runs already: whatever is in force.
+    pub fn as_found() -> Profile {
+        Profile {
+            name: "as found".into(),
+            settings: Vec::new(),
+            reason: "The server runs already and is measured as it is.".into(),
+            link: None,
+        }
+    }
+
+    /// The settings asked for, with the machine's memory where a part of it is meant.
+    pub fn settings(&self) -> Result<Vec<Setting>> {
+        self.settings.iter().map(|text| parse_setting(&memory::fill(text)?)).collect()
+    }
+}
+
+/// The settings that dyno takes itself.
+const COMMON_SETTINGS: [&str; 4] = ["per_commit", "index", "primary_key", "file_system"];
+
+/// All engines and runners.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    /// The engines, by name.
+    pub engines: Vec<Engine>,
+    /// The runners, by name.
+    pub runners: Vec<Runner>,
+}
+
+impl Registry {
+    /// Reads `engines/*.toml` and `runners/*/runner.toml`.
+    pub fn load(home: &Home) -> Result<Registry> {
+        let mut engines = Vec::new();
+        for path in entries(&home.root.join("engines"))? {
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let mut engine: Engine = read(&path)?;
+                engine.check().with_context(|| path.display().to_string())?;
+                for build in &mut engine.named_builds {
+                    build.needs = in_words(&build.needs, &path)?;
+                }
+                engines.push(engine);
+            }
+        }
+        let mut runners = Vec::new();
+        for folder in entries(&home.root.join("runners"))? {
+            let path = folder.join("runner.toml");
+            if path.is_file() {
+                let mut runner: Runner = read(&path)?;
+                runner.needs = in_words(&runner.needs, &path)?;
+                runner.folder = folder;
+                runner.programs = home.programs.clone();
+                runners.extend(programs(runner));
+            }
+        }
+        Ok(Registry { engines, runners })
+    }
+
+    /// The engine of a name.
+    pub fn engine(&self, name: &str) -> Result<&Engine> {
+        self.engines.iter().find(|engine| engine.name == name).with_context(|| {
+            let names = self.engines.iter().map(|engine| engine.name.as_str());
+            nearest::unknown("there is no engine", name, "there are", names)
+        })
+    }
+
+    /// The drivers of an engine, each with its runner.
+    pub fn drivers<'a>(&'a self, engine: &'a str) -> impl Iterator<Item = (&'a Runner, &'a Driver)> {
+        self.runners.iter().flat_map(move |runner| {
+            runner
+                .drivers
+                .iter()
+                .filter(move |driver| driver.engine == engine)
+                .map(move |driver| (runner, driver))
+        })
+    }
+
+    /// The dialects of all engines.
+    pub fn dialects(&self) -> BTreeSet<String> {
+        self.engines.iter().map(|engine| engine.dialect.clone()).collect()
+    }
+}
+
+impl Engine {
+    /// The profile of a name, or the default one.
+    pub fn profile(&self, name: Option<&str>) -> Result<&Profile> {
+        let found = match name {
+            None => self.profiles.first(),
+            Some(name) => self.profiles.iter().find(|profile| profile.name == name),
+        };
+        found.with_context(|| {
+            let names = self.profiles.iter().map(|profile| profile.name.as_str());
+            nearest::unknown(
+                &format!("{} has no profile", self.name),
+                name.unwrap_or("default"),
+                "it has",
+                names,
+            )
+        })
+    }
+
+    /// The safety that the settings asked for promise, before any engine has confirmed them. Settings
+    /// that are not asked for are taken from the engine's default profile.
+    pub fn claimed_safety(&self, asked: &[Setting]) -> Option<Safety> {
+        let defaults = self.profiles.first().and_then(|profile| profile.settings().ok()).unwrap_or_default();
+        let mut assumed: Vec<InForce> = Vec::new();
+        for Setting { name, value } in asked.iter().rev().chain(&defaults) {
+            if !assumed.iter().any(|known| known.name == *name) {
+                assumed.push(InForce { name: name.clone(), value: value.clone() });
+            }
+        }
+        safety(&self.rules, &self.values, &assumed, Standing::Claimed)
+    }
+
+    /// The safety of the settings in force.
+    pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
+        safety(&self.rules, &self.values, in_force, Standing::ReadBack)
+    }
+
+    /// The names of the settings that its file mentions, and of those that dyno has for all engines.
+    pub fn known_settings(&self) -> BTreeSet<String> {
+        let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
+        let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
+        let cache = self.cache.iter().map(|knob| knob.setting.clone());
+        names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
+    }
+
+    /// How it encrypts; none where it does not.
+    pub fn encryption(&self) -> Option<&Encryption> {
+        self.encryption.as_ref()
+    }
+
+    /// The settings that were asked for and are not in force.
+    pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+        differences(&self.values, asked, in_force)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.profiles.is_empty() {
+            bail!("an engine needs at least one [[profile]]");
+        }
+        for profile in &self.profiles {
+            profile.settings().with_context(|| format!("profile {}", profile.name))?;
+        }
+        if let Some(encryption) = &self.encryption {
+            encryption.check()?;
+        }
+        for condition in self.rules.iter().flat_map(|rule| &rule.when) {
+            parse_setting(condition).context("[[level]] when")?;
+        }
+        Ok(())
+    }
+}
+
+/// What `needs` says, with names of the list of needs told in words.
+fn in_words(needs: &str, path: &Path) -> Result<String> {
+    let told = needs::fill(needs);
+    told.map_err(|name| anyhow!("{}: needs: there is no {{{name}}} in needs.txt", path.display()))
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let listing = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        anyhow!("{}:{line}: {}", path.display(), error.message().trim())
+    })
+}

@@ -1,0 +1,283 @@
+//! Servers that run already, named by a URL.
+//!
+//! `postgres://user:password@host:5432/database?sslmode=require`, `mysql://…`, `mariadb://…`; a socket
+//! as `postgres:///database?host=/run/postgresql` and `mysql://user@/database?socket=/run/mysqld.sock`.
+//! What a URL leaves out comes from where the engine's own programs look for it ([`super::passwords`]).
+//!
+//! A password leaves this module in the connection only. No error repeats a part of the URL, since with
+//! one slip of the finger any part may be a part of the password.
+
+mod hidden;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use dyno_protocol::{Secret, Server};
+use percent_encoding::percent_decode_str;
+
+use super::passwords::{MyCnf, Surroundings, pgpass};
+use super::server::ServerEngine;
+
+pub use hidden::{is_address, may_hold_password, repeatable};
+
+/// A server that somebody else runs.
+#[derive(Debug, Clone)]
+pub struct ServerUrl {
+    /// The engine whose protocol it speaks.
+    pub engine: ServerEngine,
+    /// What is wrong with the files that could have named a password, in sentences for people.
+    pub warnings: Vec<String>,
+    /// The database, if the URL names one.
+    database: Option<String>,
+    /// Everything but the trial's own database.
+    server: Server,
+}
+
+/// What is wrong with a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// It names no engine.
+    #[error("the URL begins with none of postgres://, mysql:// and mariadb://")]
+    Scheme,
+    /// Characters that end the part they are in.
+    #[error(
+        "the URL has a `#`, or an `@` after the host's end; within a user, password or database write `@` \
+         as %40, `/` as %2F, `?` as %3F, `#` as %23 and `%` as %25"
+    )]
+    Reserved,
+    /// The port.
+    #[error("the URL's port is no number from 1 to 65535; an IPv6 address is written in [brackets]")]
+    Port,
+    /// More than one host.
+    #[error("the URL names several hosts; name the one to measure")]
+    Hosts,
+    /// Bytes that are no text.
+    #[error("the URL has a part that is not UTF-8 after its %-codes are decoded, or a zero byte")]
+    Text,
+    /// An option without a value.
+    #[error("the URL has an option that is not written name=value")]
+    Option,
+    /// A password that a runner could not keep to itself.
+    #[error("the URL gives a password for a TLS key; use a key without one that only you can read")]
+    KeyPassword,
+}
+
+/// A URL taken apart; nothing is filled in yet.
+#[derive(Default)]
+struct Parts {
+    host: Option<String>,
+    port: Option<u16>,
+    user: Option<String>,
+    password: Option<Secret>,
+    database: Option<String>,
+    options: BTreeMap<String, String>,
+}
+
+impl ServerUrl {
+    /// Reads a URL, and what it leaves out from the environment and the user's files.
+    ///
+    /// # Errors
+    /// It is no URL of a server; the message repeats nothing of it.
+    pub fn parse(text: &str) -> Result<ServerUrl, UrlError> {
+        ServerUrl::parse_within(text, &Surroundings::here())
+    }
+
+    /// The same in surroundings of one's choice.
+    fn parse_within(text: &str, around: &Surroundings) -> Result<ServerUrl, UrlError> {
+        let (scheme, rest) = text.trim().split_once("://").ok_or(UrlError::Scheme)?;
+        let engine = match scheme.to_ascii_lowercase().as_str() {
+            "postgres" | "postgresql" => ServerEngine::Postgres,
+            "mariadb" => ServerEngine::MariaDb,
+            "mysql" => ServerEngine::MySql,
+            _ => return Err(UrlError::Scheme),
+        };
+        let mut parts = take_apart(rest)?;
+        let database = parts.database.take();
+        let mut warnings = Vec::new();
+        let server = match engine {
+            ServerEngine::Postgres => postgres(parts, database.clone(), around, &mut warnings)?,
+            ServerEngine::MariaDb | ServerEngine::MySql => {
+                mysql(parts, database.clone(), engine, around, &mut warnings)?
+            }
+        };
+        let database = if engine == ServerEngine::Postgres { server.database.clone() } else { database };
+        Ok(ServerUrl { engine, warnings, database, server })
+    }
+
+    /// How to reach the server, and there the database of the name `scratch`.
+    pub fn connection(&self, scratch: &str) -> Server {
+        Server { scratch: scratch.to_owned(), ..self.server.clone() }
+    }
+
+    /// The server for tables and records: a URL without password and options.
+    pub fn label(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Server { host, port, user, .. } = &self.server;
+        let is_socket = host.starts_with('/');
+        write!(f, "{}://{user}@", self.engine.name())?;
+        if host.contains(':') && !is_socket {
+            write!(f, "[{host}]")?;
+        } else if !is_socket {
+            f.write_str(host)?;
+        }
+        if let Some(port) = port {
+            write!(f, ":{port}")?;
+        }
+        if let Some(database) = &self.database {
+            write!(f, "/{database}")?;
+        }
+        match self.engine {
+            ServerEngine::Postgres if is_socket => write!(f, "?host={host}"),
+            _ if is_socket => write!(f, "?socket={host}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Cuts what follows the scheme at its marks. Options that name a part overrule it.
+fn take_apart(rest: &str) -> Result<Parts, UrlError> {
+    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if tail.contains(['@', '#']) {
+        return Err(UrlError::Reserved);
+    }
+    let mut parts = Parts::default();
+    let host = match authority.rsplit_once('@') {
+        None => authority,
+        Some((who, host)) => {
+            let (user, password) = who.split_once(':').map_or((who, None), |(u, p)| (u, Some(p)));
+            parts.user = given(user)?;
+            parts.password = password.map(given).transpose()?.flatten().map(Secret::new);
+            host
+        }
+    };
+    (parts.host, parts.port) = host_and_port(host)?;
+    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
+    parts.database = given(path.strip_prefix('/').unwrap_or(path))?;
+    for option in query.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').ok_or(UrlError::Option)?;
+        let (name, value) = (decode(name)?, decode(value)?);
+        match name.as_str() {
+            "user" => parts.user = Some(value),
+            "password" | "passwd" => parts.password = Some(Secret::new(value)),
+            "host" | "socket" | "unix_socket" => parts.host = Some(value),
+            "port" => parts.port = Some(port(&value)?),
+            "dbname" | "database" => parts.database = Some(value),
+            "sslpassword" => return Err(UrlError::KeyPassword),
+            _ => {
+                parts.options.insert(name, value);
+            }
+        }
+    }
+    if parts.host.as_ref().is_some_and(|host| host.contains(',') && !host.starts_with('/')) {
+        return Err(UrlError::Hosts);
+    }
+    Ok(parts)
+}
+
+fn host_and_port(text: &str) -> Result<(Option<String>, Option<u16>), UrlError> {
+    let (host, rest) = match text.strip_prefix('[') {
+        Some(address) => address.split_once(']').ok_or(UrlError::Port)?,
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
+    };
+    let port = match rest.strip_prefix(':') {
+        None if rest.is_empty() => None,
+        None => return Err(UrlError::Port),
+        Some("") => None,
+        Some(number) => Some(port(number)?),
+    };
+    Ok((given(host)?, port))
+}
+
+fn port(text: &str) -> Result<u16, UrlError> {
+    text.parse().ok().filter(|&port| port != 0).ok_or(UrlError::Port)
+}
+
+/// A part's text; none if it is empty.
+fn given(text: &str) -> Result<Option<String>, UrlError> {
+    decode(text).map(|text| Some(text).filter(|text| !text.is_empty()))
+}
+
+fn decode(text: &str) -> Result<String, UrlError> {
+    let text = percent_decode_str(text).decode_utf8().map_err(|_| UrlError::Text)?;
+    if text.contains('\0') { Err(UrlError::Text) } else { Ok(text.into_owned()) }
+}
+
+/// Fills in what libpq would, but for the database to connect to, which `psql` names after the user.
+fn postgres(
+    parts: Parts,
+    database: Option<String>,
+    around: &Surroundings,
+    warnings: &mut Vec<String>,
+) -> Result<Server, UrlError> {
+    let port = parts.port.unwrap_or(5432);
+    let socket = || {
+        let folders = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
+        folders.into_iter().find(|folder| around.exists(&Path::new(folder).join(format!(".s.PGSQL.{port}"))))
+    };
+    let host = parts.host.or_else(|| socket().map(str::to_owned)).unwrap_or_else(|| "localhost".into());
+    let user = parts.user.or_else(|| around.variable("PGUSER")).unwrap_or_else(|| around.account.clone());
+    let database = database.unwrap_or_else(|| "postgres".into());
+    let password = parts.password.or_else(|| around.variable("PGPASSWORD").map(Secret::new));
+    let password = password.or_else(|| {
+        let file = around.variable("PGPASSFILE").map(PathBuf::from).or_else(|| around.file(".pgpass"))?;
+        pgpass(&file, [&host, &port.to_string(), &database, &user], warnings)
+    });
+    Ok(Server {
+        host,
+        port: parts.port,
+        user,
+        password,
+        database: Some(database),
+        scratch: String::new(),
+        options: parts.options,
+        process: None,
+    })
+}
+
+/// Fills in what the `mysql` program would.
+fn mysql(
+    parts: Parts,
+    database: Option<String>,
+    engine: ServerEngine,
+    around: &Surroundings,
+    warnings: &mut Vec<String>,
+) -> Result<Server, UrlError> {
+    let groups: &[&str] = match engine {
+        ServerEngine::MariaDb => &["client", "client-server", "client-mariadb"],
+        _ => &["client"],
+    };
+    let file = around.file(".my.cnf").map(|file| MyCnf::read(&file, groups, warnings)).unwrap_or_default();
+    let named = parts.host.or_else(|| file.value("host"));
+    let port = match (parts.port, file.value("port")) {
+        (None, Some(text)) => Some(port(&text)?),
+        (given, _) => given,
+    };
+    let is_here = named.as_deref().is_none_or(|host| host == "localhost");
+    let socket = || {
+        let usual = ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock"];
+        let usual = || usual.into_iter().find(|path| around.exists(Path::new(path))).map(str::to_owned);
+        file.value("socket").or_else(usual)
+    };
+    // A host of this machine means a socket, unless a port is named too.
+    let host = if is_here && port.is_none() { socket() } else { None };
+    let password = parts.password.or_else(|| around.variable("MYSQL_PWD").map(Secret::new));
+    Ok(Server {
+        host: host.or(named).unwrap_or_else(|| "localhost".into()),
+        port,
+        user: parts.user.or_else(|| file.value("user")).unwrap_or_else(|| around.account.clone()),
+        password: password.or_else(|| file.value("password").map(Secret::new)),
+        database,
+        scratch: String::new(),
+        options: parts.options,
+        process: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn parse(text: &str) -> Result<ServerUrl, UrlError> {
+    parse_with(text, &[], &[])
+}
+
+/// Parses in surroundings with some variables and files of the user's own.
+fn parse_with(text: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<ServerUrl, UrlError> {
+    let home = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let file = home.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, content).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    ServerUrl::parse_within(text, &Surroundings::for_test(home.path(), variables))
+}
+
+fn password(url: &ServerUrl) -> Option<&str> {
+    url.server.password.as_ref().map(Secret::reveal)
+}
+
+#[test]
+fn a_url_has_all_its_parts() {
+    let url =
+        parse("postgres://bob:p%40ss%2Fw%3A@db.example:6432/shop?sslmode=require&application_name=x%20y")
+            .unwrap();
+    let server = url.connection("dyno_scratch_1");
+    assert_eq!((server.host.as_str(), server.port, server.user.as_str()), ("db.example", Some(6432), "bob"));
+    assert_eq!((server.database.as_deref(), server.scratch.as_str()), (Some("shop"), "dyno_scratch_1"));
+    assert_eq!(server.password.unwrap().reveal(), "p@ss/w:");
+    assert_eq!(server.options["sslmode"], "require");
+    assert_eq!(server.options["application_name"], "x y");
+    assert_eq!(url.label(), "postgres://bob@db.example:6432/shop");
+}
+
+#[test]
+fn what_is_left_out_is_what_the_engines_programs_take() {
+    let url = parse("postgresql://db.example").unwrap();
+    let server = &url.server;
+    assert_eq!((server.user.as_str(), server.port), ("ann", None));
+    assert_eq!(server.database.as_deref(), Some("postgres"));
+    assert_eq!(parse("postgres://").unwrap().server.host, "localhost");
+    let url = parse("mysql://db.example:3307").unwrap();
+    assert_eq!((url.server.database.as_deref(), url.label().as_str()), (None, "mysql://ann@db.example:3307"));
+}
+
+#[test]
+fn sockets_are_named_or_found() {
+    let url = parse("postgres:///shop?host=/run/pg").unwrap();
+    assert_eq!(
+        (url.server.host.as_str(), url.label().as_str()),
+        ("/run/pg", "postgres://ann@/shop?host=/run/pg")
+    );
+    assert_eq!(parse("postgres://bob@%2Frun%2Fpg:5433/shop").unwrap().server.host, "/run/pg");
+    let url = parse("mysql://bob@localhost/shop?socket=/run/my.sock").unwrap();
+    assert_eq!(
+        (url.server.host.as_str(), url.label().as_str()),
+        ("/run/my.sock", "mysql://bob@/shop?socket=/run/my.sock")
+    );
+    let with = |url, socket| parse_with(url, &[], &[(socket, "")]).unwrap().server.host;
+    assert_eq!(with("postgres:///shop", "root/run/postgresql/.s.PGSQL.5432"), "/run/postgresql");
+    assert_eq!(with("postgres:///shop", "root/run/postgresql/.s.PGSQL.5433"), "localhost");
+    assert_eq!(with("mysql://localhost", "root/run/mysqld/mysqld.sock"), "/run/mysqld/mysqld.sock");
+    assert_eq!(with("mysql://localhost:3306", "root/run/mysqld/mysqld.sock"), "localhost");
+    assert_eq!(with("mysql://db.example", "root/run/mysqld/mysqld.sock"), "db.example");
+}
+
+#[test]
+fn an_ipv6_address_stands_in_brackets() {
+    let url = parse("postgres://bob@[::1]:5433/shop").unwrap();
+    assert_eq!((url.server.host.as_str(), url.server.port), ("::1", Some(5433)));
+    assert_eq!(url.label(), "postgres://bob@[::1]:5433/shop");
+    assert_eq!(parse("mysql://[fe80::1%25eth0]").unwrap().server.host, "fe80::1%eth0");
+    assert_eq!(parse("mysql://bob@::1/shop").unwrap_err(), UrlError::Port);
+}
+
+#[test]
+fn passwords_come_from_the_url_then_the_environment_then_files() {
+    let files = [(".pgpass", "*:*:*:ann:filed\n"), (".my.cnf", "[client]\npassword=filed\nuser=cnf\n")];
+    let variables = [("PGPASSWORD", "exported"), ("MYSQL_PWD", "exported")];
+    for scheme in ["postgres", "mysql"] {
+        let found = |url: &str, variables| {
+            let url = parse_with(&format!("{scheme}://{url}"), variables, &files).unwrap();
+            password(&url).map(str::to_owned)
+        };
+        assert_eq!(found("ann:given@h", &variables).as_deref(), Some("given"));
+        assert_eq!(found("ann@h", &variables).as_deref(), Some("exported"));
+        assert_eq!(found("ann@h", &[]).as_deref(), Some("filed"));
+    }
+    assert_eq!(password(&parse_with("postgres://bob@h", &[], &files).unwrap()), None);
+    assert_eq!(parse_with("mysql://h", &[], &files).unwrap().server.user, "cnf");
+}
+
+#[test]
+fn bad_urls_are_refused() {
+    for (text, error) in [
+        ("shop", UrlError::Scheme),
+        ("sqlite://shop", UrlError::Scheme),
+        ("postgres://bob:pa/ss@h/shop", UrlError::Reserved),
+        ("postgres://bob:pa?ss@h/shop", UrlError::Reserved),
+        ("postgres://bob:pa#ss@h/shop", UrlError::Reserved),
+        ("postgres://h:x/shop", UrlError::Port),
+        ("postgres://h:0/shop", UrlError::Port),
+        ("postgres://h:65536/shop", UrlError::Port),
+        ("postgres://[::1/shop", UrlError::Port),
+        ("postgres://a,b/shop", UrlError::Hosts),
+        ("postgres://h/%FF", UrlError::Text),
+        ("postgres://h/%00", UrlError::Text),
+        ("postgres://h/shop?sslmode", UrlError::Option),
+        ("postgres://h/shop?sslpassword=x", UrlError::KeyPassword),
+    ] {
+        assert_eq!(parse(text).unwrap_err(), error, "{text}");
+    }
+}
+
+/// Everything that a person or a file may come to see of a URL.
+fn visible(result: &Result<ServerUrl, UrlError>) -> String {
+    match result {
+        Ok(url) => {
+            let server = url.connection("dyno_scratch_1");
+            format!("{url} {} {url:?} {server:?} {:?}", url.label(), url.warnings)
+        }
+        Err(error) => format!("{error} {error:?}"),
+    }
+}
+
+fn encode(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+proptest! {
+    // Capitals, so that no word of a message is a part of a password by chance.
+    #[test]
+    fn a_password_is_seen_by_the_runner_only(password in "[A-ZÄÖ@:/?#%\\[\\]&= ]{4,20}") {
+        for url in [
+            format!("postgres://bob:{}@h/shop", encode(&password)),
+            format!("mysql://bob@h/shop?password={}", encode(&password)),
+        ] {
+            let parsed = parse(&url);
+            prop_assert!(!visible(&parsed).contains(&password));
+            let given = parsed.unwrap().server.password.unwrap();
+            prop_assert_eq!(given.reveal(), &password);
+        }
+    }
+
+    // A password that should have been encoded and was not: no four characters of it in a row.
+    #[test]
+    fn a_password_with_slips_of_the_finger_is_not_repeated(password in "[A-Z@:/?#%\\[\\]]{4,20}") {
+        for url in [format!("postgres://bob:{password}@h/shop"), format!("mysql://bob:{password}@h:1")] {
+            let seen = visible(&parse(&url));
+            let letters: Vec<char> = password.chars().collect();
+            for part in letters.windows(4) {
+                let part: String = part.iter().collect();
+                prop_assert!(!seen.contains(&part), "{part} of {password} is in {seen}");
+            }
+        }
+    }
+}
+
+proptest! {
+    /// However an address is written, and whatever letters its password has, it is never repeated.
+    #[test]
+    fn a_password_is_never_repeated(
+        shape in 0usize..14, word in "[!-~]{4,12}", database in "[a-z]{0,5}"
+    ) {
+        // Letters that stand in no address by themselves show a part that was left.
+        let password = format!("§{word}§");
+        let text = match shape {
+            0 => format!("postgres://bob:{password}@db/{database}"),
+            1 => format!("postgres:/bob:{password}@db/{database}"),
+            2 => format!("MySQL:/bob:{password}@db/{database}"),
+            3 => format!("postgresql+psycopg://bob:{password}@db/{database}"),
+            4 => format!("bob:{password}@db/{database}"),
+            5 => format!("//bob:{password}@db"),
+            6 => format!("postgres//bob:{password}@db"),
+            7 => format!("mariadb://bob:{password}"),
+            8 => format!("mariadb://bob@db:{password}/{database}"),
+            9 => format!("postgres://db/{database}?password={password}"),
+            10 => format!("host=db user=bob PASSWORD={password} dbname={database}"),
+            11 => format!("postgres:bob:{password}@db"),
+            12 => format!("  https://bob:{password}@db/{database}"),
+            _ => format!("jdbc:postgresql://db/{database}?user=bob&password={password}"),
+        };
+        prop_assert!(!repeatable(&text).contains('§'), "{text} is repeated as {}", repeatable(&text));
+        if is_address(&text) {
+            // Else it is told apart from every password by being taken apart.
+            prop_assert!(may_hold_password(&text), "{text} passes for an address without one");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_address_is_repeated_whole() {
+    for text in [
+        "speedtest",
+        "./suites/x.toml",
+        "sqlite:wal,cache_size=-512",
+        "postgres@18/pgx:nosync",
+        "--only=1,4-6",
+        "sqlite@/opt/new/libsqlite3.so:wal",
+        "sqlite:/var/x.db",
+        "results/2026-11-22T10-00-00-kv.json",
+    ] {
+        assert_eq!(repeatable(text), text);
+        assert!(!is_address(text) && !may_hold_password(text), "{text}");
+    }
+    assert!(is_address("postgres://bob@db/x") && !may_hold_password("postgres://bob@db:5432/x"));
+}

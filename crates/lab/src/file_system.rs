@@ -1,0 +1,270 @@
+//! Encrypted file systems for engines that do not encrypt themselves: the dyno's own setting
+//! `file_system=gocryptfs` of any contender.
+//!
+//! gocryptfs is a program that encrypts files one by one and shows them in the clear through FUSE. dyno mounts one
+//! within the run's temporary folder; it ends with the run, also when dyno is killed. Its program runs where
+//! the measured processes run, because its work is part of what is measured.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::Key;
+use dyno_record::Placement;
+use dyno_runner::needs;
+use nix::mount::{MntFlags, umount2};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, Uid};
+
+use crate::machine::mounts;
+use crate::waiting::{wait_at_most, within};
+use crate::{environment, placement};
+
+const PROGRAM: &str = "gocryptfs";
+const DEVICE: &str = "/dev/fuse";
+/// What the program says when its files can be used.
+const READY: &str = "mounted and ready";
+/// How long mounting may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the program may take to end before it is ended by force.
+const END_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A mounted file system. Dropped, it is unmounted.
+#[derive(Debug)]
+pub struct Mounted {
+    clear: PathBuf,
+    encrypted: PathBuf,
+    daemon: Daemon,
+}
+
+impl Mounted {
+    /// Makes one within a folder of dyno's own and mounts it. Must be called by a thread that outlives it.
+    ///
+    /// # Errors
+    /// The program or the kernel's part is missing, with what to install; or it cannot be mounted.
+    pub fn new(place: &Path, key: &Key, placement: &Placement) -> Result<Mounted> {
+        check_installed()?;
+        let encrypted = place.join("encrypted");
+        let clear = place.join("clear");
+        for folder in [&encrypted, &clear] {
+            let made = DirBuilder::new().mode(0o711).create(folder);
+            made.with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        let mut command = Command::new(PROGRAM);
+        command.args(["-init", "-q"]).arg(&encrypted);
+        let mut init = Daemon::start(&mut command, key)?;
+        let made = wait_at_most(&mut init.child, PATIENCE).is_some_and(|status| status.success());
+        if !made {
+            let _ = init.child.kill();
+            bail!("{PROGRAM} -init did not make an encrypted folder: {}", init.said());
+        }
+        let daemon = mount(&encrypted, &clear, key, placement)?;
+        let mounted = Mounted { clear, encrypted, daemon };
+        // Servers run under an account of their own, which owns nothing here.
+        let clear = mounted.clear.clone();
+        let opened = within(PATIENCE, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
+        opened
+            .with_context(|| format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said()))??;
+        Ok(mounted)
+    }
+
+    /// Where files are in the clear.
+    pub fn clear(&self) -> &Path {
+        &self.clear
+    }
+
+    /// Where they are as they lie on the device.
+    pub fn encrypted(&self) -> &Path {
+        &self.encrypted
+    }
+
+    /// Tries to mount the same files with another key; what was said where it is refused.
+    pub fn refuses(&self, place: &Path, key: &Key) -> Result<Option<String>> {
+        let mut command = Command::new(PROGRAM);
+        command.args(["-fg", "-q"]).arg(&self.encrypted).arg(place);
+        let mut daemon = Daemon::start(&mut command, key)?;
+        let deadline = Instant::now() + PATIENCE;
+        while daemon.child.try_wait()?.is_none() {
+            if is_mounted(place) || Instant::now() > deadline {
+                daemon.end(place);
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(Some(daemon.said()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        self.daemon.end(&self.clear);
+    }
+}
+
+fn check_installed() -> Result<()> {
+    let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let answer = found.ok().and_then(|mut program| wait_at_most(&mut program, PATIENCE));
+    if !answer.is_some_and(|status| status.success()) {
+        bail!("{PROGRAM} is not installed{}", needs::advice(PROGRAM));
+    }
+    let opened = fs::File::options().read(true).write(true).open(DEVICE);
+    opened.map(drop).with_context(|| {
+        let advice = needs::advice("fusermount3");
+        format!("{DEVICE} cannot be opened, so no file system can be mounted{advice}; a container needs --device {DEVICE}")
+    })
+}
+
+/// Starts the program that shows the files, and waits until it does.
+fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Result<Daemon> {
+    let mut command = Command::new(PROGRAM);
+    // Not quiet: it says when it is ready.
+    command.args(["-fg", "-nosyslog"]);
+    if Uid::effective().is_root() {
+        // Servers run under another account then.
+        command.arg("-allow_other");
+    }
+    command.arg(encrypted).arg(clear);
+    placement::prepare(placement, &mut command).context("cannot place the file system")?;
+    // Instead of a kill, after which the folder would stay mounted and dead.
+    // SAFETY: between fork and exec, one system call on plain numbers.
+    unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
+    let mut daemon = Daemon::start(&mut command, key)?;
+    let deadline = Instant::now() + PATIENCE;
+    // Whoever touches the folder before the program has opened a file there itself, as it does to begin with, may lock
+    // that one out for ever, and then waits for it. That it is mounted is not enough.
+    while !daemon.said().contains(READY) {
+        if daemon.child.try_wait()?.is_some() {
+            bail!("{PROGRAM} did not mount: {}", daemon.said());
+        }
+        if Instant::now() > deadline {
+            daemon.end(clear);
+            bail!("{PROGRAM} did not mount within {} s: {}", PATIENCE.as_secs(), daemon.said());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(daemon)
+}
+
+/// The program at work.
+#[derive(Debug)]
+struct Daemon {
+    child: Child,
+    /// What it says: a file, since nobody reads while it works, and a pipe that is full would stop it and all who use
+    /// its files.
+    log: File,
+}
+
+impl Daemon {
+    /// Starts the program and tells it the password where nobody else sees it.
+    fn start(command: &mut Command, key: &Key) -> Result<Daemon> {
+        let log = tempfile::tempfile().context("cannot make a log")?;
+        command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log.try_clone()?);
+        environment::clean(command);
+        let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
+        if let Some(mut input) = child.stdin.take() {
+            // One that has ended tells why itself.
+            let _ = writeln!(input, "{}", key.secret().reveal());
+        }
+        Ok(Daemon { child, log })
+    }
+
+    /// What it said, in one line.
+    fn said(&self) -> String {
+        // Not by the file's own position, which the program shares and writes at.
+        let mut said = vec![0; 4096];
+        let length = self.log.read_at(&mut said, 0).unwrap_or(0);
+        said.truncate(length);
+        String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Ends the program, which unmounts; where it is stuck, the kernel is asked to let go, which also frees those who
+    /// wait for its files.
+    fn end(&mut self, folder: &Path) {
+        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        if wait_at_most(&mut self.child, END_PATIENCE).is_none() {
+            let_go(folder);
+            let _ = self.child.kill();
+            wait_at_most(&mut self.child, END_PATIENCE);
+        }
+        if is_mounted(folder) {
+            let_go(folder);
+        }
+    }
+}
+
+/// Whether something is mounted there, by the kernel's table: the file system itself, which may be stuck, is not asked.
+fn is_mounted(folder: &Path) -> bool {
+    let folder = match (folder.parent().and_then(|parent| parent.canonicalize().ok()), folder.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => folder.to_owned(),
+    };
+    mounts::read().iter().any(|mount| mount.point == folder)
+}
+
+/// Unmounts a folder whose program is dead or stuck.
+pub fn let_go(folder: &Path) {
+    if Uid::effective().is_root() {
+        // By force first: it fails the calls that wait, so that the program can end at all.
+        for how in [MntFlags::MNT_FORCE, MntFlags::MNT_DETACH] {
+            let _ = umount2(folder, how);
+        }
+        return;
+    }
+    let unmount = Command::new("fusermount3").args(["-uz"]).arg(folder).stderr(Stdio::null()).spawn();
+    if let Ok(mut unmount) = unmount
+        && wait_at_most(&mut unmount, END_PATIENCE).is_none()
+    {
+        let _ = unmount.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_encrypted_and_comes_back_with_the_key_alone() {
+        if let Err(why) = check_installed() {
+            eprintln!("not run: {why:#}");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let key = crate::key::obtain(None).unwrap();
+        let placement = placement::choose(None, None).unwrap();
+        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        fs::write(mounted.clear().join("note"), "nobody may read this").unwrap();
+        let stored = fs::read_dir(mounted.encrypted()).unwrap().flatten();
+        for entry in stored.filter(|entry| entry.path().is_file()) {
+            let bytes = fs::read(entry.path()).unwrap();
+            assert!(!bytes.windows(6).any(|piece| piece == b"nobody"), "{:?}", entry.path());
+        }
+        let other = tempfile::tempdir().unwrap();
+        let said = mounted.refuses(other.path(), &key.another()).unwrap().expect("it was mounted");
+        assert!(!said.is_empty() && !said.contains(key.secret().reveal()), "{said}");
+        let clear = mounted.clear().to_owned();
+        drop(mounted);
+        assert!(!is_mounted(&clear) && fs::read_dir(&clear).unwrap().next().is_none());
+    }
+    #[test]
+    fn a_program_that_is_stuck_keeps_nobody_waiting() {
+        if let Err(why) = check_installed() {
+            eprintln!("not run: {why:#}");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let key = crate::key::obtain(None).unwrap();
+        let placement = placement::choose(None, None).unwrap();
+        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        let daemon = Pid::from_raw(mounted.daemon.child.id().cast_signed());
+        kill(daemon, Signal::SIGSTOP).unwrap();
+        let clear = mounted.clear().to_owned();
+        assert!(within(Duration::from_secs(60), move || drop(mounted)).is_some());
+        assert!(!is_mounted(&clear) && kill(daemon, None).is_err());
+    }
+}

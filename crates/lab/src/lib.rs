@@ -1,0 +1,18 @@
+//! All of dyno that touches the machine: what it is and what disturbs on it, where processes run, servers, keys, mounts,
+//! the proofs of encryption, trials, and the run that puts them in turn.
+//!
+//! It measures and writes down. What a record means is the business of `dyno_verdict`, which is not linked here.
+
+pub mod doctor;
+pub mod environment;
+pub mod file_system;
+pub mod interrupts;
+pub mod key;
+pub mod machine;
+pub mod placement;
+pub mod proof;
+pub mod run;
+pub mod scratch;
+pub mod server;
+pub mod trial;
+pub mod waiting;

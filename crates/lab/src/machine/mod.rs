@@ -1,0 +1,67 @@
+//! The facts of the machine that bear on speed: what a record needs so that someone can tell whether
+//! two runs may be compared.
+//!
+//! Reads `/proc`, `/sys` and a few system calls; never writes, never measures and never fails:
+//! containers and small kernels hide files, and what cannot be read is `None` or an empty list. It
+//! records no host name, user name, serial number or address.
+//!
+//! Units: sizes are bytes; CPUs are the kernel's numbers, from 0.
+
+mod cpu;
+pub(crate) mod mounts;
+mod storage;
+mod system;
+
+use std::path::Path;
+
+use dyno_record::Machine;
+
+pub use cpu::{Topology, allowed as allowed_cpus};
+pub(crate) use storage::chosen;
+pub use storage::storage;
+pub use system::meminfo;
+
+/// Reads the facts now.
+///
+/// The allowed CPUs are those of the calling thread, so call this before
+/// [`crate::placement::apply_to_self`] narrows them.
+pub fn read() -> Machine {
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    Machine {
+        cpu: cpu::read(),
+        memory_bytes: system::meminfo(&memory, "MemTotal"),
+        swap_bytes: system::meminfo(&memory, "SwapTotal"),
+        kernel: system::kernel(),
+        distribution: system::distribution(),
+        libc: system::libc_version(),
+        virtualisation: system::virtualisation(),
+        clock_source: fact("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    }
+}
+
+/// The trimmed text of a small kernel file; `None` when it cannot be read or is empty.
+pub(crate) fn fact(path: impl AsRef<Path>) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_can_be_read_and_written_down() {
+        let machine = read();
+        assert!(!machine.cpu.allowed.is_empty());
+        assert!(machine.cpu.online >= 1);
+        assert!(!machine.kernel.release.is_empty());
+        let json = serde_json::to_string(&machine).unwrap();
+        assert_eq!(serde_json::from_str::<Machine>(&json).unwrap(), machine);
+    }
+
+    #[test]
+    fn a_missing_fact_is_none() {
+        assert_eq!(fact("/proc/no/such/file"), None);
+    }
+}

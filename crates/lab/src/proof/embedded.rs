@@ -1,0 +1,203 @@
+//! The pass itself, and how it goes for engines within the runner's own process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::{Contender, Key};
+use dyno_plan::probe;
+use dyno_protocol::{Secret, Server, Setting, Test, Value};
+
+use super::plant;
+use super::search::{Bytes, look_through};
+use super::watch::Watch;
+use super::{Attempt, Proof, judge};
+use crate::scratch::Scratch;
+use crate::trial::{Conduct, Outcome, Servers, Trial};
+
+/// Looks whether contenders encrypt.
+pub struct Prover<'a> {
+    /// How trials run.
+    pub conduct: &'a Conduct,
+    /// Where files go.
+    pub scratch: &'a Scratch,
+    /// The servers and file systems of the contenders.
+    pub servers: &'a mut Servers,
+}
+
+/// How data are opened.
+pub struct Opening<'a> {
+    pub settings: &'a [Setting],
+    pub key: Option<&'a Secret>,
+    pub server: Option<Server>,
+    pub directory: &'a Path,
+}
+
+impl Prover<'_> {
+    /// Plants the marker and looks for it.
+    ///
+    /// # Errors
+    /// It cannot be planted or looked for at all; or the run is asked to stop.
+    pub fn prove(&mut self, contender: &Contender) -> Result<Proof> {
+        let mut proof = Proof { encrypts: contender.encrypts(), ..Proof::default() };
+        match contender.engine.server {
+            true => self.server(contender, &mut proof)?,
+            false => self.embedded(contender, &mut proof)?,
+        }
+        if contender.file_system.is_some() {
+            self.try_to_mount(contender, &mut proof)?;
+        }
+        judge(&mut proof);
+        Ok(proof)
+    }
+
+    fn embedded(&mut self, contender: &Contender, proof: &mut Proof) -> Result<()> {
+        let place = self.servers.place(contender)?;
+        let directory = self.scratch.trial_in(&place)?;
+        let marker = plant::marker()?;
+        let settings = &contender.settings;
+        let right =
+            Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
+        let watch = Watch::begin(vec![self.files_of(contender, directory.path())?]);
+        let planted = self.plant(contender, &right, &marker);
+        let files = watch.end();
+        let trial = planted?;
+        take_cipher(contender, &trial, proof);
+        examine(contender, &files, &marker, proof)?;
+        let Some(encryption) = contender.engine.encryption().filter(|_| contender.engine_key().is_some())
+        else {
+            return Ok(());
+        };
+        let other = contender.key.as_ref().map(Key::another);
+        let without = encryption.without(settings);
+        let no_key = Opening { settings: &without, key: None, ..right };
+        proof.without_key = Some(self.attempt(contender, &no_key)?);
+        let wrong = Opening { settings, key: other.as_ref().map(Key::secret), ..no_key };
+        proof.wrong_key = Some(self.attempt(contender, &wrong)?);
+        let right = Opening { key: contender.engine_key(), ..wrong };
+        check_opens(&self.attempt(contender, &right)?, proof);
+        Ok(())
+    }
+
+    /// Where the contender's files lie as they are on the device, for data in `folder`.
+    pub(super) fn files_of(&mut self, contender: &Contender, folder: &Path) -> Result<PathBuf> {
+        match contender.file_system {
+            None => Ok(folder.to_owned()),
+            Some(_) => Ok(self.servers.mounted(contender)?.encrypted().to_owned()),
+        }
+    }
+
+    /// Puts the marker into the data.
+    pub(super) fn plant(&self, contender: &Contender, opening: &Opening, marker: &str) -> Result<Trial> {
+        let dialect = &contender.engine.dialect;
+        let trial = self.run(contender, opening, |folder| plant::put(dialect, marker, folder))?;
+        match &trial.outcome {
+            Outcome::Finished => Ok(trial),
+            Outcome::Failed { message, .. } => bail!("the marker could not be planted: {message}"),
+            Outcome::Interrupted => bail!("interrupted"),
+        }
+    }
+
+    /// Reads the marked rows, or is refused.
+    pub(super) fn attempt(&self, contender: &Contender, opening: &Opening) -> Result<Attempt> {
+        let dialect = &contender.engine.dialect;
+        let trial = self.run(contender, opening, |folder| plant::read(dialect, folder))?;
+        match trial.outcome {
+            Outcome::Interrupted => bail!("interrupted"),
+            Outcome::Failed { message, .. } => {
+                let encryption = contender.engine.encryption();
+                let refused = encryption.is_some_and(|encryption| encryption.is_refusal(&message));
+                Ok(Attempt { refused, said: message })
+            }
+            Outcome::Finished => {
+                let row = trial.answers.first().and_then(|answer| answer.kept.first());
+                let whole = row.and_then(|row| row.first()) == Some(&Value::Integer(plant::ROWS));
+                let said = if whole { "gave the marked rows" } else { "gave other rows than were put" };
+                Ok(Attempt { refused: false, said: said.to_owned() })
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        contender: &Contender,
+        opening: &Opening,
+        test: impl FnOnce(&Path) -> Result<Test>,
+    ) -> Result<Trial> {
+        let inputs = self.scratch.trial()?;
+        let mut job = probe(contender, opening.directory);
+        job.settings = opening.settings.to_vec();
+        job.key = opening.key.cloned();
+        job.server = opening.server.clone();
+        job.tests.push(test(inputs.path())?);
+        self.conduct.run(&contender.runner.command(), &job, |_| {})
+    }
+
+    /// The files of an encrypted file system must not be mounted with another key. Without one there is only
+    /// what was searched.
+    fn try_to_mount(&mut self, contender: &Contender, proof: &mut Proof) -> Result<()> {
+        let place = self.scratch.trial()?;
+        let other = contender.key.as_ref().map(Key::another).context("there is no key")?;
+        let said = self.servers.mounted(contender)?.refuses(place.path(), &other)?;
+        proof.wrong_key =
+            Some(Attempt { refused: said.is_some(), said: said.unwrap_or_else(|| "was mounted".to_owned()) });
+        Ok(())
+    }
+}
+
+/// The right key must open what the wrong ones must not, or refusing proves nothing.
+pub fn check_opens(attempt: &Attempt, proof: &mut Proof) {
+    if attempt.said != "gave the marked rows" {
+        proof.troubles.push(format!("opened again with its own key, it said: {}", attempt.said));
+    }
+}
+
+/// Keeps what the engine told of its cipher.
+pub fn take_cipher(contender: &Contender, trial: &Trial, proof: &mut Proof) {
+    let Some(encryption) = contender.engine.encryption().filter(|_| contender.engine_key().is_some()) else {
+        return;
+    };
+    let settings = trial.hello.iter().flat_map(|hello| &hello.settings);
+    proof.cipher = settings.filter(|setting| encryption.concerns(&setting.name)).cloned().collect();
+}
+
+/// Looks through the files for the marker and the key.
+pub fn examine(
+    contender: &Contender,
+    files: &[(PathBuf, File)],
+    marker: &str,
+    proof: &mut Proof,
+) -> Result<()> {
+    let mut needles = vec![marker.as_bytes().to_vec()];
+    if let Some(key) = &contender.key {
+        needles.push(key.secret().reveal().as_bytes().to_vec());
+        needles.extend(from_hexadecimal(key.secret().reveal()));
+    }
+    let mut bytes = Bytes::default();
+    for (path, file) in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = name.trim_end_matches(" (deleted)").to_owned();
+        let is_data = match (contender.file_system, contender.engine.encryption()) {
+            (None, Some(encryption)) => encryption.holds_data(&name),
+            _ => true,
+        };
+        let counted = is_data.then_some(&mut bytes);
+        let (length, found) = look_through(file, &needles, counted)
+            .with_context(|| format!("cannot look through {}", path.display()))?;
+        proof.files += 1;
+        proof.bytes += length;
+        if found[0] && !proof.marker_in.contains(&name) {
+            proof.marker_in.push(name.clone());
+        }
+        if found[1..].contains(&true) {
+            proof.troubles.push(format!("the key stands in {name}"));
+        }
+    }
+    proof.entropy = bytes.entropy();
+    Ok(())
+}
+
+fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

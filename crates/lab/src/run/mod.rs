@@ -1,0 +1,327 @@
+//! A run: trials in interleaved blocks, until there are enough of them.
+//!
+//! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
+//! drift of the machine falls on all alike. Block 0 is warm-up, unless the run does without. The record is saved
+//! after every block, and within one that is long: a crash loses seconds of work.
+
+mod stop;
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::Contender;
+use dyno_plan::Plan;
+use dyno_protocol::Job;
+use dyno_record::{self, Ended, Failure, Run, SampleRecord, TrialRecord};
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom;
+
+use crate::scratch::Scratch;
+use crate::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
+
+pub use stop::Stop;
+
+/// Trials of each contender in which every operation is timed by itself.
+const LATENCY_TRIALS: u32 = 3;
+/// How long a record may be unsaved while trials end.
+const UNSAVED: Duration = Duration::from_secs(10);
+/// Failures in a row after which a contender is tried no more.
+const PATIENCE: u32 = 2;
+
+/// Who watches a run; every method may do nothing.
+pub trait Observer {
+    /// It is looked whether a contender (by position) encrypts, before the first block.
+    fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// A block begins.
+    fn block_begins(&mut self, _block: u32, _run: &Run) {}
+    /// A trial of a contender (by position) begins.
+    fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// A test (by position) begins.
+    fn test_begins(&mut self, _test: usize, _run: &Run) {}
+    /// A trial has ended and is part of the record.
+    fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
+    /// A contender takes no further part.
+    fn dropped(&mut self, _contender: usize, _failure: &Failure, _run: &Run) {}
+    /// Something that people should know.
+    fn warn(&mut self, _message: &str) {}
+}
+
+/// What a run needs beside its record.
+pub struct Runner<'a> {
+    /// What to do.
+    pub plan: &'a Plan,
+    /// Where databases go.
+    pub scratch: &'a Scratch,
+    /// How trials are run.
+    pub conduct: &'a Conduct,
+    /// The servers of those contenders that need one.
+    pub servers: &'a mut Servers,
+    /// Where the record is saved.
+    pub path: &'a Path,
+    /// Whether the samples so far are enough: what that means is no business of who measures. It is told, by
+    /// contender, whether a trial of it failed.
+    pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// When a trial is run, and how.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    block: u32,
+    latency: bool,
+}
+
+/// What one trial came to.
+enum Step {
+    Done,
+    Stopped,
+}
+
+impl Runner<'_> {
+    /// Runs trials until `run.schedule` is fulfilled. The record is complete up to the last finished
+    /// trial even when an error is returned.
+    pub fn execute(&mut self, run: &mut Run) -> Result<()> {
+        let began = Instant::now();
+        let mut stop = Stop::new(run);
+        let mut failures = vec![0u32; run.contenders.len()];
+        let mut saved = began;
+        for block in u32::from(!run.schedule.warm_up).. {
+            let block_began = Instant::now();
+            let mut order: Vec<usize> =
+                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
+            if !order.iter().any(|&index| run.contenders[index].named) {
+                run.ended = Ended::Failed;
+                break;
+            }
+            order.shuffle(&mut block_order(run.schedule.seed, block));
+            self.observer.block_begins(block, run);
+            let mut stopped = false;
+            for contender in order {
+                match self.trial(run, Turn { block, latency: false }, contender, began, &mut failures)? {
+                    Step::Done if saved.elapsed() > UNSAVED => {
+                        run.elapsed_ns = nanoseconds(began.elapsed());
+                        self.save(run);
+                        saved = Instant::now();
+                    }
+                    Step::Done => {}
+                    Step::Stopped => {
+                        stopped = true;
+                        break;
+                    }
+                }
+            }
+            run.elapsed_ns = nanoseconds(began.elapsed());
+            if stopped {
+                run.ended = Ended::Interrupted;
+                break;
+            }
+            stop.block_took(block_began.elapsed());
+            let is_precise = || {
+                let failed: Vec<bool> = failures.iter().map(|&failures| failures > 0).collect();
+                (self.is_precise)(run, &failed)
+            };
+            if let Some(ended) = stop.decide(block, is_precise) {
+                run.ended = ended;
+                self.latencies(run, block, began, &mut failures)?;
+                break;
+            }
+            self.save(run);
+            saved = Instant::now();
+        }
+        dyno_record::save(run, self.path)
+    }
+
+    /// After the measured blocks, the trials in which every operation is timed by itself.
+    fn latencies(&mut self, run: &mut Run, last: u32, began: Instant, failures: &mut [u32]) -> Result<()> {
+        if !run.schedule.latency {
+            return Ok(());
+        }
+        for block in last + 1..=last + LATENCY_TRIALS {
+            self.save(run);
+            let mut order: Vec<usize> =
+                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
+            order.shuffle(&mut block_order(run.schedule.seed, block));
+            for contender in order {
+                let turn = Turn { block, latency: true };
+                if let Step::Stopped = self.trial(run, turn, contender, began, failures)? {
+                    run.ended = Ended::Interrupted;
+                    return Ok(());
+                }
+            }
+            run.elapsed_ns = nanoseconds(began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Runs one trial and adds it to the record.
+    fn trial(
+        &mut self,
+        run: &mut Run,
+        Turn { block, latency }: Turn,
+        index: usize,
+        began: Instant,
+        failures: &mut [u32],
+    ) -> Result<Step> {
+        if self.conduct.interrupts.signal().is_some() {
+            return Ok(Step::Stopped);
+        }
+        self.observer.trial_begins(index, run);
+        let contender = &self.plan.contenders[index];
+        let began_ns = nanoseconds(began.elapsed());
+        let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
+        let result = match directory {
+            Ok(directory) => {
+                let result = self.measure(contender, latency, directory.path(), run);
+                settle(directory.path());
+                result
+            }
+            Err(error) => Err(error),
+        };
+        if result.is_err() && self.conduct.interrupts.signal().is_some() {
+            // What the trial needs was about to start.
+            return Ok(Step::Stopped);
+        }
+        let trial = result.unwrap_or_else(|error| Trial {
+            outcome: Outcome::Failed { test: None, message: format!("{error:#}") },
+            ..Trial::default()
+        });
+        if trial.outcome == Outcome::Interrupted {
+            return Ok(Step::Stopped);
+        }
+        // Settings that did not take once will not take the next time.
+        let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
+            !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
+        });
+        let trial = confirm(trial, contender, index, run);
+        let failure = match trial.outcome {
+            Outcome::Failed { test, message } => Some(Failure { test, message }),
+            _ => None,
+        };
+        let samples = trial.samples.into_iter().zip(trial.answers);
+        let samples: Vec<SampleRecord> = samples
+            .map(|(sample, answer)| {
+                let extrapolated_to = self.plan.whole(index, &sample);
+                SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to }
+            })
+            .collect();
+        let record = TrialRecord { block, contender: index, latency, began_ns, samples, failure };
+        run.trials.push(record.clone());
+        self.observer.trial_ends(&record, run);
+        failures[index] = match record.failure {
+            None => 0,
+            Some(_) if asks_in_vain => PATIENCE,
+            Some(_) => failures[index] + 1,
+        };
+        if let Some(failure) = record.failure.filter(|_| failures[index] == PATIENCE) {
+            self.observer.dropped(index, &failure, run);
+        }
+        Ok(Step::Done)
+    }
+
+    /// Reaches the contender's server, if it has one, and goes through the tests.
+    fn measure(
+        &mut self,
+        contender: &Contender,
+        latency: bool,
+        directory: &Path,
+        run: &Run,
+    ) -> Result<Trial> {
+        if let Some(missing) = contender.missing() {
+            bail!(missing);
+        }
+        let mut job = Job { latency, ..self.plan.job(contender, directory) };
+        job.server = self.servers.reach(contender)?;
+        let observer = &mut *self.observer;
+        let command = contender.runner.command();
+        let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        if let Outcome::Failed { message, .. } = &mut trial.outcome
+            && let Some(death) = self.servers.death(contender)
+        {
+            *message = format!("{message}; {death}");
+        }
+        if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
+            self.tidy(contender, &job);
+        }
+        Ok(trial)
+    }
+
+    /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the
+    /// trial's database anew and removes it. An interrupt does not keep it from that.
+    fn tidy(&mut self, contender: &Contender, job: &Job) {
+        let conduct = Conduct { interrupts: Interrupts::default(), ..self.conduct.clone() };
+        let job = Job { tests: Vec::new(), ..job.clone() };
+        let result = conduct.run(&contender.runner.command(), &job, |_| {});
+        let scratch = job.server.map(|server| server.scratch).unwrap_or_default();
+        if !matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished) {
+            self.observer.warn(&format!(
+                "the database {scratch} may be left on {}; it can be dropped by hand",
+                contender.label
+            ));
+        }
+    }
+
+    /// Saves the record between trials. A failure is told and the run goes on: what was saved before is
+    /// still there, and space may be back by the next block.
+    fn save(&mut self, run: &Run) {
+        if let Err(error) = dyno_record::save(run, self.path) {
+            self.observer.warn(&format!("{error:#}; the file keeps the trials saved before"));
+        }
+    }
+}
+
+/// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
+/// the trial a failure: its samples are of something else.
+fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run) -> Trial {
+    let Some(hello) = &trial.hello else { return trial };
+    let differences = contender.engine.differences(&contender.settings, &hello.settings);
+    if !differences.is_empty() {
+        let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        trial.outcome = Outcome::Failed { test: None, message: told.join("; ") };
+        trial.samples.clear();
+        trial.answers.clear();
+    }
+    let record = &mut run.contenders[index];
+    record.safety = contender.engine.safety(&hello.settings);
+    match &record.hello {
+        None => record.hello = Some(hello.clone()),
+        Some(first) if first != hello => {
+            let message = "the engine's versions or settings changed within the run".to_owned();
+            trial.outcome = Outcome::Failed { test: None, message };
+            trial.samples.clear();
+            trial.answers.clear();
+        }
+        Some(_) => {}
+    }
+    trial
+}
+
+/// Lets the file system come to rest, so that what one contender left to be written is not written
+/// during the next one's trial. The database is removed first: nobody needs it on the device.
+fn settle(directory: &Path) {
+    let parent = directory.parent().map(Path::to_owned);
+    let _ = std::fs::remove_dir_all(directory);
+    if let Some(folder) = parent.and_then(|parent| File::open(parent).ok()) {
+        let _ = nix::unistd::syncfs(&folder);
+    }
+}
+
+fn block_order(seed: u64, block: u32) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::from(block));
+    rng
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A seed for a run that names none: the time, which nobody chose.
+pub fn fresh_seed() -> Result<u64> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // Small enough to be exact in every JSON reader.
+    Ok(now.context("the system's clock is before 1970")?.as_nanos() as u64 % (1 << 53))
+}

@@ -1,0 +1,337 @@
+//! Installations of server engines: where their programs are and how to run them.
+//!
+//! Looks at files and asks programs for their version; starts no server and installs nothing.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::ServerEngine;
+use dyno_protocol::Build;
+use dyno_runner::needs;
+
+use super::install::installed;
+
+/// The programs of one server engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// The engine.
+    pub engine: ServerEngine,
+    /// The version, as `15.14` or `10.11.19-MariaDB`.
+    pub version: String,
+    /// The server program.
+    pub server: PathBuf,
+    /// The program that makes an empty data folder; the server itself for MySQL.
+    pub(super) initializer: PathBuf,
+    /// The folder above that of the server program, which MySQL calls its base.
+    pub(super) base: PathBuf,
+    /// Where the programs find their libraries, if they are not the system's.
+    own: Libraries,
+}
+
+/// The libraries of a folder that was unpacked from a distribution.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Libraries {
+    folders: Vec<PathBuf>,
+    /// The dynamic loader, where the folder has a C library of its own: one version's loader cannot
+    /// load another's library.
+    loader: Option<PathBuf>,
+}
+
+impl Installation {
+    /// Finds the programs of an engine.
+    ///
+    /// [`Build::System`] is what is on `PATH` and then in the usual places of Debian, Red Hat and of
+    /// installations from source, the newest first. [`Build::Path`] is the server program itself or an
+    /// installation folder: one with `bin/`, one into which packages of a distribution were unpacked, or
+    /// the bare version of one that dyno or its scripts installed, as `18`.
+    ///
+    /// # Errors
+    /// There is none, with the commands that get one; or what is there is another engine's or does not
+    /// run, with why.
+    pub fn find(engine: &str, build: &Build) -> Result<Installation> {
+        let engine = ServerEngine::from_name(engine)
+            .with_context(|| format!("dyno does not know how to start a server of {engine}"))?;
+        let mut refused = Vec::new();
+        let named = match build {
+            Build::Path(path) => path.to_str().and_then(|version| installed(engine.name(), version)),
+            _ => None,
+        };
+        let named = named.map(Build::Path);
+        let build = named.as_ref().unwrap_or(build);
+        let found = match build {
+            Build::Bundled => bail!("no server of {} comes with dyno; use @system or @PATH", engine.name()),
+            Build::System => {
+                let path = env::var_os("PATH").unwrap_or_default();
+                let folders = env::split_paths(&path).chain(
+                    ["/", "/usr/local", "/usr/local/pgsql", "/usr/local/mysql"].iter().flat_map(folders),
+                );
+                search(engine, folders, &Libraries::default(), &mut refused)
+            }
+            Build::Path(path) if path.is_dir() => {
+                let path = &std::path::absolute(path)?;
+                let mut own = Libraries::within(path);
+                if engine != ServerEngine::MySql {
+                    // Their programs start one another, and so would leave the loader behind.
+                    own.loader = None;
+                }
+                search(engine, folders(path), &own, &mut refused)
+            }
+            Build::Path(path) => {
+                let folder = path.parent().map(Path::to_owned);
+                search(engine, folder, &Libraries::default(), &mut refused)
+            }
+        };
+        found.with_context(|| explain(engine, build, &refused))
+    }
+
+    /// A command of this installation, with an environment in which nothing of the user's has a say.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        self.own.command(program)
+    }
+}
+
+impl Libraries {
+    fn within(root: &Path) -> Libraries {
+        if root == Path::new("/") || !root.join("usr").is_dir() {
+            return Libraries::default();
+        }
+        let mut folders = Vec::new();
+        for place in ["usr/lib", "lib"] {
+            folders.extend(matching(&root.join(place), |name| name.contains("-linux-gnu")));
+        }
+        folders
+            .extend(["usr/lib64", "lib64"].map(|place| root.join(place)).into_iter().filter(|f| f.is_dir()));
+        let loaders = folders.iter().flat_map(|folder| matching(folder, |name| name.starts_with("ld-linux")));
+        Libraries { loader: loaders.into_iter().next(), folders }
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let libraries = env::join_paths(&self.folders).unwrap_or_default();
+        let mut command = match &self.loader {
+            Some(loader) => {
+                let mut command = Command::new(loader);
+                command.arg("--library-path").arg(&libraries).arg(program);
+                command
+            }
+            None => Command::new(program),
+        };
+        // A fixed zone spares PostgreSQL's initdb a search through all zones for the machine's.
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").env("TZ", "UTC");
+        if self.loader.is_none() && !self.folders.is_empty() {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        command.stdin(Stdio::null());
+        command
+    }
+}
+
+/// The folders within `root` that may hold the programs, the newest version first.
+fn folders(root: impl AsRef<Path>) -> Vec<PathBuf> {
+    let root = root.as_ref();
+    let mut versions: Vec<PathBuf> = ["usr/lib/postgresql", "lib/postgresql"]
+        .iter()
+        .flat_map(|place| matching(&root.join(place), |name| name.parse::<u32>().is_ok()))
+        .chain(matching(&root.join("usr"), |name| name.starts_with("pgsql-")))
+        .collect();
+    let number = |path: &PathBuf| -> u32 {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.trim_start_matches("pgsql-").parse().unwrap_or(0)
+    };
+    versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
+    let plain = ["bin", "sbin", "libexec", "usr/sbin", "usr/bin", "usr/libexec", ""];
+    plain.iter().map(|place| root.join(place)).chain(versions.iter().map(|path| path.join("bin"))).collect()
+}
+
+/// The entries of a folder whose names are wanted, sorted.
+fn matching(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(&wanted));
+    let mut paths: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// What an engine's server program is called, the usual name first.
+fn programs(engine: ServerEngine) -> &'static [&'static str] {
+    match engine {
+        ServerEngine::Postgres => &["postgres"],
+        ServerEngine::MariaDb => &["mariadbd", "mysqld"],
+        ServerEngine::MySql => &["mysqld"],
+    }
+}
+
+/// The first complete installation in the folders; what is wrong with others goes to `refused`.
+fn search(
+    engine: ServerEngine,
+    folders: impl IntoIterator<Item = PathBuf>,
+    own: &Libraries,
+    refused: &mut Vec<String>,
+) -> Option<Installation> {
+    for folder in folders {
+        for server in programs(engine).iter().map(|name| folder.join(name)).filter(|path| is_program(path)) {
+            match examine(engine, &server, own) {
+                Ok(installation) => return Some(installation),
+                Err(error) => {
+                    // The same program is often in several of these folders, by links.
+                    let path = fs::canonicalize(&server).unwrap_or(server);
+                    let reason = format!("{} {error:#}", path.display());
+                    if !refused.contains(&reason) {
+                        refused.push(reason);
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// What a server program says of itself, and the programs that belong to it.
+fn examine(engine: ServerEngine, server: &Path, own: &Libraries) -> Result<Installation> {
+    let output = own.command(server).arg("--version").output().context("cannot be run")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("does not run: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let (made_by, version) = identify(&said).with_context(|| format!("is unknown: {}", said.trim()))?;
+    if made_by != engine {
+        bail!("is {} {version}, not {}", made_by.title(), engine.title());
+    }
+    // What belongs to it is where it really is, not where a link to it is.
+    let linked = server.parent().context("is in no folder")?;
+    let server = fs::canonicalize(server).context("cannot be found")?;
+    let folder = server.parent().context("is in no folder")?;
+    let base = folder.parent().unwrap_or(folder);
+    let places = [folder.to_owned(), base.join("bin"), base.join("scripts"), linked.to_owned()];
+    let initializer = match engine {
+        ServerEngine::Postgres => beside(&places, &["initdb"])?,
+        ServerEngine::MariaDb => beside(&places, &["mariadb-install-db", "mysql_install_db"])?,
+        ServerEngine::MySql => server.clone(),
+    };
+    let base = base.to_owned();
+    Ok(Installation { engine, version, server, initializer, base, own: own.clone() })
+}
+
+fn beside(places: &[PathBuf], names: &[&str]) -> Result<PathBuf> {
+    let mut paths = places.iter().flat_map(|place| names.iter().map(|name| place.join(name)));
+    paths.find(|path| is_program(path)).with_context(|| format!("has no {} beside it", names[0]))
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// Which engine a server is, by what it says when asked for its version. MariaDB's is called `mysqld`
+/// in many places.
+fn identify(said: &str) -> Option<(ServerEngine, String)> {
+    if let Some((_, version)) = said.split_once("(PostgreSQL)") {
+        return Some((ServerEngine::Postgres, version.split_whitespace().next()?.to_owned()));
+    }
+    let (_, version) = said.split_once(" Ver ")?;
+    let version = version.split_whitespace().next()?;
+    match version.find("-MariaDB") {
+        // What follows is the package's own version.
+        Some(at) => Some((ServerEngine::MariaDb, version[..at + "-MariaDB".len()].to_owned())),
+        None => Some((ServerEngine::MySql, version.to_owned())),
+    }
+}
+
+/// Why no installation was found and what to do.
+fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
+    let title = engine.title();
+    let looked = match build {
+        Build::Path(path) if !path.exists() => {
+            let name = path.display();
+            format!("there is no {name}, and no {title} is installed by that name for dyno")
+        }
+        Build::Path(path) => format!("there is no {title} server in {}", path.display()),
+        _ => format!("there is no {title} server on PATH or in the usual places"),
+    };
+    let refused = match refused {
+        [] => String::new(),
+        some => format!(" ({})", some.join("; ")),
+    };
+    let source = needs::of(programs(engine)[0]).map(|need| need.source()).unwrap_or_default();
+    let advice = match engine {
+        ServerEngine::Postgres => {
+            format!(
+                "install one ({source}), or get a newer one without root by `dyno engines install postgres@18`"
+            )
+        }
+        ServerEngine::MariaDb => format!("install one ({source})"),
+        ServerEngine::MySql => {
+            format!("unpack one with `scripts/install-mysql.sh`, or install one ({source})")
+        }
+    };
+    let name = engine.name();
+    format!(
+        "{looked}{refused}; {advice}; name an installation folder as {name}@PATH, or measure a running \
+         server by its URL"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_told_apart_by_their_versions() {
+        for (said, engine, version) in [
+            ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n", ServerEngine::Postgres, "15.14"),
+            ("postgres (PostgreSQL) 18beta1\n", ServerEngine::Postgres, "18beta1"),
+            (
+                "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n",
+                ServerEngine::MariaDb,
+                "10.11.19-MariaDB",
+            ),
+            (
+                "/usr/sbin/mysqld  Ver 9.7.0 for Linux on x86_64 (MySQL Community Server - GPL)\n",
+                ServerEngine::MySql,
+                "9.7.0",
+            ),
+        ] {
+            assert_eq!(identify(said), Some((engine, version.to_owned())));
+        }
+        assert_eq!(identify("hello"), None);
+    }
+
+    #[test]
+    fn a_missing_server_comes_with_the_command_that_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = Build::Path(folder.path().to_owned());
+        let told = |engine| Installation::find(engine, &build).unwrap_err().to_string();
+        assert!(told("postgres").contains("apt-get install --no-install-recommends postgresql"));
+        assert!(told("mariadb").contains("apt-get install --no-install-recommends mariadb-server"));
+        assert!(told("mysql").contains("scripts/install-mysql.sh"));
+        assert!(
+            told("mysql").contains("Ubuntu: sudo apt-get install --no-install-recommends mysql-server-core")
+        );
+        assert!(told("oracle").contains("does not know"));
+    }
+
+    #[test]
+    fn another_engines_server_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("bin/mysqld");
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        fs::write(&program, "#!/bin/sh\necho 'mysqld  Ver 11.4.2-MariaDB for Linux'\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let error = Installation::find("mysql", &Build::Path(folder.path().to_owned())).unwrap_err();
+        assert!(error.to_string().contains("is MariaDB 11.4.2-MariaDB, not MySQL"), "{error}");
+    }
+
+    #[test]
+    fn versions_of_postgresql_are_tried_newest_first() {
+        let root = tempfile::tempdir().unwrap();
+        for version in ["9", "15", "17"] {
+            fs::create_dir_all(root.path().join("usr/lib/postgresql").join(version)).unwrap();
+        }
+        let found = folders(root.path());
+        let last: Vec<_> = found.iter().rev().take(3).rev().collect();
+        let expected = ["17", "15", "9"].map(|v| root.path().join(format!("usr/lib/postgresql/{v}/bin")));
+        assert_eq!(last, expected.iter().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,34 @@
+//! Database servers: found on this machine, started for one run, addressed and stopped.
+//!
+//! An engine that is a server is measured on a *private* server, which dyno starts from an
+//! [`Installation`] and which dies with it, or on one that runs already and that a [`dyno_engine::ServerUrl`] names.
+//! Either way a runner gets a [`dyno_protocol::Server`].
+//!
+//! Nothing here speaks to a database: making the trial's own database is the runner's work, and no
+//! client library is linked. A private server reads no configuration of the machine's and listens on no
+//! network; a server that runs already is never started, stopped or looked at.
+
+mod account;
+mod copy;
+mod differences;
+mod folders;
+mod guard;
+mod install;
+mod installation;
+mod key_file;
+mod mysql;
+mod names;
+mod pool;
+mod postgres;
+mod private;
+mod process;
+mod segments;
+mod template;
+
+pub use install::{engines_folder, install, installed};
+pub use installation::Installation;
+pub use names::scratch_name;
+pub use pool::ServerPool;
+pub use private::PrivateServer;
+pub use process::descendants;
+pub use segments::sweep as sweep_segments;

@@ -1,0 +1,167 @@
+//! The private servers of a run, each started when a trial first needs it and kept for the next.
+//!
+//! Trials run one after another, so never are two servers busy at once; but idle ones keep their memory.
+//! So no more are kept than fit into half of what was free when the run began; the one that was not used
+//! for longest goes first.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use dyno_protocol::{Secret, Setting};
+use dyno_record::Placement;
+
+use super::installation::Installation;
+use super::private::PrivateServer;
+use crate::interrupts::Interrupts;
+use crate::machine::meminfo;
+
+/// What a server takes beside the memory that its settings give it, in bytes.
+const BESIDE: u64 = 384 << 20;
+/// What PostgreSQL, MariaDB and MySQL all give their main cache when nothing is set, in bytes.
+const DEFAULT_CACHE: u64 = 128 << 20;
+/// The settings that name that cache. A bare number of the first counts pages of 8 KiB.
+const CACHES: [(&str, u64); 2] = [("shared_buffers", 8192), ("innodb_buffer_pool_size", 1)];
+
+/// Servers by installation and settings.
+#[derive(Debug)]
+pub struct ServerPool {
+    place: PathBuf,
+    placement: Placement,
+    interrupts: Interrupts,
+    /// The least recently used first.
+    servers: Vec<Kept>,
+    /// The memory that all together may take, in bytes.
+    budget: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    installation: Installation,
+    settings: Vec<Setting>,
+    memory: u64,
+    server: PrivateServer,
+}
+
+impl ServerPool {
+    /// A pool without servers. `place` is the run's temporary folder, on the file system to be measured.
+    pub fn new(place: PathBuf, placement: Placement) -> ServerPool {
+        let interrupts = Interrupts::default();
+        ServerPool { place, placement, interrupts, servers: Vec::new(), budget: available_memory() / 2 }
+    }
+
+    /// The same, in which an interrupt ends the start of a server.
+    pub fn obeying(self, interrupts: &Interrupts) -> ServerPool {
+        ServerPool { interrupts: interrupts.clone(), ..self }
+    }
+
+    /// The server of an installation with settings, which is started if there is none or the last one
+    /// has died. Others may be stopped to make room.
+    ///
+    /// Must be called by a thread that outlives the pool, as [`PrivateServer::start`] says.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn server(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+    ) -> Result<&mut PrivateServer> {
+        self.server_with_key(installation, settings, None)
+    }
+
+    /// The same for an engine that encrypts its data by the run's key.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn server_with_key(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+    ) -> Result<&mut PrivateServer> {
+        let wanted = |kept: &Kept| kept.installation == *installation && kept.settings == settings;
+        let found = self.servers.iter().position(wanted).map(|index| self.servers.remove(index));
+        let alive = found.and_then(|mut kept| kept.server.is_alive().then_some(kept));
+        let kept = match alive {
+            Some(kept) => kept,
+            None => {
+                let memory = memory(settings);
+                self.make_room(memory);
+                let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
+                let server =
+                    PrivateServer::start_with_key(installation, settings, key, place, placement, interrupts)?;
+                Kept { installation: installation.clone(), settings: settings.to_vec(), memory, server }
+            }
+        };
+        self.servers.push(kept);
+        let last = self.servers.len() - 1;
+        Ok(&mut self.servers[last].server)
+    }
+
+    /// How the server of an installation with settings ended, with the end of its log, if there was one
+    /// and it has ended.
+    pub fn death(&mut self, installation: &Installation, settings: &[Setting]) -> Option<String> {
+        let wanted = |kept: &&mut Kept| kept.installation == *installation && kept.settings == settings;
+        self.servers.iter_mut().find(wanted)?.server.death()
+    }
+
+    /// Stops servers until another fits.
+    fn make_room(&mut self, memory: u64) {
+        while !self.servers.is_empty() && self.taken() + memory > self.budget {
+            self.servers.remove(0);
+        }
+    }
+
+    fn taken(&self) -> u64 {
+        self.servers.iter().map(|kept| kept.memory).sum()
+    }
+}
+
+/// What a server with these settings takes at most, in bytes, roughly.
+fn memory(settings: &[Setting]) -> u64 {
+    let cache = settings.iter().rev().find_map(|setting| {
+        let (_, unit) = CACHES.iter().find(|(name, _)| *name == setting.name)?;
+        bytes(&setting.value, *unit)
+    });
+    cache.unwrap_or(DEFAULT_CACHE).saturating_add(BESIDE)
+}
+
+/// A size as PostgreSQL (`128MB`) and MySQL (`1G`) write it, in bytes.
+fn bytes(text: &str, unit: u64) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let factor = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" => unit,
+        "b" => 1,
+        "k" | "kb" => 1 << 10,
+        "m" | "mb" => 1 << 20,
+        "g" | "gb" => 1 << 30,
+        "t" | "tb" => 1 << 40,
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+/// The memory that can be had without swapping, in bytes; 0 where the system does not tell.
+fn available_memory() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    meminfo(&text, "MemAvailable").unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_worked_out_from_the_settings() {
+        let with =
+            |name: &str, value: &str| memory(&[Setting { name: name.into(), value: value.into() }]) - BESIDE;
+        assert_eq!(with("shared_buffers", "256MB"), 256 << 20);
+        assert_eq!(with("shared_buffers", "16384"), 128 << 20);
+        assert_eq!(with("innodb_buffer_pool_size", "2G"), 2 << 30);
+        assert_eq!(with("innodb_buffer_pool_size", "1048576"), 1 << 20);
+        assert_eq!(with("work_mem", "1GB"), DEFAULT_CACHE);
+        assert_eq!(with("shared_buffers", "much"), DEFAULT_CACHE);
+    }
+}

@@ -1,0 +1,291 @@
+//! A private server: started by dyno for one run, on the file system to be measured, and gone after it.
+//!
+//! It has an empty data folder, the settings asked for and none from the machine's files, one socket in a
+//! folder that nobody else may enter, and no network. Whether dyno ends it, fails, or is killed: it does
+//! not outlive dyno, and neither does its socket.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::ServerEngine;
+use dyno_protocol::{Secret, Server, Setting};
+use dyno_record::Placement;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+
+use super::account::Account;
+use super::folders::Folders;
+use super::guard::Guard;
+use super::installation::Installation;
+use super::key_file::KeyFile;
+use super::process::{descendants, describe, tail};
+use super::segments::Segments;
+use super::{differences, mysql, postgres, template};
+use crate::interrupts::Interrupts;
+use crate::placement;
+
+/// How long a server may take until it accepts connections: one with large files or much memory has
+/// them to make first.
+const START_PATIENCE: Duration = Duration::from_secs(120);
+/// How long a server may take to end before it is ended by force.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the end of a server may take to show after its clients have lost it.
+const DEATH_PATIENCE: Duration = Duration::from_millis(500);
+
+/// A running server. Dropped, it is stopped and its folders are removed.
+#[derive(Debug)]
+pub struct PrivateServer {
+    engine: ServerEngine,
+    version: String,
+    child: Child,
+    /// How it ended, once it has.
+    ended: Option<ExitStatus>,
+    /// Shared memory that a kill would leave; none before it is ready.
+    segments: Option<Segments>,
+    /// By which its start is ended.
+    interrupts: Interrupts,
+    folders: Folders,
+    // Last: while folders are there, so is the guard.
+    guard: Guard,
+}
+
+impl PrivateServer {
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// `place` is a folder of dyno's own on the file system to be measured. Where dyno is root, the folder
+    /// is opened to be entered by every account, since the server runs under another.
+    ///
+    /// Must be called by a thread that outlives the server: the kernel ends the server with the thread
+    /// that started it.
+    ///
+    /// # Errors
+    /// The data folder cannot be made, or the server ends or is not ready in time; with the end of what
+    /// it wrote to its log.
+    pub fn start(
+        installation: &Installation,
+        settings: &[Setting],
+        place: &Path,
+        placement: &Placement,
+    ) -> Result<PrivateServer> {
+        let interrupts = Interrupts::default();
+        PrivateServer::start_with_key(installation, settings, None, place, placement, &interrupts)
+    }
+
+    /// The same with the key by which an engine encrypts its data, unless somebody asks the run to stop meanwhile.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`].
+    pub fn start_with_key(
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+        place: &Path,
+        placement: &Placement,
+        interrupts: &Interrupts,
+    ) -> Result<PrivateServer> {
+        let name = format!("{} {}", installation.engine.title(), installation.version);
+        start(installation, settings, key, place, placement, interrupts)
+            .with_context(|| format!("cannot start a private server of {name}"))
+    }
+
+    /// Stops the server and starts it again on the same data, with settings and a key that may be others.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`]; the server is then stopped, and may be started once more.
+    pub fn restart(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+        key: Option<&Secret>,
+        placement: &Placement,
+    ) -> Result<()> {
+        self.stop();
+        self.segments = None;
+        let account = Account::for_server(self.engine)?;
+        self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
+        self.ended = None;
+        self.guard =
+            Guard::watch(self.child.id(), differences::death_signal(self.engine), &self.folders.all())?;
+        self.wait_until_ready()
+    }
+
+    /// The folder that holds everything of the server.
+    pub fn folder(&self) -> &Path {
+        self.folders.whole()
+    }
+
+    /// How to reach the server, and there the database of the name `scratch`.
+    pub fn connection(&self, scratch: &str) -> Server {
+        let sockets = self.folders.sockets.display().to_string();
+        let (host, port, user, database) = match self.engine {
+            ServerEngine::Postgres => {
+                (sockets, Some(postgres::PORT), postgres::USER, Some(postgres::DATABASE.to_owned()))
+            }
+            ServerEngine::MariaDb | ServerEngine::MySql => {
+                (format!("{sockets}/{}", mysql::SOCKET), None, mysql::USER, None)
+            }
+        };
+        Server {
+            host,
+            port,
+            user: user.to_owned(),
+            password: None,
+            database,
+            scratch: scratch.to_owned(),
+            options: Default::default(),
+            process: Some(self.process()),
+        }
+    }
+
+    /// The version that its program tells.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The main process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the server ended, with the end of its log, if it has: for the message when a trial on it
+    /// failed. Clients notice an end first, so this waits up to 0.5 s for one.
+    pub fn death(&mut self) -> Option<String> {
+        let deadline = Instant::now() + DEATH_PATIENCE;
+        while self.is_alive() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let status = self.ended()?;
+        Some(format!("the server {}; {}", describe(status), self.log_end()))
+    }
+
+    /// Whether the server is still there.
+    pub fn is_alive(&mut self) -> bool {
+        self.ended().is_none()
+    }
+
+    /// Stops the server: in order, or by force if that takes longer than 10 s. Dropping it does the same.
+    pub fn stop(&mut self) {
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        if self.is_alive() {
+            let _ = kill(pid, differences::stop_signal(self.engine));
+        }
+        let deadline = Instant::now() + STOP_PATIENCE;
+        while self.is_alive() {
+            if Instant::now() > deadline {
+                self.kill();
+                return;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Ends the server and its children, which may each be in a session of its own.
+    fn kill(&mut self) {
+        let children = descendants(self.child.id());
+        let _ = self.child.kill();
+        for child in &children {
+            let _ = kill(Pid::from_raw(*child), Signal::SIGKILL);
+        }
+        self.ended = self.child.wait().ok();
+        // They may have become dyno's, which then has to take note of their end.
+        for child in children {
+            let _ = waitpid(Pid::from_raw(child), Some(WaitPidFlag::WNOHANG));
+        }
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended
+    }
+
+    fn wait_until_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + START_PATIENCE;
+        loop {
+            if let Some(status) = self.ended() {
+                bail!("it {}; {}", describe(status), self.log_end());
+            }
+            if differences::is_ready(self.engine, &self.folders) {
+                if self.engine == ServerEngine::Postgres {
+                    self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
+                }
+                return Ok(());
+            }
+            self.interrupts.check()?;
+            if Instant::now() > deadline {
+                bail!("it was not ready within {} s; {}", START_PATIENCE.as_secs(), self.log_end());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn log_end(&self) -> String {
+        match tail(&fs::read(&self.folders.log).unwrap_or_default()) {
+            log if log.is_empty() => "it wrote no log".to_owned(),
+            log => format!("its log ends:\n{log}"),
+        }
+    }
+}
+
+impl Drop for PrivateServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn start(
+    installation: &Installation,
+    settings: &[Setting],
+    key: Option<&Secret>,
+    place: &Path,
+    placement: &Placement,
+    interrupts: &Interrupts,
+) -> Result<PrivateServer> {
+    interrupts.check()?;
+    let engine = installation.engine;
+    let account = Account::for_server(engine)?;
+    account.check_way(&installation.server)?;
+    let folders = Folders::create(&std::path::absolute(place)?, &account, differences::socket(engine))?;
+    template::fill(installation, settings, &account, &folders, interrupts)?;
+    let mut child = launch(installation, settings, key, &account, &folders, placement)?;
+    let guard =
+        Guard::watch(child.id(), differences::death_signal(engine), &folders.all()).inspect_err(|_| {
+            let _ = child.kill();
+            let _ = child.wait();
+        })?;
+    let version = installation.version.clone();
+    let interrupts = interrupts.clone();
+    let segments = None;
+    let mut server =
+        PrivateServer { engine, version, child, ended: None, segments, interrupts, folders, guard };
+    server.wait_until_ready()?;
+    Ok(server)
+}
+
+/// Starts the program on a data folder that is there.
+fn launch(
+    installation: &Installation,
+    settings: &[Setting],
+    key: Option<&Secret>,
+    account: &Account,
+    folders: &Folders,
+    placement: &Placement,
+) -> Result<Child> {
+    let engine = installation.engine;
+    let output = File::create(&folders.log).context("cannot make the server's log")?;
+    let mut command = differences::start_command(engine, installation, settings, folders);
+    let key_file = key.filter(|_| differences::takes_key(engine)).map(KeyFile::new).transpose()?;
+    if let Some(file) = &key_file {
+        file.give(&mut command);
+    }
+    command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
+    placement::prepare(placement, &mut command).context("cannot place the server")?;
+    account.prepare(&mut command, differences::death_signal(engine));
+    command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
+}

@@ -1,0 +1,45 @@
+//! Asking a contender's runner who it is, untimed: whether it can be had here, and what is missing if not.
+
+use anyhow::Result;
+use dyno_engine::Contender;
+use dyno_protocol::{Build, Hello, Job};
+
+use super::{Conduct, Outcome, Servers};
+
+/// What came of asking.
+#[derive(Debug)]
+pub enum Reply {
+    /// It is at hand.
+    Here(Box<Hello>),
+    /// What is missing, and how it is had.
+    Missing(String),
+    /// Somebody asked the run to stop meanwhile.
+    Interrupted,
+}
+
+impl Conduct {
+    /// Asks a contender, by a job without tests.
+    pub fn ask(&self, contender: &Contender, mut job: Job, servers: &mut Servers) -> Reply {
+        if let Some(missing) = contender.missing() {
+            return Reply::Missing(missing);
+        }
+        let mut trial = || -> Result<_> {
+            job.server = servers.reach(contender)?;
+            self.run(&contender.runner.command(), &job, |_| {})
+        };
+        let why = match trial().map(|trial| (trial.outcome, trial.hello)) {
+            Ok((Outcome::Interrupted, _)) => return Reply::Interrupted,
+            Ok((Outcome::Finished, Some(hello))) => return Reply::Here(Box::new(hello)),
+            Ok((Outcome::Failed { message, .. }, _)) => message,
+            Ok((Outcome::Finished, None)) => "the runner did not say who it is".to_owned(),
+            Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted,
+            Err(error) => format!("{error:#}"),
+        };
+        let runner = &contender.runner;
+        // What a program lacks of the system, it says itself.
+        Reply::Missing(match contender.build == Build::Bundled {
+            true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build),
+            false => why,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! A runner process: started with its job, read line by line, and gone when dropped.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dyno_record::Placement;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::family::Family;
+use super::memory_cap::MemoryCap;
+use crate::interrupts::Interrupts;
+use crate::waiting::wait_at_most;
+use crate::{environment, placement};
+
+/// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
+const LONGEST_LINE: u64 = 16 << 20;
+/// How many lines are read before the first of them is taken. A runner that writes faster must wait.
+const LINES_AHEAD: usize = 4;
+/// The most that a runner may write in one trial, in bytes; one that writes more does not come to an end.
+const LONGEST_OUTPUT: u64 = 1 << 30;
+/// How much of standard error is kept for messages: its end.
+const KEPT_ERRORS: usize = 4096;
+/// How long a runner may take to end after its last event.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a waiter hears.
+#[derive(Debug)]
+pub enum Message {
+    /// A line of the runner's standard output.
+    Line(Vec<u8>),
+    /// The end of its standard output.
+    End,
+    /// A line that cannot be read.
+    Unreadable(String),
+    /// Somebody asked the run to stop.
+    Interrupted,
+}
+
+/// A running runner.
+pub struct Process {
+    child: Child,
+    /// What it starts.
+    family: Family,
+    /// It has ended, and so has its family.
+    gone: bool,
+    messages: Receiver<Message>,
+    errors: Receiver<String>,
+    interrupts: Interrupts,
+    /// Removed after the runner has ended.
+    cap: Option<MemoryCap>,
+}
+
+impl Process {
+    /// Starts a runner, where and how the placement says, and gives it its job as text.
+    ///
+    /// Must be called by a thread that outlives the runner: the kernel kills a child when the thread
+    /// that started it ends.
+    pub fn start(
+        command: &[String],
+        job: &[u8],
+        placement: &Placement,
+        cap: Option<MemoryCap>,
+        interrupts: &Interrupts,
+    ) -> Result<Process> {
+        let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        environment::clean(&mut command);
+        let family = Family::begin(&mut command)?;
+        placement::prepare(placement, &mut command).context("cannot place the runner")?;
+        if let Some(cap) = &cap {
+            cap.prepare(&mut command)?;
+        }
+        let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
+        let (sender, messages) = sync_channel(LINES_AHEAD);
+        let waiter = sender.clone();
+        // Where there is no room, somebody is about to look for the next message and sees the signal.
+        interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
+        let output = child.stdout.take().context("the runner has no standard output")?;
+        thread::spawn(move || read_lines(output, &sender));
+        let (sender, errors) = channel();
+        let stderr = child.stderr.take().context("the runner has no standard error")?;
+        thread::spawn(move || sender.send(read_errors(stderr)));
+        let mut input = child.stdin.take().context("the runner has no standard input")?;
+        let job = job.to_vec();
+        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
+        // before it reads is found out by its events and exit status.
+        thread::spawn(move || input.write_all(&job));
+        let interrupts = interrupts.clone();
+        Ok(Process { child, family, gone: false, messages, errors, interrupts, cap })
+    }
+
+    /// The next message; none when `deadline` passes first.
+    pub fn next(&self, deadline: Instant) -> Option<Message> {
+        if self.interrupts.signal().is_some() {
+            return Some(Message::Interrupted);
+        }
+        match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => None,
+            // The reader sends the end before it goes.
+            Err(RecvTimeoutError::Disconnected) => Some(Message::End),
+        }
+    }
+
+    /// Waits for the runner to end by itself and tells how; kills it if it does not end.
+    pub fn finish(mut self) -> Ending {
+        let status = wait_at_most(&mut self.child, PATIENCE);
+        self.kill();
+        let errors = self.errors.recv_timeout(PATIENCE).unwrap_or_default();
+        Ending { status, errors, capped: self.cap.is_some() }
+    }
+
+    fn kill(&mut self) {
+        if self.gone {
+            return;
+        }
+        self.gone = true;
+        let group = Pid::from_raw(self.child.id().cast_signed());
+        // The runner leads a process group, so that most of what it started goes with it at once.
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = self.child.kill();
+        // A process that waits for a stuck file system cannot be killed; nobody should wait for it too.
+        wait_at_most(&mut self.child, PATIENCE);
+        self.family.end(group);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a runner ended.
+pub struct Ending {
+    status: Option<ExitStatus>,
+    errors: String,
+    capped: bool,
+}
+
+impl Ending {
+    /// Whether it ended by itself, with success.
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+
+    /// How it ended, for people, with what it wrote to standard error.
+    pub fn describe(&self) -> String {
+        let how = match self.status {
+            None => format!("did not end within {} s and was killed", PATIENCE.as_secs()),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (None, Some(signal)) => match Signal::try_from(signal) {
+                    Ok(Signal::SIGKILL) if self.capped => {
+                        "was killed, as the kernel does where more memory is needed than --memory allows"
+                            .into()
+                    }
+                    Ok(Signal::SIGBUS) => {
+                        "was killed by SIGBUS, as the kernel does where a mapped file cannot grow: is the \
+                         file system full?"
+                            .into()
+                    }
+                    Ok(name) => format!("was killed by {name}"),
+                    Err(_) => format!("was killed by signal {signal}"),
+                },
+                (None, None) => "ended".into(),
+            },
+        };
+        match self.errors.trim() {
+            "" => how,
+            errors => format!("{how}; it wrote: {errors}"),
+        }
+    }
+}
+
+fn read_lines(output: impl Read, sender: &SyncSender<Message>) {
+    let mut output = BufReader::new(output);
+    let mut total = 0;
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        total += line.len() as u64;
+        let message = match read {
+            Ok(0) => Message::End,
+            Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                Message::Unreadable(format!("a line is longer than {} MiB", LONGEST_LINE >> 20))
+            }
+            Ok(_) if total > LONGEST_OUTPUT => {
+                Message::Unreadable(format!("it is more than {} MiB in one trial", LONGEST_OUTPUT >> 20))
+            }
+            Ok(_) => Message::Line(line),
+            Err(error) => Message::Unreadable(error.to_string()),
+        };
+        let last = !matches!(message, Message::Line(_));
+        if sender.send(message).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The end of what a runner writes to standard error.
+fn read_errors(mut stderr: impl Read) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = [0; KEPT_ERRORS];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+        kept.extend_from_slice(&buffer[..read]);
+        let surplus = kept.len().saturating_sub(KEPT_ERRORS);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}

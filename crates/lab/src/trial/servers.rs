@@ -1,0 +1,141 @@
+//! The servers of a run's contenders, and the file systems that they and their data are on: one is found,
+//! mounted or started when a trial needs it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use dyno_engine::Contender;
+use dyno_protocol as protocol;
+use dyno_record::{Placement, Sharing};
+
+use crate::file_system::Mounted;
+use crate::interrupts::Interrupts;
+use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
+
+/// Servers by contender, and the name of the database that is this run's own on each of them.
+#[derive(Debug)]
+pub struct Servers {
+    pool: ServerPool,
+    /// Those on the encrypted file system, which goes after them.
+    encrypted_pool: Option<ServerPool>,
+    mounted: Option<Mounted>,
+    /// By the contender's label: looking for one asks programs for their version.
+    installations: BTreeMap<String, Installation>,
+    scratch: String,
+    place: PathBuf,
+    /// Where servers run.
+    placement: Placement,
+    /// By which the start of a server is ended.
+    interrupts: Interrupts,
+}
+
+impl Servers {
+    /// None started yet. `place` is the run's temporary folder; private servers run where `sharing`
+    /// puts them.
+    pub fn new(place: PathBuf, placement: &Placement, sharing: Sharing) -> Servers {
+        let placement = sharing.pair(placement).server;
+        Servers {
+            pool: ServerPool::new(place.clone(), placement.clone()),
+            encrypted_pool: None,
+            mounted: None,
+            installations: BTreeMap::new(),
+            scratch: scratch_name(),
+            place,
+            placement,
+            interrupts: Interrupts::default(),
+        }
+    }
+
+    /// The same, in which an interrupt ends the start of a server.
+    pub fn obeying(self, interrupts: &Interrupts) -> Servers {
+        Servers { pool: self.pool.obeying(interrupts), interrupts: interrupts.clone(), ..self }
+    }
+
+    /// The folder, of the run's own, in which a contender's data go: the temporary one, or an encrypted file system
+    /// that is mounted in it.
+    ///
+    /// # Errors
+    /// The file system cannot be mounted.
+    pub fn place(&mut self, contender: &Contender) -> Result<PathBuf> {
+        if contender.file_system.is_none() {
+            return Ok(self.place.clone());
+        }
+        self.mounted(contender).map(|mounted| mounted.clear().to_owned())
+    }
+
+    /// The encrypted file system of a contender that asks for one.
+    pub fn mounted(&mut self, contender: &Contender) -> Result<&Mounted> {
+        if self.mounted.is_none() {
+            let key = contender.key.as_ref().context("an encrypted file system needs the run's key")?;
+            // It does work for whoever is measured.
+            self.mounted = Some(Mounted::new(&self.place, key, &self.placement)?);
+        }
+        self.mounted.as_ref().context("the file system is not mounted")
+    }
+
+    /// How a contender's runner reaches its server, which is started if need be; none where the engine
+    /// is within the runner's own process.
+    ///
+    /// # Errors
+    /// The server is not installed or does not start.
+    pub fn reach(&mut self, contender: &Contender) -> Result<Option<protocol::Server>> {
+        if !contender.engine.server {
+            return Ok(None);
+        }
+        if let Some(url) = &contender.url {
+            return Ok(Some(url.connection(&self.scratch)));
+        }
+        let installation = self.installation(contender)?.clone();
+        let place = self.place(contender)?;
+        let pool = match contender.file_system {
+            None => &mut self.pool,
+            Some(_) => {
+                let new = || ServerPool::new(place, self.placement.clone()).obeying(&self.interrupts);
+                self.encrypted_pool.get_or_insert_with(new)
+            }
+        };
+        let server = pool.server_with_key(&installation, &contender.settings, contender.engine_key())?;
+        Ok(Some(server.connection(&self.scratch)))
+    }
+
+    /// A server of a contender for one use, outside the pool.
+    pub fn alone(&mut self, contender: &Contender) -> Result<(PrivateServer, Installation)> {
+        let installation = self.installation(contender)?.clone();
+        let place = self.place(contender)?;
+        let (settings, key) = (&contender.settings, contender.engine_key());
+        let (placement, interrupts) = (&self.placement, &self.interrupts);
+        let server =
+            PrivateServer::start_with_key(&installation, settings, key, &place, placement, interrupts)?;
+        Ok((server, installation))
+    }
+
+    /// Where servers run.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The run's temporary folder.
+    pub fn folder(&self) -> &Path {
+        &self.place
+    }
+
+    fn installation(&mut self, contender: &Contender) -> Result<&Installation> {
+        if !self.installations.contains_key(&contender.label) {
+            let found = Installation::find(&contender.engine.name, &contender.build)?;
+            self.installations.insert(contender.label.clone(), found);
+        }
+        Ok(&self.installations[&contender.label])
+    }
+
+    /// How a contender's private server ended, with the end of its log, if it has: what a runner that lost
+    /// its connection cannot tell.
+    pub fn death(&mut self, contender: &Contender) -> Option<String> {
+        let installation = self.installations.get(&contender.label)?;
+        let pool = match contender.file_system {
+            None => &mut self.pool,
+            Some(_) => self.encrypted_pool.as_mut()?,
+        };
+        pool.death(installation, &contender.settings)
+    }
+}

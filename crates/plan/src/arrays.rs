@@ -1,0 +1,288 @@
+//! Makes the sets of data of a suite: flat files of cells, each written once and shared by all trials
+//! of all contenders.
+//!
+//! The same seed gives the same bytes. Keys never repeat: each begins with its number sent through a
+//! permutation of the numbers below 2⁶³, so keys that are absent are simply later numbers.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{Cells, Commits, ImportWork, RowFile};
+use dyno_record::Parameters;
+use dyno_suite::watch::{Watch, Watched};
+use dyno_suite::{self, Data, Like, Shape, Suite};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+
+use super::{records, timetable};
+
+/// The letters of which rows are made.
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
+const LETTERS_A_DRAW: usize = 10;
+
+/// A file of a set of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The keys.
+    Keys,
+    /// Their values.
+    Values,
+    /// Other values for the same keys.
+    NewValues,
+    /// As many keys that are not among the keys.
+    Absent,
+    /// The first of the keys, one for each range of this length.
+    Starts(u64),
+}
+
+/// Writes sets of data on demand.
+pub struct Arrays<'a> {
+    suite: &'a Suite,
+    parameters: &'a Parameters,
+    folder: PathBuf,
+    /// The user's own file, in place of the one that the suite has made.
+    file: Option<&'a Path>,
+    written: BTreeSet<PathBuf>,
+    watch: &'a Watch,
+}
+
+impl<'a> Arrays<'a> {
+    /// Nothing is written yet; files will go to `folder`.
+    pub fn new(
+        suite: &'a Suite,
+        parameters: &'a Parameters,
+        folder: &Path,
+        file: Option<&'a Path>,
+        watch: &'a Watch,
+    ) -> Arrays<'a> {
+        Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new(), watch }
+    }
+
+    /// A new file of the folder.
+    fn create(&self, path: &Path) -> io::Result<BufWriter<Watched>> {
+        fs::create_dir_all(&self.folder)?;
+        Ok(BufWriter::with_capacity(1 << 20, self.watch.create(path)?))
+    }
+
+    /// A set of data of the suite, which has been checked to be there.
+    fn data(&self, name: &str) -> Result<&'a Data> {
+        self.suite.data.get(name).with_context(|| format!("there are no [data.{name}]"))
+    }
+
+    /// How many rows or pairs a set has.
+    pub fn count(&self, name: &str) -> Result<u64> {
+        let count = self.data(name)?.count(self.parameters)?;
+        ensure!(count > 0, "the data {name} would be empty");
+        Ok(count)
+    }
+
+    /// The rows of a set.
+    pub fn rows(&mut self, name: &str) -> Result<RowFile> {
+        let data = self.data(name)?;
+        let count = self.count(name)?;
+        let columns = data.columns();
+        let width = columns.iter().map(|column| column.bytes).sum();
+        let cells = self.write(&format!("{name}.rows"), count, width, |rng, cell, _| letters(rng, cell))?;
+        Ok(RowFile { file: cells.file, count, columns })
+    }
+
+    /// The file of records of a set, to be imported into a table.
+    pub fn records(&mut self, name: &str, table: String) -> Result<ImportWork> {
+        let Shape::File { like, fields, delimiter } = &self.data(name)?.shape else {
+            anyhow::bail!("the data {name} are no file of records");
+        };
+        let path = self.folder.join(format!("{name}.records"));
+        let count = self.count(name)?;
+        let write = || -> Result<u64> {
+            let mut output = self.create(&path)?;
+            let written = match (self.file, like) {
+                (Some(file), _) => records::copy(file, fields, *delimiter, &mut output)?.records,
+                (None, Like::Timetable) => {
+                    timetable::write(count, *delimiter, &mut self.rng(name), &mut output)?;
+                    count
+                }
+            };
+            output.into_inner()?.sync()?;
+            Ok(written)
+        };
+        let written = write().with_context(|| format!("cannot write the input {}", path.display()))?;
+        ensure!(
+            written == count,
+            "the file has {written} records now, and had {count}: it is being written to"
+        );
+        Ok(ImportWork {
+            table,
+            columns: fields.clone(),
+            bytes: fs::metadata(&path)?.len(),
+            file: path,
+            records: count,
+            delimiter: *delimiter,
+            before: Vec::new(),
+            after: Vec::new(),
+            commits: Commits::default(),
+        })
+    }
+
+    /// The stream of random numbers of a file.
+    fn rng(&self, name: &str) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
+        rng.set_stream(stream_of(name));
+        rng
+    }
+
+    /// One of the files of a set of pairs.
+    pub fn cells(&mut self, name: &str, part: Part) -> Result<Cells> {
+        let count = self.count(name)?;
+        let Shape::Pairs { key_bytes, value_bytes, .. } = self.data(name)?.shape else {
+            anyhow::bail!("the data {name} are no pairs");
+        };
+        // The beginning of a key tells it from all others; the seed decides the permutation.
+        let seed = self.parameters.seed();
+        let key = |first: u64| {
+            move |rng: &mut ChaCha8Rng, cell: &mut [u8], place: u64| {
+                rng.fill_bytes(cell);
+                cell[..8].copy_from_slice(&permuted(first + place, seed).to_be_bytes());
+            }
+        };
+        let value = |rng: &mut ChaCha8Rng, cell: &mut [u8], _: u64| rng.fill_bytes(cell);
+        match part {
+            Part::Keys => self.write(&format!("{name}.keys"), count, key_bytes, key(0)),
+            Part::Values => self.write(&format!("{name}.values"), count, value_bytes, value),
+            Part::NewValues => self.write(&format!("{name}.new-values"), count, value_bytes, value),
+            Part::Absent => self.write(&format!("{name}.absent"), count, key_bytes, key(count)),
+            Part::Starts(length) => {
+                let starts = (count / length).max(1);
+                // The same stream as the keys, so these are the first of them.
+                let Cells { file, .. } = self.cells(name, Part::Keys)?;
+                self.shorten(&file, &format!("{name}.starts-{length}"), starts, key_bytes)
+            }
+        }
+    }
+
+    fn write(
+        &mut self,
+        name: &str,
+        count: u64,
+        bytes: u64,
+        fill: impl Fn(&mut ChaCha8Rng, &mut [u8], u64),
+    ) -> Result<Cells> {
+        let file = self.folder.join(name);
+        if self.written.insert(file.clone()) {
+            let mut rng = self.rng(name);
+            let mut cell = vec![0; usize::try_from(bytes)?];
+            let mut write = || -> io::Result<()> {
+                let mut output = self.create(&file)?;
+                for place in 0..count {
+                    fill(&mut rng, &mut cell, place);
+                    output.write_all(&cell)?;
+                }
+                output.into_inner()?.sync()
+            };
+            write().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes })
+    }
+
+    /// Every so manieth cell of a file, in their order.
+    pub fn spread(&mut self, all: Cells, count: u64) -> Result<Cells> {
+        if count >= all.count {
+            return Ok(all);
+        }
+        ensure!(count > 0, "no key would be looked up");
+        let file = all.file.with_extension(format!("{}-{count}", extension(&all.file)));
+        if self.written.insert(file.clone()) {
+            let copy = || -> io::Result<()> {
+                let input = File::open(&all.file)?;
+                let mut cell = vec![0; all.bytes as usize];
+                let mut output = self.create(&file)?;
+                for place in 0..count {
+                    let from = u128::from(place) * u128::from(all.count) / u128::from(count);
+                    input.read_exact_at(&mut cell, from as u64 * all.bytes)?;
+                    output.write_all(&cell)?;
+                }
+                output.into_inner()?.sync()
+            };
+            copy().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes: all.bytes })
+    }
+
+    /// A count of the suite's, a number or a parameter.
+    pub fn counted(&self, written: &toml::Value) -> Result<u64> {
+        dyno_suite::count(written, self.parameters)
+    }
+
+    /// A copy of the first cells of a file.
+    fn shorten(&mut self, long: &Path, name: &str, count: u64, bytes: u64) -> Result<Cells> {
+        let file = self.folder.join(name);
+        if self.written.insert(file.clone()) {
+            let copy = || -> io::Result<()> {
+                let mut beginning = io::Read::take(File::open(long)?, count * bytes);
+                let mut output = self.create(&file)?;
+                io::copy(&mut beginning, &mut output)?;
+                output.into_inner()?.sync()
+            };
+            copy().with_context(|| format!("cannot write the input {}", file.display()))?;
+        }
+        Ok(Cells { file, count, bytes })
+    }
+}
+
+fn extension(file: &Path) -> String {
+    file.extension().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Fills a cell with random letters and digits.
+fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
+    for chunk in cell.chunks_mut(LETTERS_A_DRAW) {
+        let mut number = rng.next_u64();
+        for letter in chunk {
+            *letter = LETTERS[(number % 62) as usize];
+            number /= 62;
+        }
+    }
+}
+
+/// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
+/// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
+fn permuted(number: u64, seed: u64) -> u64 {
+    const MASK: u64 = (1 << 63) - 1;
+    let mut mixed = number.wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) & MASK;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) & MASK;
+    mixed ^ (mixed >> 31)
+}
+
+/// A stream of random numbers for each file.
+fn stream_of(name: &str) -> u64 {
+    name.bytes().fold(0, |stream, byte| stream * 31 % (1 << 50) + u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_never_repeat_and_fit_a_signed_number() {
+        let keys: BTreeSet<u64> = (0..100_000).map(|number| permuted(number, 7)).collect();
+        assert_eq!(keys.len(), 100_000);
+        assert!(keys.iter().all(|&key| i64::try_from(key).is_ok()));
+        assert!((0..100_000).any(|number| permuted(number, 7) > 1 << 62));
+    }
+
+    #[test]
+    fn rows_are_letters_and_digits() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cell = [0; 4096];
+        letters(&mut rng, &mut cell);
+        assert_eq!(cell.iter().collect::<BTreeSet<_>>().len(), 62);
+        assert!(cell.iter().all(u8::is_ascii_alphanumeric));
+    }
+}

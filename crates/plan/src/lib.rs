@@ -1,0 +1,244 @@
+//! The plan: contenders × tests, with every input on disk before the first trial.
+//!
+//! Planning renders a suite once per dialect and writes the files that the runners map. It starts no
+//! process and measures nothing.
+
+mod arrays;
+pub mod records;
+mod selection;
+mod size;
+mod timetable;
+pub mod truth;
+mod work;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::Contender;
+use dyno_protocol::{self as protocol, Value};
+use dyno_record::{Level, Parameters};
+use dyno_suite::watch::Watch;
+use dyno_suite::{Bounds, Model, Rendered, Suite, TableForm};
+
+use arrays::Arrays;
+use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
+
+pub use selection::{Selection, select};
+pub use size::input_bytes;
+pub use work::Amount;
+
+/// Statements shown from each end of a test's list.
+const SHOWN: usize = 3;
+
+/// Everything that a run is going to do.
+#[derive(Debug)]
+pub struct Plan {
+    /// The contenders, as named.
+    pub contenders: Vec<Contender>,
+    /// The tests of every trial, in order.
+    pub tests: Vec<PlannedTest>,
+    /// The work of those tests, by dialect and form of tables.
+    work: BTreeMap<(String, TableForm), Vec<protocol::Test>>,
+}
+
+/// A test of the plan, as people see it.
+#[derive(Debug, Clone)]
+pub struct PlannedTest {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub shows: String,
+    /// The name of its model.
+    pub model: &'static str,
+    /// Whether it is there only because a selected test needs it.
+    pub preparation: bool,
+    /// How many statements it has.
+    pub statements: u64,
+    /// The first statements.
+    pub first: Vec<String>,
+    /// The last ones, where they are not among the first.
+    pub last: Vec<String>,
+    /// How much it does, where the input tells.
+    pub amount: Option<Amount>,
+    /// The right answer, where the input tells.
+    pub answer: Option<Vec<Vec<Value>>>,
+    /// How many operations are timed for a contender that commits each by itself.
+    one_by_one: Option<u64>,
+}
+
+impl Plan {
+    /// Renders the suite for every dialect among the contenders and writes the inputs to `folder`. `file` is the
+    /// user's own, in place of the suite's.
+    pub fn new(
+        suite: &Suite,
+        parameters: &Parameters,
+        contenders: Vec<Contender>,
+        selection: &[Selection],
+        folder: &Path,
+        file: Option<&Path>,
+    ) -> Result<Plan> {
+        Plan::watched(suite, parameters, contenders, selection, folder, file, &Watch::default())
+    }
+
+    /// The same while somebody watches.
+    pub fn watched(
+        suite: &Suite,
+        parameters: &Parameters,
+        contenders: Vec<Contender>,
+        selection: &[Selection],
+        folder: &Path,
+        file: Option<&Path>,
+        watch: &Watch,
+    ) -> Result<Plan> {
+        for contender in &contenders {
+            check_models(suite, selection, contender)?;
+        }
+        size::check_room(input_bytes(suite, parameters, selection, file)?, folder)?;
+        let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder, file, watch));
+        let chosen = |index: &usize| selection[*index] != Selection::Left;
+        let chosen: Vec<usize> = (0..suite.tests.len()).filter(chosen).collect();
+        let prepared = chosen.iter().map(|&index| preparer.prepare(&suite.tests[index]));
+        let prepared: Vec<Option<Prepared>> = prepared.collect::<Result<_>>()?;
+        let mut tests = Vec::new();
+        let mut work = BTreeMap::new();
+        for contender in &contenders {
+            let (dialect, form) = (&contender.engine.dialect, contender.form);
+            if work.contains_key(&key(contender)) {
+                continue;
+            }
+            let rendered = suite.render_form(parameters, dialect, form, Bounds::default(), watch)?;
+            let inputs = chosen.iter().zip(&prepared).map(|(&index, prepared)| (index, prepared.as_ref()));
+            if tests.is_empty() {
+                let describe = |(index, prepared)| {
+                    describe(suite, index, selection[index] == Selection::Needed, &rendered[index], prepared)
+                };
+                tests = inputs.clone().map(describe).collect();
+            }
+            let folder = folder.join(dialect).join(form.name());
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            let written =
+                inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, form, &folder));
+            work.insert(key(contender), written.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(Plan { contenders, tests, work })
+    }
+
+    /// The job of one trial of a contender: the tests whose models it implements.
+    pub fn job(&self, contender: &Contender, directory: &Path) -> protocol::Job {
+        let tests = self.tests.iter().zip(&self.work[&key(contender)]);
+        let tests =
+            tests.filter(|(_, test)| contender.implements(test.work.model())).map(|(planned, test)| {
+                let work =
+                    committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
+                protocol::Test { work, ..test.clone() }
+            });
+        protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
+    }
+
+    /// How many operations the test of a sample has, where the contender's trials time only the first of
+    /// them.
+    pub fn whole(&self, contender: usize, sample: &protocol::Sample) -> Option<u64> {
+        let contender = &self.contenders[contender];
+        let place = self.tests.iter().position(|test| test.id == sample.test)?;
+        let test = &self.work[&key(contender)][place];
+        let work =
+            committing(test.work.clone(), contender.per_commit, most_timed(contender, &self.tests[place]));
+        is_cut(&work).then(|| operations(&work))
+    }
+
+    /// The ids of the tests that a contender does not do, because its runner lacks their models.
+    pub fn lacks(&self, contender: &Contender) -> Vec<String> {
+        let lacking = self.tests.iter().filter(|test| !contender.implements(test.model));
+        lacking.map(|test| test.id.clone()).collect()
+    }
+}
+
+/// What the work of a contender depends on.
+fn key(contender: &Contender) -> (String, TableForm) {
+    (contender.engine.dialect.clone(), contender.form)
+}
+
+/// A job without tests, which asks only who answers and what is in force.
+pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
+    protocol::Job {
+        protocol: protocol::PROTOCOL,
+        engine: contender.engine.name.clone(),
+        driver: contender.driver.name.clone(),
+        variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
+        build: contender.build.clone(),
+        settings: contender.settings.clone(),
+        server: None,
+        key: contender.engine_key().cloned(),
+        directory: directory.to_owned(),
+        latency: false,
+        tests: Vec::new(),
+    }
+}
+
+/// How many operations of a test are timed where each is a commit: fewer than all only where each is also
+/// synced, which is what takes so long.
+fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
+    let syncs = contender.claimed.as_ref().is_some_and(|safety| safety.level == Level::PowerLoss);
+    test.one_by_one.filter(|_| syncs)
+}
+
+/// A contender must do one of the tests at least.
+pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+    let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
+    let mut models: Vec<&str> = timed.map(|(test, _)| test.model.name()).collect();
+    models.dedup();
+    if !models.iter().any(|model| contender.implements(model)) {
+        bail!(
+            "{} cannot run the suite {}: its runner '{}' implements none of the models {}",
+            contender.label,
+            suite.name,
+            contender.runner.name,
+            models.join(", ")
+        );
+    }
+    if contender.form != TableForm::default()
+        && !suite.tests.iter().any(|test| test.model == Model::ImportFile)
+    {
+        bail!(
+            "{} cannot run the suite {}: index= and primary_key= are about tables into which files are imported, and \
+             no test of it does that",
+            contender.label,
+            suite.name
+        );
+    }
+    Ok(())
+}
+
+fn describe(
+    suite: &Suite,
+    index: usize,
+    preparation: bool,
+    test: &Rendered,
+    prepared: Option<&Prepared>,
+) -> PlannedTest {
+    let written = &suite.tests[index];
+    let mut statements = test.statements.clone();
+    if let Some(prepared) = prepared.filter(|_| statements.is_empty()) {
+        statements = test.setup.iter().cloned().chain(in_words(prepared, written)).collect();
+    }
+    let all_shown = statements.len() <= 2 * SHOWN;
+    let split = if all_shown { statements.len() } else { SHOWN };
+    let last = if all_shown { &[] } else { &statements[statements.len() - SHOWN..] };
+    PlannedTest {
+        id: test.id.clone(),
+        title: test.title.clone(),
+        shows: written.shows.clone(),
+        model: written.model.name(),
+        preparation,
+        statements: statements.len() as u64,
+        first: statements[..split].to_vec(),
+        last: last.to_vec(),
+        amount: prepared.map(|prepared| prepared.amount),
+        answer: prepared.filter(|_| test.check.is_none()).map(|prepared| prepared.answer.clone()),
+        one_by_one: written.one_by_one,
+    }
+}

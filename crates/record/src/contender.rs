@@ -1,0 +1,64 @@
+//! A contender of a run, and what is known of it.
+
+use dyno_protocol::{Build, Hello, Setting};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Proof, Safety};
+
+/// A contender and what is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContenderRecord {
+    /// Its name, as in tables.
+    pub label: String,
+    /// The engine.
+    pub engine: String,
+    /// The driver.
+    pub driver: String,
+    /// Which of the driver's ways of working; absent of a driver that has only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Whether the driver is the engine's lowest-level one, with which the others are compared.
+    #[serde(default)]
+    pub lowest: bool,
+    /// The language in which programs use the driver.
+    #[serde(default)]
+    pub language: String,
+    /// How many operations make a transaction; absent where the tests' models decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_commit: Option<u64>,
+    /// The tests, by id, that it does not do, because its runner does not implement their models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+    /// The build asked for.
+    pub build: Build,
+    /// The server that ran already, without password and options; absent where dyno started one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The profile.
+    pub profile: String,
+    /// Why the profile's settings are what they are.
+    pub reason: String,
+    /// Where the engine's manual speaks of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The encrypted file system that its data were on; absent for that of `storage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
+    /// The settings asked for.
+    pub asked: Vec<Setting>,
+    /// Versions, build and settings in force as its first trial told; absent if none got so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello: Option<Hello>,
+    /// What its commits survive; absent where the engine's rules do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safety: Option<Safety>,
+    /// What its files tell of encryption; absent where no contender of the run encrypts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
+    #[serde(default)]
+    pub harness: bool,
+    /// Whether it was named by the command or by the suite.
+    pub named: bool,
+}

@@ -1,0 +1,179 @@
+//! The run file: everything needed to read a run, or to repeat it.
+//!
+//! JSON with a versioned schema: `docs/run-file.md` in words, `docs/run.schema.json` for programs.
+//! Types and files only; what the samples mean is the verdict's business. A record never holds a
+//! password or a key: none is ever part of a contender, a setting or an event.
+
+mod answer;
+mod columns;
+mod contender;
+pub mod cpu_list;
+mod file;
+mod level;
+mod machine;
+mod parameters;
+mod placement;
+mod proof;
+mod storage;
+mod suite;
+mod trial;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
+pub use columns::{Column, Sums, rows_per_chunk};
+pub use contender::ContenderRecord;
+pub use file::{load, results_folder, save, set_usual_permissions};
+pub use level::{Level, Safety, Standing};
+pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
+pub use parameters::{ParameterValue, Parameters};
+pub use placement::{Pair, Placement, Sharing, Wanted};
+pub use proof::{Attempt, Proof};
+pub use storage::{Device, Storage};
+pub use suite::{AmountRecord, Figure, FileRecord, RungRecord, SuiteRecord, TestRecord};
+pub use trial::{Failure, SampleRecord, TrialRecord};
+
+/// The version of the run file's schema. It rises when a reader of the previous one would misread a
+/// file; new optional fields do not raise it.
+pub const SCHEMA: &str = "dyno-run/1";
+
+/// All trials of one command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The version of this schema, `dyno-run/1`.
+    pub schema: String,
+    /// The version of dyno that wrote the file.
+    pub dyno: String,
+    /// The command line, as typed.
+    pub command: Vec<String>,
+    /// When the run began, UTC, RFC 3339.
+    pub started: String,
+    /// How long it took so far, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether and why it ended.
+    pub ended: Ended,
+    /// The suite, its text included.
+    pub suite: SuiteRecord,
+    /// What decides how many trials there are and in what order.
+    pub schedule: Schedule,
+    /// What all contenders were given or denied.
+    #[serde(default)]
+    pub limits: Limits,
+    /// The machine.
+    pub machine: Machine,
+    /// Where the databases were.
+    pub storage: Storage,
+    /// Where the measured processes were asked to run.
+    #[serde(default)]
+    pub wanted: Wanted,
+    /// Which processors were used, and at what priority.
+    pub placement: Placement,
+    /// The contenders, in the order in which they were named.
+    pub contenders: Vec<ContenderRecord>,
+    /// Those of the suite's own contenders that could not be had here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// The label of the contender with which the others are compared.
+    pub baseline: String,
+    /// The tests, in order; samples name them by id.
+    pub tests: Vec<TestRecord>,
+    /// The trials, in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+    /// Each different answer once; samples name them by position.
+    pub answers: Vec<Answer>,
+}
+
+/// A contender that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Its name.
+    pub label: String,
+    /// What is missing, for people.
+    pub why: String,
+}
+
+/// Whether and why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It has not: the file was saved between blocks, and the run may have died since.
+    Running,
+    /// The number of trials asked for is done.
+    Trials,
+    /// Every interval is narrower than the target.
+    Converged,
+    /// The time budget was used up.
+    Budget,
+    /// Somebody stopped it.
+    Interrupted,
+    /// Every contender failed.
+    Failed,
+}
+
+/// What decides how many trials there are, and in what order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Schedule {
+    /// The number of measured trials asked for; absent when the intervals or the budget decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u32>,
+    /// The time budget, in nanoseconds; absent when only the number of trials decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ns: Option<u64>,
+    /// The relative half width of an interval that is narrow enough.
+    pub target: f64,
+    /// The seed of the order of trials and of every resampling.
+    pub seed: u64,
+    /// How long a runner may be silent, in nanoseconds.
+    pub timeout_ns: u64,
+    /// Whether there are trials, after the measured ones, in which every operation is timed.
+    #[serde(default)]
+    pub latency: bool,
+    /// Whether the first block is warm-up; otherwise every block is measured.
+    #[serde(default = "usual")]
+    pub warm_up: bool,
+}
+
+/// What `warm_up` is where a run file does not tell.
+fn usual() -> bool {
+    true
+}
+
+/// What a run's contenders were all given or denied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// The size of every engine's cache, in bytes; absent: each engine's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_bytes: Option<u64>,
+    /// The memory of a runner, in bytes; absent: as much as there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+}
+
+impl Run {
+    /// The position of the baseline among the contenders.
+    pub fn baseline_index(&self) -> usize {
+        self.contenders.iter().position(|contender| contender.label == self.baseline).unwrap_or(0)
+    }
+
+    /// The tests that are shown.
+    pub fn shown_tests(&self) -> impl Iterator<Item = &TestRecord> {
+        self.tests.iter().filter(|test| !test.preparation)
+    }
+
+    /// The contenders that are shown, with their positions.
+    pub fn shown_contenders(&self) -> impl Iterator<Item = (usize, &ContenderRecord)> {
+        self.contenders.iter().enumerate().filter(|(_, contender)| contender.named)
+    }
+
+    /// The position of an answer, kept once however often it is given.
+    pub fn keep_answer(&mut self, answer: Answer) -> usize {
+        match self.answers.iter().position(|known| *known == answer) {
+            Some(index) => index,
+            None => {
+                self.answers.push(answer);
+                self.answers.len() - 1
+            }
+        }
+    }
+}

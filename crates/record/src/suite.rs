@@ -1,0 +1,123 @@
+//! The suite of a run, and its tests as they ran.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use dyno_protocol::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Parameters;
+
+/// The suite of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteRecord {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The whole text of its file.
+    pub text: String,
+    /// The values of its parameters.
+    pub parameters: Parameters,
+    /// How far two numbers of an answer may differ, relative to the larger.
+    pub tolerance: f64,
+    /// Whether tables show durations or rates.
+    #[serde(default)]
+    pub figure: Figure,
+    /// The user's file that was imported in place of the suite's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileRecord>,
+    /// The rungs of its ladder, if it is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<RungRecord>,
+    /// The tests chosen with `--only`; absent when all ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+}
+
+/// What a suite's tables show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// How long a test took.
+    #[default]
+    Time,
+    /// How many rows or operations it did in a second.
+    Rate,
+}
+
+/// A file of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileRecord {
+    /// Where it was, as typed.
+    pub path: PathBuf,
+    /// How many records it has.
+    pub records: u64,
+    /// Its size as it was imported, in bytes.
+    pub bytes: u64,
+    /// Its CRC-32 as it was imported.
+    pub crc32: u32,
+}
+
+/// A rung of a suite's ladder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RungRecord {
+    /// Its name.
+    pub name: String,
+    /// The label of its contender, which may be none of the run's.
+    pub contender: String,
+    /// What it changes.
+    pub shows: String,
+    /// Rows a second as somebody published them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// The name of the rung with which it is compared; absent: with none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+}
+
+/// A test as it ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestRecord {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub shows: String,
+    /// The kind of work.
+    pub model: String,
+    /// Whether it ran only because another test needs it; it is then not shown.
+    #[serde(default)]
+    pub preparation: bool,
+    /// How many statements it has.
+    pub statements: u64,
+    /// Its first statements, in the dialect of the first contender.
+    pub first: Vec<String>,
+    /// Its last ones, where they are not among the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<String>,
+    /// How much it does, where that is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<AmountRecord>,
+    /// The right answer, where the suite states one that holds for these parameters or the input
+    /// tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Vec<Vec<Value>>>,
+    /// Published figures in seconds, by system, rates turned into the time that this test would have
+    /// taken; hardware and source stand under `published` of the suite's text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub published: BTreeMap<String, f64>,
+}
+
+/// How much a test does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AmountRecord {
+    /// Rows or operations.
+    pub count: u64,
+    /// The bytes of cells that are written or read.
+    pub bytes: u64,
+    /// What is counted: `rows` or `operations`.
+    pub unit: String,
+}

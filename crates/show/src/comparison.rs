@@ -1,0 +1,107 @@
+//! Two runs beside each other.
+
+use anyhow::{Context, Result};
+use dyno_verdict::statistics::Difference;
+use dyno_verdict::{CellComparison, Comparison};
+
+use super::grid::Grid;
+use super::{notes, table, units};
+
+/// Tables for the terminal.
+pub fn text(comparison: &Comparison) -> String {
+    let mut parts: Vec<String> = grids(comparison).iter().map(table::plain).collect();
+    parts.push(notes::paragraph(&legend(comparison)));
+    parts.join("\n\n") + "\n"
+}
+
+/// The same tables as Markdown.
+pub fn markdown(comparison: &Comparison) -> String {
+    super::markdown::comparison(&grids(comparison), &legend(comparison))
+}
+
+/// A table for each contender.
+fn grids(comparison: &Comparison) -> Vec<Grid> {
+    let contenders = comparison.contenders.iter().enumerate();
+    contenders
+        .map(|(place, label)| Grid {
+            header: ["", label, "old", "new", "new / old"].map(String::from).to_vec(),
+            rows: comparison
+                .tests
+                .iter()
+                .map(|test| {
+                    let cell = &test.cells[place];
+                    let time = |median: Option<f64>| median.map_or("–".into(), units::duration);
+                    vec![
+                        test.id.clone(),
+                        test.title.clone(),
+                        time(cell.old_ns),
+                        time(cell.new_ns),
+                        change(cell),
+                    ]
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn change(cell: &CellComparison) -> String {
+    let Some(ratio) = cell.ratio else { return "–".into() };
+    let interval = ratio.interval.map_or(String::new(), |interval| {
+        format!(" ({}–{})", units::significant(interval.low), units::significant(interval.high))
+    });
+    let word = match cell.difference {
+        Some(Difference::Faster) => " faster",
+        Some(Difference::Slower) => " slower",
+        _ => " ≈",
+    };
+    format!("{}{interval}{word}", units::ratio(ratio.ratio))
+}
+
+fn legend(comparison: &Comparison) -> Vec<String> {
+    let mut lines = vec![
+        "The new median over the old one: above 1 is slower. The intervals hold for all comparisons together with \
+         95 % confidence. ≈ too close to call: the interval includes 1.00, or there are too few samples."
+            .to_owned(),
+    ];
+    for test in &comparison.tests {
+        for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
+            if let Some(why) = &cell.why_not {
+                lines.push(format!("Not compared: {label} in test {}: {why}", test.id));
+            }
+        }
+    }
+    lines.extend(comparison.changes.iter().map(|change| format!("Changed: {change}")));
+    lines
+}
+
+/// A line for each cell, as CSV.
+pub fn csv(comparison: &Comparison) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["test", "title", "contender", "old_ns", "new_ns", "ratio", "low", "high", "difference"];
+    writer.write_record(header).context("cannot write CSV")?;
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for test in &comparison.tests {
+        for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
+            let interval = cell.ratio.and_then(|ratio| ratio.interval);
+            let difference = match cell.difference {
+                Some(Difference::Faster) => "faster",
+                Some(Difference::Slower) => "slower",
+                Some(Difference::None(_)) => "none",
+                None => "",
+            };
+            let record = [
+                test.id.clone(),
+                test.title.clone(),
+                label.clone(),
+                number(cell.old_ns),
+                number(cell.new_ns),
+                number(cell.ratio.map(|ratio| ratio.ratio)),
+                number(interval.map(|interval| interval.low)),
+                number(interval.map(|interval| interval.high)),
+                difference.to_owned(),
+            ];
+            writer.write_record(record).context("cannot write CSV")?;
+        }
+    }
+    String::from_utf8(writer.into_inner().context("cannot write CSV")?).context("cannot write CSV")
+}

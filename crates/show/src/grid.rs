@@ -1,0 +1,245 @@
+//! The results as rows of text: what the terminal table and Markdown have in common.
+
+use dyno_record::{ContenderRecord, Run};
+use dyno_verdict::statistics::{Difference, Ratio};
+use dyno_verdict::{Cell, CellStanding, SummaryVerdict, Verdict};
+
+use super::{Measure, units};
+
+/// A table of text. The first two columns name the test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    /// The header of each column; several lines where needed.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// How much stands in a contender's columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Median, spread, ratio and its interval.
+    Interval,
+    /// Median, spread and ratio.
+    Ratio,
+}
+
+/// The grid of some of the contenders, given by their places among those shown.
+pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
+    let shown: Vec<(usize, &ContenderRecord)> = run.shown_contenders().collect();
+    let baseline = run.baseline_index();
+    let mut header = vec![String::new(), "test".to_owned()];
+    for &place in places {
+        let (index, contender) = shown[place];
+        header.push(format!("{}\n{}", contender.label, level_name(contender)));
+        if index != baseline {
+            header.push("ratio\n".to_owned());
+        }
+    }
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for test in &verdict.tests {
+        let mut row = vec![test.id.clone(), test.title.clone()];
+        for &place in places {
+            let cell = &test.cells[place];
+            row.push(figure(run, &test.id, cell));
+            if cell.contender != baseline {
+                row.push(ratio_of(cell, detail));
+            }
+        }
+        rows.push(row);
+    }
+    if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some()) {
+        rows.push(summary_row(verdict, places, baseline, detail));
+    }
+    Grid { header, rows }
+}
+
+/// One test with a row for each contender, which has room for everything that is known of its time.
+pub fn one_test(run: &Run, verdict: &Verdict, test: usize) -> Grid {
+    let judged = &verdict.tests[test];
+    let record = run.tests.iter().find(|record| record.id == judged.id);
+    let amount = record.and_then(|record| record.amount.as_ref());
+    let title = format!("{} {}", judged.id, judged.title);
+    let mut header = ["", &title, "survives", "median", "min", "max"].map(String::from).to_vec();
+    if let Some(amount) = amount {
+        header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
+    }
+    header.push("ratio".into());
+    let shown = run.shown_contenders().zip(&judged.cells);
+    let rows = shown.map(|((index, contender), cell)| {
+        let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
+        match &cell.figures.summary {
+            None => row.extend([missing(cell), String::new(), String::new()]),
+            Some(summary) => {
+                let sd = summary.sd.map(|sd| format!(" ± {}", units::duration(sd))).unwrap_or_default();
+                row.push(format!("{}{sd}{}", units::duration(summary.median), marks(cell)));
+                row.extend([summary.min, summary.max].map(units::duration));
+            }
+        }
+        if let Some(amount) = amount {
+            let seconds = cell.figures.summary.map(|summary| summary.median / 1e9).filter(|&s| s > 0.0);
+            row.push(seconds.map(|s| units::rate(amount.count as f64 / s)).unwrap_or_default());
+            row.push(seconds.map(|s| units::throughput(amount.bytes as f64 / s)).unwrap_or_default());
+        }
+        row.push(if index == run.baseline_index() { "1".into() } else { ratio_of(cell, Detail::Interval) });
+        row
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// Published figures beside today's medians, in seconds.
+pub fn published(run: &Run, verdict: &Verdict) -> Option<Grid> {
+    let mut systems: Vec<&String> = run.shown_tests().flat_map(|test| test.published.keys()).collect();
+    systems.sort();
+    systems.dedup();
+    if systems.is_empty() {
+        return None;
+    }
+    let mut header = vec![String::new(), "test".to_owned()];
+    header.extend(run.shown_contenders().map(|(_, contender)| format!("{}\ntoday", contender.label)));
+    header.extend(systems.iter().map(|system| format!("{system}\npublished")));
+    let rows = run.shown_tests().zip(&verdict.tests).map(|(test, judged)| {
+        let mut row = vec![test.id.clone(), test.title.clone()];
+        row.extend(judged.cells.iter().map(|cell| match &cell.figures.summary {
+            Some(summary) => units::significant(summary.median / 1e9),
+            None => "–".into(),
+        }));
+        row.extend(systems.iter().map(|system| match test.published.get(*system) {
+            Some(seconds) => format!("{seconds:.3}"),
+            None => "–".into(),
+        }));
+        row
+    });
+    Some(Grid { header, rows: rows.collect() })
+}
+
+/// What each test took beside time, of one contender (by its place among those shown).
+pub fn costs(run: &Run, verdict: &Verdict, place: usize) -> Grid {
+    let label = run.shown_contenders().nth(place).map_or("", |(_, contender)| contender.label.as_str());
+    let header = ["", label, "time", "CPU user", "CPU system", "read", "written", "memory", "database"];
+    let rows = verdict.tests.iter().map(|test| {
+        let figures = &test.cells[place].figures;
+        let mut row = vec![test.id.clone(), test.title.clone()];
+        match (&figures.summary, &figures.costs) {
+            (Some(summary), Some(costs)) => {
+                row.extend([summary.median, costs.user_ns, costs.system_ns].map(units::duration));
+                row.extend(
+                    [
+                        costs.device_read_bytes,
+                        costs.device_written_bytes,
+                        costs.peak_memory_bytes,
+                        costs.database_bytes,
+                    ]
+                    .map(units::bytes),
+                );
+            }
+            _ => row.extend(["–"; 7].map(String::from)),
+        }
+        row
+    });
+    Grid { header: header.map(String::from).to_vec(), rows: rows.collect() }
+}
+
+/// The name of a contender's safety level, as in headers.
+pub fn level_name(contender: &ContenderRecord) -> String {
+    if contender.harness {
+        return "the harness".into();
+    }
+    match &contender.safety {
+        None => "safety unknown".into(),
+        Some(safety) => {
+            let caveat = if safety.caveat.is_some() { " †" } else { "" };
+            format!("{}{caveat}", safety.level.name())
+        }
+    }
+}
+
+/// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
+pub fn figure(run: &Run, test: &str, cell: &Cell) -> String {
+    let Some(summary) = &cell.figures.summary else { return missing(cell) };
+    let spread = match summary.sd {
+        Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
+        _ => String::new(),
+    };
+    format!("{}{spread}{}", Measure::of(run, test).text(summary.median), marks(cell))
+}
+
+fn missing(cell: &Cell) -> String {
+    if cell.standing == CellStanding::NotApplicable { "–".into() } else { "failed".into() }
+}
+
+/// The marks of a figure: worked out, wrong, fastest.
+pub fn marks(cell: &Cell) -> String {
+    let mark = match cell.standing {
+        CellStanding::Wrong(_) => " ✗",
+        _ if cell.fastest => " *",
+        _ => "",
+    };
+    format!("{}{mark}", if cell.figures.extrapolated { " ~" } else { "" })
+}
+
+/// `2.29× (2.10–2.41)`, marked where it is no difference.
+pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
+    match (&cell.standing, &cell.ratio) {
+        (CellStanding::Wrong(_), _) => "wrong".into(),
+        (CellStanding::NotEncrypted, _) => "not encrypted".into(),
+        (_, None) => "–".into(),
+        (_, Some(ratio)) => {
+            let mark = if matches!(cell.difference, Some(Difference::None(_))) { " ≈" } else { "" };
+            format!("{}{mark}", with_interval(ratio, detail))
+        }
+    }
+}
+
+/// `2.29× (2.10–2.41)`.
+pub fn with_interval(ratio: &Ratio, detail: Detail) -> String {
+    let text = units::ratio(ratio.ratio);
+    match ratio.interval.filter(|_| detail == Detail::Interval) {
+        Some(interval) => {
+            format!("{text} ({}–{})", units::significant(interval.low), units::significant(interval.high))
+        }
+        None => text,
+    }
+}
+
+/// The geometric mean of every contender's ratios, a row each; none where there is none.
+pub fn means(run: &Run, verdict: &Verdict) -> Option<Grid> {
+    let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
+    let mean =
+        |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
+    verdict.summaries.iter().find_map(mean)?;
+    let header = ["", &mean_title(tests), "survives", "ratio"].map(String::from).to_vec();
+    let rows = run.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
+        let none = if index == run.baseline_index() { "1" } else { "–" };
+        let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
+        vec![String::new(), contender.label.clone(), level_name(contender), ratio]
+    });
+    Some(Grid { header, rows: rows.collect() })
+}
+
+fn mean_title(tests: usize) -> String {
+    format!("geometric mean, {tests} test{}", if tests == 1 { "" } else { "s" })
+}
+
+fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
+    let mark = match (summary.same_level, ratio.is_difference()) {
+        (false, _) => " ‡",
+        (true, false) => " ≈",
+        (true, true) => "",
+    };
+    format!("{}{mark}", with_interval(ratio, detail))
+}
+
+fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {
+    let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
+    let mut row = vec![String::new(), mean_title(tests)];
+    for &place in places {
+        let summary = &verdict.summaries[place];
+        row.push(String::new());
+        if summary.contender != baseline {
+            let mean = summary.geometric_mean.as_ref();
+            row.push(mean.map_or("–".into(), |ratio| mean_of(summary, ratio, detail)));
+        }
+    }
+    row
+}

@@ -1,0 +1,68 @@
+//! The verdict as JSON, for programs. The samples themselves are in the run file.
+
+use anyhow::{Context, Result};
+use dyno_record::{Ended, Run, Safety};
+use dyno_verdict::Verdict;
+use serde::Serialize;
+
+use crate::steers;
+
+/// The version of this output.
+const SCHEMA: &str = "dyno-verdict/1";
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    suite: &'a str,
+    started: &'a str,
+    ended: Ended,
+    baseline: &'a str,
+    contenders: Vec<Contender<'a>>,
+    verdict: &'a Verdict,
+}
+
+#[derive(Serialize)]
+struct Contender<'a> {
+    /// The position by which the verdict names it.
+    contender: usize,
+    label: &'a str,
+    safety: Option<&'a Safety>,
+}
+
+/// The verdict with what is needed to read it.
+pub fn render(run: &Run, verdict: &Verdict) -> Result<String> {
+    let contenders = run.shown_contenders().map(|(contender, record)| Contender {
+        contender,
+        label: &record.label,
+        safety: record.safety.as_ref(),
+    });
+    pretty(&Report {
+        schema: SCHEMA,
+        suite: &run.suite.name,
+        started: &run.started,
+        ended: run.ended,
+        baseline: &run.baseline,
+        contenders: contenders.collect(),
+        verdict,
+    })
+}
+
+/// Any value as indented JSON with a line break at its end.
+pub fn pretty(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
+    Ok(spelled(&text) + "\n")
+}
+
+/// JSON in which nothing can steer a terminal: serde_json spells out fewer control characters than there are. They
+/// stand within strings only.
+fn spelled(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match steers(letter) {
+            // None of them is above U+FFFF.
+            true => text += &format!("\\u{:04x}", u32::from(letter)),
+            false => text.push(letter),
+        }
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! The question, and the answer in a sentence for each safety level.
+
+use dyno_record::Run;
+use dyno_verdict::statistics::Ratio;
+use dyno_verdict::{LevelRanking, Verdict};
+
+use super::words::{bounds, counted, list, ratio_with_interval, that};
+use crate::ratio;
+
+/// What the run was to find out.
+pub(super) fn question(run: &Run) -> String {
+    let labels: Vec<&str> = run.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
+    match labels.len() {
+        0 | 1 => format!("How fast is {} at this work, on this machine?", list(&labels)),
+        2..=5 => {
+            format!("Which is fastest for this work, on this machine, at the same safety: {}?", or(&labels))
+        }
+        many => format!(
+            "Which of {many} contenders is fastest for this work, on this machine, at the same safety?"
+        ),
+    }
+}
+
+/// What the samples answer, the safest level first. Never empty.
+pub(super) fn answers(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Vec<String> {
+    let mut sentences: Vec<String> = rankings
+        .iter()
+        .filter(|ranking| ranking.ranks.len() > 1)
+        .map(|ranking| within(run, ranking))
+        .collect();
+    let alone: Vec<&LevelRanking> = rankings.iter().filter(|ranking| ranking.ranks.len() == 1).collect();
+    sentences.extend(alone.iter().filter_map(|ranking| price(run, verdict, ranking)));
+    if sentences.is_empty() {
+        sentences.push(match run.shown_contenders().count() {
+            1 => "There is only one contender, so dyno ranks nobody; its times are below.".into(),
+            _ => "No two contenders are equally safe and passed the same tests, so dyno ranks nobody.".into(),
+        });
+    }
+    sentences
+}
+
+/// Who is the fastest of a level.
+fn within(run: &Run, ranking: &LevelRanking) -> String {
+    let label = |contender: usize| run.contenders[contender].label.as_str();
+    let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(ranking.level));
+    if ranking.tests == 0 {
+        return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
+    }
+    let over = counted(ranking.tests, "test");
+    let fastest: Vec<&str> =
+        ranking.ranks.iter().filter(|rank| rank.fastest).map(|rank| label(rank.contender)).collect();
+    let next = ranking.ranks.iter().find(|rank| !rank.fastest);
+    match (fastest.as_slice(), next.and_then(|next| Some((next, next.ratio?)))) {
+        ([], _) => format!("{among}, no order is certain: there are too few trials."),
+        ([one], Some((next, times))) => format!(
+            "{among}, {one} is fastest: {}, the next, takes {} as long{}, by the geometric mean over {over}.",
+            label(next.contender),
+            ratio(times.ratio),
+            interval(&times)
+        ),
+        (several, Some((next, times))) => format!(
+            "{among}, {} are fastest and too close to call; {}, the next, takes {} as long{}, by the geometric \
+             mean over {over}.",
+            list(several),
+            label(next.contender),
+            ratio(times.ratio),
+            interval(&times)
+        ),
+        (several, None) => {
+            format!("{among}, {} are too close to call, by the geometric mean over {over}.", list(several))
+        }
+    }
+}
+
+/// What the only contender of a level takes compared with the baseline: the price of safety.
+fn price(run: &Run, verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
+    let contender = ranking.ranks.first()?.contender;
+    let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
+    let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
+    Some(format!(
+        "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
+        run.contenders[contender].label,
+        match ranking.level {
+            dyno_record::Level::PowerLoss => "survives power loss",
+            dyno_record::Level::ProcessCrash => "survives a crash of the process but not power loss",
+            dyno_record::Level::None => "may lose commits in a crash",
+        },
+        ratio_with_interval(&mean),
+        run.baseline
+    ))
+}
+
+fn interval(ratio: &Ratio) -> String {
+    ratio.interval.map_or(String::new(), |interval| format!(" (95 % interval {})", bounds(interval)))
+}
+
+fn or(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}

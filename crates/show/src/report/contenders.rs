@@ -1,0 +1,124 @@
+//! A card for each contender: what it is, what was asked of it and what was in force.
+
+use std::collections::BTreeSet;
+
+use dyno_protocol::Build;
+use dyno_record::{ContenderRecord, Run};
+use serde::Serialize;
+
+use super::charts;
+use super::words;
+
+/// A contender.
+#[derive(Debug, Serialize)]
+pub(super) struct Card {
+    anchor: String,
+    label: String,
+    colour: usize,
+    engine: String,
+    driver: String,
+    runner: Option<String>,
+    build: String,
+    profile: String,
+    reason: String,
+    link: Option<String>,
+    harness: bool,
+    safety: Option<SafetyCard>,
+    settings: Vec<SettingRow>,
+    /// Library, compile options and whatever else names the build, as the engine says it.
+    flags: Vec<(String, String)>,
+}
+
+/// What its commits survive, and why.
+#[derive(Debug, Serialize)]
+struct SafetyCard {
+    heading: &'static str,
+    standing: &'static str,
+    consistent: bool,
+    why: String,
+    link: Option<String>,
+    caveat: Option<String>,
+}
+
+/// A setting as asked for and as read back.
+#[derive(Debug, Serialize)]
+struct SettingRow {
+    name: String,
+    asked: String,
+    in_force: String,
+}
+
+/// The fragment by which a link reaches a contender.
+pub(super) fn anchor(contender: usize) -> String {
+    format!("contender-{contender}")
+}
+
+pub(super) fn cards(run: &Run) -> Vec<Card> {
+    run.shown_contenders().map(|(index, contender)| card(run, index, contender)).collect()
+}
+
+fn card(run: &Run, index: usize, contender: &ContenderRecord) -> Card {
+    let hello = contender.hello.as_ref();
+    let version = |of: &str, version: Option<&String>| match version {
+        Some(version) => format!("{of} {version}"),
+        None => format!("{of}, which never answered"),
+    };
+    Card {
+        anchor: anchor(index),
+        label: contender.label.clone(),
+        colour: charts::colour(run, index),
+        engine: version(&contender.engine, hello.map(|hello| &hello.engine_version)),
+        driver: version(&contender.driver, hello.map(|hello| &hello.driver_version)),
+        runner: hello.map(|hello| hello.runner.clone()),
+        build: match (&contender.url, &contender.build) {
+            (Some(url), _) => format!("the server at {url}"),
+            (None, Build::Bundled) => "bundled".into(),
+            (None, Build::System) => "the system's".into(),
+            (None, Build::Path(path)) => path.display().to_string(),
+        },
+        profile: contender.profile.clone(),
+        reason: contender.reason.clone(),
+        link: web(contender.link.as_ref()),
+        harness: contender.harness,
+        safety: contender.safety.as_ref().map(|safety| SafetyCard {
+            heading: words::heading(Some(safety.level)),
+            standing: safety.standing.name(),
+            consistent: safety.consistent,
+            why: safety.why.clone(),
+            link: web(safety.link.as_ref()),
+            caveat: safety.caveat.clone(),
+        }),
+        settings: settings(contender),
+        flags: hello
+            .map(|hello| hello.build.iter().map(|(name, values)| (name.clone(), values.join("\n"))).collect())
+            .unwrap_or_default(),
+    }
+}
+
+/// Every setting asked for or read back, once; those asked for first.
+fn settings(contender: &ContenderRecord) -> Vec<SettingRow> {
+    let in_force = contender.hello.as_ref().map_or(&[][..], |hello| &hello.settings);
+    let asked = contender.asked.iter().map(|setting| SettingRow {
+        name: setting.name.clone(),
+        asked: setting.value.clone(),
+        in_force: in_force
+            .iter()
+            .find(|found| found.name == setting.name)
+            .map_or("not read back".into(), |found| found.value.clone()),
+    });
+    let named: BTreeSet<&str> = contender.asked.iter().map(|setting| setting.name.as_str()).collect();
+    let others = in_force.iter().filter(|setting| !named.contains(setting.name.as_str()));
+    let others = others.map(|setting| SettingRow {
+        name: setting.name.clone(),
+        asked: String::new(),
+        in_force: setting.value.clone(),
+    });
+    asked.chain(others).collect()
+}
+
+/// A link to follow: only to the web, whatever a file says.
+pub(super) fn web(link: Option<&String>) -> Option<String> {
+    let is_web = |link: &&String| link.starts_with("https://") || link.starts_with("http://");
+    let is_plain = |link: &&String| !link.contains(|c: char| c.is_whitespace() || "<>\"".contains(c));
+    link.filter(is_web).filter(is_plain).cloned()
+}

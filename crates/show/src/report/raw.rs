@@ -1,0 +1,33 @@
+//! A run file within the page, to be downloaded from it.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use super::Source;
+
+/// A run file, packed.
+#[derive(Debug, Serialize)]
+pub(super) struct Raw {
+    /// The file's name.
+    name: String,
+    /// Its bytes, gzip in base64: a browser unpacks them, and one without script offers the packed file.
+    packed: String,
+    /// Its size once unpacked, for people.
+    size: String,
+}
+
+impl Raw {
+    pub(super) fn new(source: &Source) -> Result<Raw> {
+        let json = serde_json::to_vec(&source.run).context("cannot write the run as JSON")?;
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&json).context("cannot pack the run")?;
+        let packed = STANDARD.encode(encoder.finish().context("cannot pack the run")?);
+        Ok(Raw { name: source.name.clone(), packed, size: crate::units::bytes(json.len() as f64) })
+    }
+}

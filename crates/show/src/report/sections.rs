@@ -1,0 +1,221 @@
+//! One section for each test: what was asked, every sample, the table.
+
+use dyno_record::{Run, TestRecord};
+use dyno_verdict::answers::Reference;
+use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict, samples_of};
+use serde::Serialize;
+
+use super::charts::{self, Figure, Samples, grouped};
+use super::words;
+use crate::grid::{self, Detail};
+use crate::{Measure, units};
+
+/// A test.
+#[derive(Debug, Serialize)]
+pub(super) struct TestSection {
+    id: String,
+    anchor: String,
+    title: String,
+    shows: String,
+    model: String,
+    first: Vec<String>,
+    /// How many statements stand between the first and the last.
+    omitted: u64,
+    last: Vec<String>,
+    figure: Figure,
+    /// What is counted where figures are rates: `rows` or `operations`.
+    unit: Option<String>,
+    rows: Vec<TestRow>,
+    published: Vec<(String, String)>,
+    /// How the right answer is known.
+    reference: Option<String>,
+    floor: Option<String>,
+}
+
+/// A contender in the test's table.
+#[derive(Debug, Serialize)]
+struct TestRow {
+    label: String,
+    anchor: String,
+    colour: usize,
+    level: &'static str,
+    /// The median with its spread and marks.
+    figure: String,
+    /// The median as a number; by these the table is sorted.
+    value: Option<f64>,
+    /// The median duration, where figures are rates.
+    time: String,
+    nanoseconds: Option<f64>,
+    interval: String,
+    range: String,
+    samples: String,
+    used: usize,
+    ratio: String,
+    ratio_value: Option<f64>,
+    cpu: String,
+    cpu_ns: Option<f64>,
+    written: String,
+    written_bytes: Option<f64>,
+    memory: String,
+    memory_bytes: Option<f64>,
+    fastest: bool,
+    /// Why the figures do not count.
+    trouble: Option<String>,
+}
+
+/// The fragment by which a link reaches a test. Ids are letters, digits, `-` and `_`.
+pub(super) fn anchor(id: &str) -> String {
+    format!("test-{id}")
+}
+
+pub(super) fn sections(run: &Run, verdict: &Verdict) -> Vec<TestSection> {
+    run.shown_tests().zip(&verdict.tests).map(|(test, judged)| section(run, test, judged)).collect()
+}
+
+fn section(run: &Run, test: &TestRecord, judged: &TestVerdict) -> TestSection {
+    let shown = (test.first.len() + test.last.len()) as u64;
+    TestSection {
+        id: test.id.clone(),
+        anchor: anchor(&test.id),
+        title: test.title.clone(),
+        shows: test.shows.clone(),
+        model: test.model.clone(),
+        first: test.first.clone(),
+        omitted: test.statements.saturating_sub(shown),
+        last: test.last.clone(),
+        figure: figure(run, judged),
+        unit: Measure::of(run, &test.id).unit().map(String::from),
+        rows: judged.cells.iter().map(|cell| row(run, &judged.id, cell)).collect(),
+        published: test
+            .published
+            .iter()
+            .map(|(system, seconds)| (system.clone(), published_text(Measure::of(run, &test.id), *seconds)))
+            .collect(),
+        reference: judged.reference.as_ref().map(|reference| known_by(run, reference)),
+        floor: judged.floor_ns.map(units::duration),
+    }
+}
+
+/// A published figure; those of old pages are seconds with three decimals.
+fn published_text(measure: Measure, seconds: f64) -> String {
+    match measure {
+        Measure::Time => format!("{seconds:.3} s"),
+        Measure::Rate(_) => measure.text(seconds * 1e9),
+    }
+}
+
+fn known_by(run: &Run, reference: &Reference) -> String {
+    let label = |contender: &usize| &run.contenders[*contender].label;
+    match reference {
+        Reference::Stated => "the suite states it".into(),
+        Reference::Majority { contender } => {
+            format!("most contenders agree, {} among them", label(contender))
+        }
+        Reference::Baseline { contender } => format!("what the baseline, {}, answered", label(contender)),
+        Reference::First { contender } => format!("what {} answered", label(contender)),
+        Reference::Absent => "nobody gave one".into(),
+    }
+}
+
+fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
+    let contender = &run.contenders[cell.contender];
+    let measure = Measure::of(run, test);
+    let summary = cell.figures.summary;
+    let costs = cell.figures.costs.as_ref();
+    let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
+    let bytes = |bytes: Option<f64>| bytes.map_or("–".into(), units::bytes);
+    let written = costs.map(|costs| costs.device_written_bytes);
+    let memory = costs.map(|costs| costs.peak_memory_bytes);
+    let left_out = cell.figures.samples - cell.figures.undisturbed;
+    let samples = match (cell.figures.samples, left_out, cell.figures.rests_on_disturbed) {
+        (all, 0, _) => all.to_string(),
+        (all, disturbed, true) => format!("{all} ({disturbed} disturbed)"),
+        (all, disturbed, false) => format!("{} of {all}", all - disturbed),
+    };
+    TestRow {
+        label: contender.label.clone(),
+        anchor: super::contenders::anchor(cell.contender),
+        colour: charts::colour(run, cell.contender),
+        level: words::short(contender),
+        figure: grid::figure(run, test, cell),
+        value: summary.map(|summary| measure.value(summary.median)),
+        time: super::overview::time(summary.map(|summary| summary.median)),
+        nanoseconds: summary.map(|summary| summary.median),
+        interval: summary
+            .and_then(|summary| summary.interval)
+            .map_or("–".into(), |ends| measure.span(ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| measure.span(summary.min, summary.max)),
+        samples,
+        used: cell.figures.samples,
+        ratio: match cell.contender == run.baseline_index() {
+            true => "baseline".into(),
+            false => grid::ratio_of(cell, Detail::Interval),
+        },
+        ratio_value: match cell.contender == run.baseline_index() {
+            true => Some(1.0),
+            false => cell.ratio.map(|ratio| ratio.ratio),
+        },
+        cpu: super::overview::time(cpu),
+        cpu_ns: cpu,
+        written: bytes(written),
+        written_bytes: written,
+        memory: bytes(memory),
+        memory_bytes: memory,
+        fastest: cell.fastest,
+        trouble: match &cell.standing {
+            CellStanding::Counts | CellStanding::NotApplicable => None,
+            CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
+            CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
+            CellStanding::Missing(why) => Some(format!("Failed: {why}")),
+        },
+    }
+}
+
+/// Every sample of every contender, those of one level together, the fastest of them first.
+fn figure(run: &Run, test: &TestVerdict) -> Figure {
+    let mut cells: Vec<&Cell> = test.cells.iter().collect();
+    let median = |cell: &Cell| cell.figures.summary.map_or(f64::INFINITY, |summary| summary.median);
+    cells.sort_by(|a, b| median(a).total_cmp(&median(b)));
+    let groups = words::LEVELS.map(|level| {
+        let of_level = cells.iter().filter(|cell| words::level(&run.contenders[cell.contender]) == level);
+        (words::heading(level), of_level.map(|cell| line(run, test, cell)).collect::<Vec<_>>())
+    });
+    let said: Vec<String> = cells
+        .iter()
+        .map(|cell| {
+            format!("{}: {}", run.contenders[cell.contender].label, grid::figure(run, &test.id, cell))
+        })
+        .collect();
+    let rows = grouped(groups.to_vec(), false);
+    let lines = rows.len();
+    let measure = Measure::of(run, &test.id);
+    let chart = charts::samples(rows, measure.count());
+    let mut caption = Vec::new();
+    if let Some(unit) = measure.unit() {
+        caption.push(format!("{} a second: further to the right is faster.", words::capitalized(unit)));
+    }
+    if matches!(chart, charts::Chart::Samples { log: true, .. }) {
+        caption.push("Logarithmic scale.".into());
+    }
+    let label = format!("Samples of test {}. Medians: {}", test.id, said.join("; "));
+    Figure::new(label, &caption.join(" "), lines, &chart)
+}
+
+fn line(run: &Run, test: &TestVerdict, cell: &Cell) -> Samples {
+    let summary = cell.figures.summary;
+    let [used, left_out] = samples_of(run, cell.contender, &test.id);
+    Samples {
+        label: run.contenders[cell.contender].label.clone(),
+        colour: charts::colour(run, cell.contender),
+        text: match (&cell.standing, summary) {
+            (CellStanding::Wrong(_), Some(summary)) => {
+                format!("{} ✗ wrong", Measure::of(run, &test.id).text(summary.median))
+            }
+            _ => grid::figure(run, &test.id, cell),
+        },
+        median: summary.map(|summary| summary.median),
+        interval: summary.and_then(|summary| summary.interval),
+        used,
+        left_out,
+    }
+}

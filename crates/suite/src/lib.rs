@@ -1,0 +1,215 @@
+//! Suites: TOML documents that tell a story, name parameters and list tests in order.
+//!
+//! This module reads and checks them and renders their statements. It never opens a database and
+//! knows no engine but by the name of its dialect. `docs/suites.md` describes the format.
+
+mod check;
+mod data;
+mod form;
+mod include;
+mod load;
+mod model;
+mod parameters;
+mod random;
+mod render;
+mod rung;
+mod statements;
+mod template;
+pub mod watch;
+mod words;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use dyno_protocol::Value;
+use dyno_record::{Figure, ParameterValue};
+use serde::Deserialize;
+use toml::Spanned;
+
+pub use data::{Data, Like, Shape, count};
+pub use form::{Index, TableForm};
+pub use model::{Model, Transaction};
+pub use parameters::{Declaration, parse_count, resolve};
+pub use rung::{Rung, compared_with};
+pub use template::{Bounds, Renderer, TemplateError};
+
+/// The dialect of engines that have no SQL.
+pub const NO_SQL: &str = "kv";
+
+/// A suite as written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// The name by which to run it, that of its file.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// What the suite asks, where it comes from and how to read its results.
+    pub story: String,
+    /// How far two numbers of an answer may differ, relative to the larger.
+    #[serde(default)]
+    pub tolerance: f64,
+    /// The contenders when a run names none; beside them, those of the rungs.
+    #[serde(default)]
+    contenders: Vec<String>,
+    /// The rungs of its ladder, if it is one.
+    #[serde(default, rename = "rung")]
+    pub rungs: Vec<Rung>,
+    /// Whether tables show durations or how much is done in a second.
+    #[serde(default)]
+    pub figure: Figure,
+    /// Which CPUs the measured processes get when nobody says.
+    #[serde(default)]
+    pub cpus: Cpus,
+    /// Parameters by name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Declaration>,
+    /// Sets of data by name, for the models that take arrays.
+    #[serde(default)]
+    pub data: BTreeMap<String, Data>,
+    /// The tests, in the order in which a trial goes through them.
+    #[serde(rename = "test")]
+    pub tests: Vec<Test>,
+    /// Figures that others have published for the same tests.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// The file it was read from.
+    #[serde(skip)]
+    pub path: PathBuf,
+    /// Its text, which a run file keeps.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// Which CPUs a suite's measured processes get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cpus {
+    /// One of their own.
+    #[default]
+    One,
+    /// All: for work in which some engines have threads in the background.
+    All,
+}
+
+/// A test as written. `title`, `setup`, `index`, `statements`, `check` and the tables' names are templates.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// A short name, unique in the suite, by which `--only` selects it.
+    pub id: String,
+    /// One line for people.
+    pub title: Spanned<String>,
+    /// A sentence on what the test shows.
+    pub shows: String,
+    /// The kind of work.
+    pub model: Model,
+    /// The tests whose work this one builds on, by id; `--only` keeps them, untold.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// How the statements commit.
+    #[serde(default)]
+    pub transaction: Transaction,
+    /// Statements before the clock starts.
+    pub setup: Option<Spanned<String>>,
+    /// The statements; of a scan, the query.
+    pub statements: Option<Spanned<String>>,
+    /// The statements that make an index, for contenders that make it before the first record of a file or
+    /// after the last.
+    pub index: Option<Spanned<String>>,
+    /// The set of data, by name.
+    pub data: Option<String>,
+    /// The table into which rows go, or which is scanned.
+    pub table: Option<String>,
+    /// The two columns, by name, in which rows must differ to be counted.
+    pub differ: Option<[String; 2]>,
+    /// Of lookups: keys that are not there.
+    #[serde(default)]
+    pub absent: bool,
+    /// Of lookups: how many of the keys, a number or the name of a parameter; absent: all.
+    pub lookups: Option<Spanned<toml::Value>>,
+    /// Of puts: keys that are there already.
+    #[serde(default)]
+    pub overwrite: bool,
+    /// How many pairs a range has.
+    pub length: Option<u64>,
+    /// How many operations are timed for a contender that commits each by itself; absent: all.
+    pub one_by_one: Option<u64>,
+    /// The query whose rows are the answer; without one, it is what the model says.
+    pub check: Option<Spanned<String>>,
+    /// The rows of the right answer with the parameters' defaults, where they are known.
+    pub expect: Option<Vec<Vec<Value>>>,
+}
+
+/// A published table of figures for a suite's tests.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Who published it and when.
+    pub source: String,
+    /// Where, if it still can be read.
+    pub link: Option<String>,
+    /// On what hardware.
+    pub hardware: String,
+    /// The test of the first of its `seconds`, by id; absent: the suite's first.
+    pub first: Option<String>,
+    /// Seconds per test, in the order of the suite's tests, by the name of the system.
+    #[serde(default)]
+    pub seconds: BTreeMap<String, Vec<f64>>,
+    /// Rows or operations a second by the name of the system, then by test.
+    #[serde(default)]
+    pub rates: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The parameters with which they were taken; absent: the defaults. They stand beside a run with the
+    /// same.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, ParameterValue>,
+    /// Whether they stand beside a run of any size: rates that hardly depend on it.
+    #[serde(default)]
+    pub any_size: bool,
+}
+
+/// A test made ready for one dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rendered {
+    /// The test's id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Statements before the clock.
+    pub setup: Vec<String>,
+    /// The statements that make an index.
+    pub index: Vec<String>,
+    /// Every statement, BEGIN and COMMIT included; none where the model takes none.
+    pub statements: Vec<String>,
+    /// The checking query.
+    pub check: Option<String>,
+}
+
+impl Published {
+    /// The seconds of a system for the test at a place of the suite's, where it has a figure.
+    pub fn seconds_of(&self, system: &str, test: usize, tests: &[Test]) -> Option<f64> {
+        let seconds = self.seconds.get(system)?;
+        test.checked_sub(self.begins(tests)).and_then(|place| seconds.get(place)).copied()
+    }
+
+    /// The place of the test of its first figure; behind all tests where there is no such test.
+    fn begins(&self, tests: &[Test]) -> usize {
+        match &self.first {
+            None => 0,
+            Some(first) => tests.iter().position(|test| test.id == *first).unwrap_or(tests.len()),
+        }
+    }
+}
+
+impl Suite {
+    /// The contenders when a run names none: those of the rungs, then the others.
+    pub fn contenders(&self) -> Vec<String> {
+        self.rungs.iter().map(|rung| &rung.contender).chain(&self.contenders).cloned().collect()
+    }
+
+    /// The file that its tests import, and the parameter that says how many records it has.
+    pub fn file_data(&self) -> Option<(&Shape, &str)> {
+        let data = self.data.values().find(|data| matches!(data.shape, Shape::File { .. }))?;
+        Some((&data.shape, data.parameter()?))
+    }
+}

@@ -1,0 +1,150 @@
+//! Reads a suite's file and checks what its types cannot, naming file and line in every complaint.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use toml::Spanned;
+
+use super::check::{ID, is_id};
+use super::{Suite, TemplateError, Test, include};
+
+/// The longest suite, in bytes: a thousand times the longest of dyno's own.
+const LONGEST: u64 = 16 << 20;
+
+impl Suite {
+    /// Reads a suite.
+    ///
+    /// `dialects` are those that the engines speak; a line tagged with another is an error.
+    pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
+        let text = read(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
+        let Some(other) = include::included(&text) else { return Suite::parse(text, path, dialects) };
+        ensure!(is_id(&other), "{}: include = {other:?} is not {ID}", path.display());
+        let file = path.with_file_name(format!("{other}.toml"));
+        // By itself first, so that its mistakes are told with its own lines. One level is enough.
+        let other = read_included(&file, dialects)
+            .with_context(|| format!("{}: include = \"{other}\"", path.display()))?;
+        Suite::parse(include::join(&text, &other, path)?, path, dialects)
+    }
+
+    /// Reads a suite from its text; `path` stands in messages.
+    pub fn parse(text: String, path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
+        let mut suite: Suite = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_at(&text, span.start));
+            anyhow!("{}:{line}: {}", path.display(), error.message().trim())
+        })?;
+        suite.path = path.to_owned();
+        suite.text = text;
+        suite.check(dialects)?;
+        Ok(suite)
+    }
+
+    /// The line of the file, from 1, in which a byte stands.
+    pub(super) fn line_of(&self, byte: usize) -> usize {
+        line_at(&self.text, byte)
+    }
+
+    /// The line of the file in which a line of a template stands.
+    pub(super) fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
+        let start = template.span().start;
+        // A multi-line string that begins with a line break has its first line on the next one.
+        let opening = self.text.get(start..).unwrap_or_default();
+        let breaks = ["\"\"\"\n", "\"\"\"\r\n", "'''\n", "'''\r\n"];
+        let offset = usize::from(breaks.iter().any(|quote| opening.starts_with(quote)));
+        self.line_of(start) + offset + line.saturating_sub(1)
+    }
+
+    /// Where a line of a template stands: the file, the line there, and the test.
+    pub(super) fn template_place(&self, test: &Test, template: &Spanned<String>, line: usize) -> String {
+        format!("{}:{}: test {}", self.path.display(), self.template_line(template, line), test.id)
+    }
+
+    /// A template's error with its place in the file.
+    pub(super) fn at_template(
+        &self,
+        test: &Test,
+        template: &Spanned<String>,
+        error: &TemplateError,
+    ) -> anyhow::Error {
+        anyhow!("{}: {error}", self.template_place(test, template, error.line.unwrap_or(1)))
+    }
+}
+
+/// Reads a file whole, unless it has no end.
+fn read(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= LONGEST, "it is longer than {} MiB", LONGEST >> 20);
+    Ok(text)
+}
+
+fn read_included(file: &Path, dialects: &BTreeSet<String>) -> Result<String> {
+    let text = read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(Suite::parse(text, file, dialects)?.text)
+}
+
+pub(super) fn line_at(text: &str, byte: usize) -> usize {
+    let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
+    before.iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_record::Parameters;
+
+    const HEAD: &str = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n";
+
+    fn parse(tests: &str) -> Result<Suite> {
+        let dialects = BTreeSet::from(["sqlite".to_owned(), "mysql".to_owned()]);
+        Suite::parse(format!("{HEAD}{tests}"), Path::new("x.toml"), &dialects)
+    }
+
+    fn test(body: &str) -> String {
+        format!("[[test]]\nid = \"1\"\ntitle = \"T\"\nshows = \"\"\nmodel = \"statements\"\n{body}")
+    }
+
+    fn complaint(tests: &str) -> String {
+        parse(tests).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelled_key_names_its_line() {
+        let message = complaint(&test("statments = \"SELECT 1\"\n"));
+        assert!(message.starts_with("x.toml:10: unknown field `statments`"), "{message}");
+    }
+
+    #[test]
+    fn a_template_error_names_the_line_within_the_file() {
+        let suite = parse(&test("statements = \"\"\"\nSELECT 1;\nSELECT {{ wrods(1) }};\n\"\"\"\n")).unwrap();
+        let message = suite.render(&Parameters::default(), "sqlite").unwrap_err().to_string();
+        assert!(message.starts_with("x.toml:12: "), "{message}");
+    }
+
+    #[test]
+    fn a_dialect_that_nobody_speaks_is_an_error() {
+        let message = complaint(&test("statements = \"\"\"\nSELECT 1;\n@sqlit SELECT 2;\n\"\"\"\n"));
+        assert!(message.starts_with("x.toml:12: no engine speaks the dialect 'sqlit'"), "{message}");
+    }
+
+    #[test]
+    fn tests_must_build_on_earlier_ones() {
+        let message = complaint(&test("needs = [\"2\"]\nstatements = \"SELECT 1\"\n"));
+        assert!(message.contains("x.toml:7: test 1 needs test 2"), "{message}");
+        let twice = format!("{0}{0}", test("statements = \"SELECT 1\"\n"));
+        assert!(complaint(&twice).contains("two tests with the id 1"));
+    }
+
+    #[test]
+    fn a_transaction_and_a_check_are_rendered() {
+        let body = "transaction = \"one\"\nstatements = \"SELECT 1;\"\ncheck = \"@sqlite SELECT 2\\n@mysql SELECT 3\"\n";
+        // Two tagged queries without semicolons are one statement: the check for mysql has none.
+        assert!(parse(&test(body)).unwrap().render(&Parameters::default(), "mysql").is_err());
+        let body = body.replace("\\n@", ";\\n@");
+        let rendered = parse(&test(&body)).unwrap().render(&Parameters::default(), "mysql").unwrap();
+        assert_eq!(rendered[0].statements, ["BEGIN", "SELECT 1", "COMMIT"]);
+        assert_eq!(rendered[0].check.as_deref(), Some("SELECT 3"));
+    }
+}

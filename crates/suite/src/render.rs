@@ -1,0 +1,93 @@
+//! Renders the tests of a suite for one dialect.
+
+use anyhow::{Result, bail};
+use dyno_record::Parameters;
+use toml::Spanned;
+
+use super::{Bounds, Model, NO_SQL, Rendered, Renderer, Suite, TableForm, Test, Transaction, statements};
+use crate::watch::Watch;
+
+impl Suite {
+    /// All tests for one dialect. They are rendered in order, all of them, because they share one
+    /// stream of random numbers.
+    pub fn render(&self, parameters: &Parameters, dialect: &str) -> Result<Vec<Rendered>> {
+        let form = TableForm::default();
+        self.render_form(parameters, dialect, form, Bounds::default(), &Watch::default())
+    }
+
+    /// All tests for one dialect, with tables of a form.
+    pub fn render_form(
+        &self,
+        parameters: &Parameters,
+        dialect: &str,
+        form: TableForm,
+        bounds: Bounds,
+        watch: &Watch,
+    ) -> Result<Vec<Rendered>> {
+        let renderer = Renderer::new(parameters, dialect, form, bounds, watch);
+        let render = |test: &Test| {
+            let text = |template: &Spanned<String>| {
+                watch.renders(self.template_place(test, template, 1));
+                let text = renderer.render(template.get_ref());
+                watch.has_rendered();
+                text.map_err(|error| self.at_template(test, template, &error))
+            };
+            self.render_test(test, &text, dialect)
+        };
+        self.tests.iter().map(render).collect()
+    }
+
+    fn render_test(
+        &self,
+        test: &Test,
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+        dialect: &str,
+    ) -> Result<Rendered> {
+        let list = |template: &Option<Spanned<String>>| match template {
+            Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
+            _ => Ok::<_, anyhow::Error>(Vec::new()),
+        };
+        let (setup, index) = (list(&test.setup)?, list(&test.index)?);
+        let mut statements = list(&test.statements)?;
+        if let Some(template) = test.statements.as_ref().filter(|_| dialect != NO_SQL) {
+            let (line, place) = (self.line_of(template.span().start), self.path.display());
+            if statements.is_empty() {
+                bail!("{place}:{line}: test {} has no statement for {dialect}", test.id);
+            }
+            if test.model == Model::Scan && statements.len() > 1 {
+                bail!("{place}:{line}: test {} is a scan, which takes one query", test.id);
+            }
+        }
+        if test.transaction == Transaction::One {
+            statements.insert(0, "BEGIN".into());
+            statements.push("COMMIT".into());
+        }
+        let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
+        let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect));
+        Ok(Rendered {
+            id: test.id.clone(),
+            title: render(&test.title)?.trim().to_owned(),
+            setup,
+            index,
+            statements,
+            check: check.transpose()?,
+        })
+    }
+
+    /// The query of a check, whose rendered text this is.
+    fn one_query(&self, test: &Test, check: &Spanned<String>, text: &str, dialect: &str) -> Result<String> {
+        let mut queries = statements::split(text, dialect);
+        match (queries.pop(), queries.len()) {
+            (Some(query), 0) => Ok(query),
+            (_, others) => {
+                let line = self.line_of(check.span().start);
+                let count = if others == 0 { "no query".into() } else { format!("{} queries", others + 1) };
+                bail!(
+                    "{}:{line}: the check of test {} has {count} for {dialect}; it takes exactly one",
+                    self.path.display(),
+                    test.id
+                )
+            }
+        }
+    }
+}

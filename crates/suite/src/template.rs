@@ -1,0 +1,257 @@
+//! Renders the statement templates of a suite: minijinja with the few functions that make data.
+//!
+//! One [`Renderer`] renders a whole suite for one dialect, in order: all tests draw from one stream
+//! of random numbers, so that a test's data do not depend on which tests are run.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dyno_record::{ParameterValue, Parameters};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+
+use super::TableForm;
+use super::random::Stream;
+use super::words::words;
+use crate::watch::Watch;
+
+/// What one template may take, so that a loop without end, or one that doubles a text, becomes an error.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Instructions of the template. A statement takes about thirty.
+    pub instructions: u64,
+    /// Bytes of the text that comes of it.
+    pub bytes: u64,
+}
+
+impl Default for Bounds {
+    /// Some thirty million statements.
+    fn default() -> Bounds {
+        Bounds { instructions: 1_000_000_000, bytes: 2 << 30 }
+    }
+}
+
+/// Renders templates with the parameters of a run.
+pub struct Renderer<'a> {
+    environment: Environment<'static>,
+    context: Value,
+    bytes: u64,
+    watch: &'a Watch,
+}
+
+/// A template that does not render.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct TemplateError {
+    /// The line within the template, from 1, where it is known.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl<'a> Renderer<'a> {
+    /// A renderer at the beginning of the random stream.
+    pub fn new(
+        parameters: &Parameters,
+        dialect: &str,
+        form: TableForm,
+        bounds: Bounds,
+        watch: &'a Watch,
+    ) -> Renderer<'a> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // A line that holds nothing but a tag leaves no line behind.
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.expect("only delimiters can be refused, and these are the usual ones"));
+        environment.set_fuel(Some(bounds.instructions));
+        // They make as many blanks as one asks for, at once.
+        WIDENING.iter().for_each(|filter| environment.remove_filter(filter));
+        add_functions(&mut environment, parameters, watch);
+        let variables = parameters.all().map(|(name, value)| (name, template_value(value)));
+        let own = [("dialect", Value::from(dialect)), ("primary_key", Value::from(form.primary_key))];
+        let context = Value::from_pairs(variables.chain(own));
+        Renderer { environment, context, bytes: bounds.bytes, watch }
+    }
+
+    /// The text of a template.
+    pub fn render(&self, template: &str) -> Result<String, TemplateError> {
+        let mut text = Bounded { text: Vec::new(), most: self.bytes, watch: self.watch };
+        let rendered = self
+            .environment
+            .template_from_str(template)
+            .and_then(|template| template.render_captured_to(&self.context, &mut text).map(drop));
+        rendered.map_err(explain)?;
+        String::from_utf8(text.text).map_err(|error| TemplateError { line: None, message: error.to_string() })
+    }
+}
+
+/// Filters that minijinja has and suites do not.
+const WIDENING: [&str; 2] = ["indent", "format"];
+
+/// A text up to a length.
+struct Bounded<'a> {
+    text: Vec<u8>,
+    most: u64,
+    watch: &'a Watch,
+}
+
+impl Write for Bounded<'_> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.watch.is_stopped() {
+            return Err(io::Error::other("it was asked to stop"));
+        }
+        if (self.text.len() + piece.len()) as u64 > self.most {
+            let most = self.most >> 20;
+            return Err(io::Error::other(format!(
+                "its text is longer than {most} MiB; does a loop double it? A smaller --scale makes fewer statements"
+            )));
+        }
+        self.text.extend_from_slice(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn template_value(value: &ParameterValue) -> Value {
+    match value {
+        ParameterValue::Integer(number) => Value::from(*number),
+        ParameterValue::Real(number) => Value::from(*number),
+        ParameterValue::Text(text) => Value::from(text.as_str()),
+    }
+}
+
+fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters, watch: &Watch) {
+    let stream = Arc::new(Mutex::new(Stream::new(parameters.seed())));
+    environment.add_function("random", move |below: u64| -> Result<u64, Error> {
+        if below == 0 {
+            return Err(Error::new(ErrorKind::InvalidOperation, "random(0): there is no number below 0"));
+        }
+        // A panic while drawing cannot leave the stream half changed.
+        Ok(stream.lock().unwrap_or_else(PoisonError::into_inner).draw(below))
+    });
+    environment.add_function("words", |number: u64| words(number));
+    let watch = watch.clone();
+    environment.add_function("range", move |first: i64, end: Option<i64>| range(first, end, &watch));
+    let scale = parameters.scale();
+    environment.add_function("scaled", move |number: u64| -> u64 {
+        ((number as f64 * scale).round() as u64).max(1)
+    });
+}
+
+/// minijinja's own `range` refuses more than 100,000 numbers; this one makes them as they are asked
+/// for, and ends when the work is asked to stop.
+fn range(first: i64, end: Option<i64>, watch: &Watch) -> Value {
+    let (first, end) = end.map_or((0, first), |end| (first, end));
+    let watch = watch.clone();
+    Value::make_iterable(move || Numbers { left: first..end, watch: watch.clone() })
+}
+
+/// The numbers of a range, of which the end is known before they are made.
+struct Numbers {
+    left: Range<i64>,
+    watch: Watch,
+}
+
+impl Iterator for Numbers {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        if self.watch.is_stopped() { None } else { self.left.next() }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+fn explain(error: Error) -> TemplateError {
+    let mut message = error.kind().to_string();
+    if let Some(detail) = error.detail() {
+        message = format!("{message}: {detail}");
+    }
+    if error.kind() == ErrorKind::OutOfFuel {
+        message = "it does more work than any suite needs; is there a loop without end?".into();
+    }
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    TemplateError { line: error.line(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renderer(watch: &Watch) -> Renderer<'_> {
+        let bounds = Bounds { instructions: 3_000_000, bytes: 1 << 20 };
+        Renderer::new(&Parameters::default(), "sqlite", TableForm::default(), bounds, watch)
+    }
+
+    fn render(template: &str) -> Result<String, TemplateError> {
+        renderer(&Watch::default()).render(template)
+    }
+
+    #[test]
+    fn data_come_from_one_stream() {
+        let watch = Watch::default();
+        let renderer = renderer(&watch);
+        assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "13153");
+        assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "75560");
+    }
+
+    #[test]
+    fn loops_are_longer_than_the_libraries_own() {
+        let text = render("{% for i in range(0, 200000) %}x{% endfor %}").unwrap();
+        assert_eq!(text.len(), 200_000);
+        assert_eq!(render("{% for i in range(3) %}{{ i }}{% endfor %}").unwrap(), "012");
+        assert_eq!(render("{{ range(2, 1000000000) | length }}").unwrap(), "999999998");
+    }
+
+    #[test]
+    fn a_loop_without_end_and_a_text_without_end_are_errors() {
+        let complaint = |template: &str| render(template).unwrap_err();
+        let endless = complaint("x\n{% for i in range(1000000000000) %}\n{% set b = i %}\n{% endfor %}");
+        assert!(endless.message.contains("loop without end"), "{}", endless.message);
+        assert!(endless.line.is_some_and(|line| (2..=4).contains(&line)), "{:?}", endless.line);
+        let endless = complaint("{% macro m(n) %}{{ m(n) }}{% endmacro %}{{ m(1) }}");
+        assert!(endless.message.contains("recursion"), "{}", endless.message);
+        let long = complaint("{% set x = 'ab' * 1000 %}{% for i in range(100000) %}{{ x }}{% endfor %}");
+        assert!(long.message.contains("longer than 1 MiB"), "{}", long.message);
+        for wide in ["{{ 'x\ny' | indent(99999999999) }}", "{{ '%099999999999d' | format(1) }}"] {
+            assert!(complaint(wide).message.contains("filter"), "{wide}");
+        }
+    }
+
+    #[test]
+    fn a_loop_ends_when_it_is_asked_to() {
+        let watch = Watch::default();
+        watch.stop();
+        let renderer = renderer(&watch);
+        assert_eq!(
+            renderer.render("{% for i in range(1000000000000) %}{% set b = i %}{% endfor %}").unwrap(),
+            ""
+        );
+        assert!(renderer.render("SELECT 1").unwrap_err().message.contains("asked to stop"));
+    }
+
+    #[test]
+    fn parameters_and_the_dialect_are_variables() {
+        assert_eq!(render("{{ dialect }}").unwrap(), "sqlite");
+    }
+
+    #[test]
+    fn mistakes_name_their_line() {
+        let error = render("SELECT 1;\n{{ wodrs(3) }};\n").unwrap_err();
+        assert_eq!(error.line, Some(2));
+        assert!(error.message.contains("wodrs"), "{}", error.message);
+        assert!(render("{{ random(0) }}").unwrap_err().message.contains("no number below 0"));
+        assert!(render("{{ nothing }}").is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! Long work on a thread of its own: how far it is, for whoever waits for it, who may ask it to stop.
+
+use std::fs::{self, File};
+use std::io::{self, Error, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use nix::unistd::{SysconfVar, sysconf};
+
+/// Shared by the work and who waits for it.
+#[derive(Debug, Clone, Default)]
+pub struct Watch(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    stopped: AtomicBool,
+    rendering: Mutex<Option<Rendering>>,
+    written: AtomicU64,
+}
+
+/// A template that is being rendered.
+#[derive(Debug, Clone)]
+pub struct Rendering {
+    /// Its file, line and test.
+    pub place: String,
+    /// Since when.
+    pub began: Instant,
+    /// How much memory dyno had then, in bytes.
+    pub memory: u64,
+}
+
+impl Watch {
+    /// Asks the work to stop.
+    pub fn stop(&self) {
+        self.0.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked the work to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped.load(Ordering::Relaxed)
+    }
+
+    /// A template begins.
+    pub fn renders(&self, place: String) {
+        self.set(Some(Rendering { place, began: Instant::now(), memory: used_memory() }));
+    }
+
+    /// The template is rendered.
+    pub fn has_rendered(&self) {
+        self.set(None);
+    }
+
+    /// The template that is being rendered.
+    pub fn rendering(&self) -> Option<Rendering> {
+        self.0.rendering.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many bytes of inputs have been written.
+    pub fn written(&self) -> u64 {
+        self.0.written.load(Ordering::Relaxed)
+    }
+
+    /// A new file whose bytes are counted, and which takes none once the work is asked to stop.
+    pub fn create(&self, path: &Path) -> io::Result<Watched> {
+        Ok(Watched { file: File::create(path)?, watch: self.clone() })
+    }
+
+    fn set(&self, rendering: Option<Rendering>) {
+        *self.0.rendering.lock().unwrap_or_else(PoisonError::into_inner) = rendering;
+    }
+}
+
+/// How much memory of its own dyno has, in bytes; 0 where the kernel does not tell.
+pub fn used_memory() -> u64 {
+    // proc(5): pages of the program, resident ones, and those of them that are of files or shared.
+    let pages = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: Vec<u64> = pages.split(' ').map_while(|number| number.trim().parse().ok()).collect();
+    let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(0) as u64;
+    match pages[..] {
+        [_, resident, shared, ..] => resident.saturating_sub(shared) * size,
+        _ => 0,
+    }
+}
+
+/// A file that [`Watch::create`] made.
+#[derive(Debug)]
+pub struct Watched {
+    file: File,
+    watch: Watch,
+}
+
+impl Watched {
+    /// Has what was written on the device.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.watch.is_stopped() {
+            return Err(Error::other("the work was asked to stop"));
+        }
+        let written = self.file.write(bytes)?;
+        self.watch.0.written.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,9 @@
+//! The check of answers: every contender's rows, digested, compared and judged.
+//!
+//! Pure functions of rows. Nothing here knows what a run is or how long anything took.
+
+mod compare;
+mod judge;
+
+pub use compare::{Mismatch, compare};
+pub use judge::{AnswerVerdict, Judgement, Reference, judge};

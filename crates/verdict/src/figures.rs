@@ -1,0 +1,135 @@
+//! The samples of one contender in one test, and the figures that rest on them.
+
+use dyno_protocol::{Sample, ServerCost};
+use dyno_record::{Run, SampleRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::{MIN_BLOCKS, Summary, median, summarize};
+
+/// The share of a sample's time that its process may have waited for a processor. Measured on a
+/// shared machine of two cores: dropping samples above it cut the max/min spread of sync-bound tests
+/// from 5× to 1.13×.
+pub const MOST_WAIT: f64 = 0.03;
+
+/// What the samples of one contender in one test say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// Samples taken, warm-up left out.
+    pub samples: usize,
+    /// Those of them that did not wait for a processor for more than 3 % of their time.
+    pub undisturbed: usize,
+    /// Whether the figures rest on disturbed samples too, because too few are undisturbed.
+    pub rests_on_disturbed: bool,
+    /// Whether only the first operations were timed, and the durations worked out for all of them.
+    #[serde(default)]
+    pub extrapolated: bool,
+    /// Time in nanoseconds; absent without samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// What else the work took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Costs>,
+}
+
+/// Medians of what a test took beside time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Costs {
+    /// Operations done.
+    pub operations: f64,
+    /// Rows returned and changed.
+    pub rows: f64,
+    /// CPU time in user mode, nanoseconds; here and below a server's processes are counted in, where it
+    /// is a private one.
+    pub user_ns: f64,
+    /// CPU time in system mode, nanoseconds.
+    pub system_ns: f64,
+    /// Time waited for a processor, nanoseconds.
+    pub wait_ns: f64,
+    /// Bytes read from the device.
+    pub device_read_bytes: f64,
+    /// Bytes written to the device.
+    pub device_written_bytes: f64,
+    /// Largest resident memory, bytes: the runner's, and with a server that of its largest process.
+    pub peak_memory_bytes: f64,
+    /// Size of the database on disk after the test, bytes.
+    pub database_bytes: f64,
+}
+
+/// Whether a sample's process waited too long for a processor.
+pub fn is_disturbed(sample: &SampleRecord) -> bool {
+    sample.sample.wait_ns as f64 > MOST_WAIT * sample.sample.nanoseconds as f64
+}
+
+/// The figures of a contender (by position) in a test (by id).
+pub fn figures(run: &Run, contender: usize, test: &str) -> Figures {
+    let all: Vec<&SampleRecord> = measured(run, contender, test).map(|(_, sample)| sample).collect();
+    let used = used(run, contender, test);
+    let times: Vec<f64> = used.iter().map(|(_, sample)| sample.duration_ns()).collect();
+    let undisturbed = all.iter().filter(|sample| !is_disturbed(sample)).count();
+    Figures {
+        samples: all.len(),
+        undisturbed,
+        rests_on_disturbed: used.iter().any(|(_, sample)| is_disturbed(sample)),
+        extrapolated: used.iter().any(|(_, sample)| sample.extrapolated_to.is_some()),
+        summary: summarize(&times, run.schedule.seed),
+        costs: costs(&used),
+    }
+}
+
+/// The samples on which figures rest, each with its block: the undisturbed ones where there are enough
+/// of them for an interval, else all.
+pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u32, &'a SampleRecord)> {
+    let all: Vec<(u32, &SampleRecord)> = measured(run, contender, test).collect();
+    let undisturbed: Vec<_> = all.iter().copied().filter(|(_, sample)| !is_disturbed(sample)).collect();
+    if undisturbed.len() >= MIN_BLOCKS { undisturbed } else { all }
+}
+
+/// Block and nanoseconds of every measured sample: first those on which the figures rest, then those
+/// that were left out as disturbed.
+pub fn samples_of(run: &Run, contender: usize, test: &str) -> [Vec<(u32, u64)>; 2] {
+    let used: Vec<u32> = used(run, contender, test).iter().map(|(block, _)| *block).collect();
+    let all = measured(run, contender, test).map(|(block, sample)| (block, sample.duration_ns() as u64));
+    let (used, left_out) = all.partition(|(block, _)| used.contains(block));
+    [used, left_out]
+}
+
+/// All samples of a contender in a test but those of the warm-up block, each with its block.
+pub(super) fn measured<'a>(
+    run: &'a Run,
+    contender: usize,
+    test: &'a str,
+) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
+    let trials = run
+        .trials
+        .iter()
+        .filter(move |trial| trial.contender == contender && trial.block > 0 && !trial.latency);
+    trials.flat_map(move |trial| {
+        let samples = trial.samples.iter().filter(move |sample| sample.sample.test == test);
+        samples.map(move |sample| (trial.block, sample))
+    })
+}
+
+fn costs(samples: &[(u32, &SampleRecord)]) -> Option<Costs> {
+    let middle = |field: &dyn Fn(&Sample) -> u64| {
+        let values: Vec<f64> = samples.iter().map(|(_, sample)| field(&sample.sample) as f64).collect();
+        median(&values)
+    };
+    let with_server = |own: fn(&Sample) -> u64, server: fn(&ServerCost) -> u64| {
+        middle(&|sample| own(sample) + sample.server.as_ref().map_or(0, server))
+    };
+    Some(Costs {
+        operations: middle(&|sample| sample.operations)?,
+        rows: middle(&|sample| sample.rows)?,
+        user_ns: with_server(|sample| sample.user_ns, |server| server.user_ns)?,
+        system_ns: with_server(|sample| sample.system_ns, |server| server.system_ns)?,
+        wait_ns: with_server(|sample| sample.wait_ns, |server| server.wait_ns)?,
+        device_read_bytes: with_server(|sample| sample.device_read_bytes, |server| server.device_read_bytes)?,
+        device_written_bytes: with_server(
+            |sample| sample.device_written_bytes,
+            |server| server.device_written_bytes,
+        )?,
+        peak_memory_bytes: with_server(|sample| sample.peak_memory_bytes, |server| server.peak_memory_bytes)?,
+        database_bytes: middle(&|sample| sample.database_bytes)?,
+    })
+}
