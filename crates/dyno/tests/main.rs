@@ -2,6 +2,7 @@
 //! all of dyno once more. `cargo test -p dyno --test tests kv_runners::` runs one file of them.
 
 mod arrays;
+mod arrows;
 mod bad_input;
 mod builds;
 mod commands;

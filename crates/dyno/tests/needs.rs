@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use dyno_runner::needs;
+use dyno_needs as needs;
 
 use crate::common::{Place, repository};
 

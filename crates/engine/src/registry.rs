@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use dyno_nearest as nearest;
+use dyno_needs as needs;
 use dyno_protocol::{InForce, Setting};
 use dyno_record::{Safety, Standing};
-use dyno_runner::needs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Key;
+use dyno_needs as needs;
 use dyno_record::Placement;
-use dyno_runner::needs;
 use nix::mount::{MntFlags, umount2};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};

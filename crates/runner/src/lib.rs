@@ -36,7 +36,7 @@ mod latency;
 pub mod library;
 mod load;
 mod locked;
-pub mod needs;
+pub use dyno_needs as needs;
 mod number;
 mod rows;
 mod run;

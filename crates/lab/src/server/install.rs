@@ -12,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use dyno_needs as needs;
 use dyno_protocol::Build;
-use dyno_runner::needs;
 use nix::unistd::Uid;
 
 use super::installation::Installation;

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::ServerEngine;
+use dyno_needs as needs;
 use dyno_protocol::Build;
-use dyno_runner::needs;
 
 use super::install::installed;
 
