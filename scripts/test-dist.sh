@@ -50,7 +50,7 @@ sqlites=sqlite,sqlite:nosync,sqlite@mc,sqlite/mattn,sqlite/gosqlite,sqlite/moder
 inside run speedtest --scale 0.02 --trials 1 --quiet --with "$sqlites" >"$work/said" || fail "speedtest: exit code $?"
 says "DROP TABLE"
 inside run kv --n 50 --trials 1 --quiet --with fjall,redb,pebble >"$work/said" || fail "kv: exit code $?"
-ls "$root/results/"*.json >/dev/null || fail "the runs left no run file"
+ls "$root/results/"*.jsonl >/dev/null || fail "the runs left no run file"
 
 sh scripts/dist.sh --install "$work/usr" >/dev/null
 (cd "$work" && usr/bin/dyno run speedtest --scale 0.02 --only 15 --trials 1 --quiet >said) ||

@@ -1,6 +1,6 @@
 //! Every command, as a person types it, on the real SQLite at a small scale.
 
-use crate::common::{Place, read_json};
+use crate::common::{Place, read_json, run_file};
 
 const SMALL: &str = "run speedtest --scale 0.02 --quiet";
 
@@ -120,7 +120,7 @@ fn compare_tells_what_is_slower() {
                 sample["wait_ns"] = 0.into();
             }
         }
-        run.to_string()
+        run_file(&run)
     };
     place.write("old.json", &timed(1));
     place.write("slow.json", &timed(3));

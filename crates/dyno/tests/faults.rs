@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Place, processes_with, read_json, repository, wait_for};
+use crate::common::{Place, processes_with, read_json, repository, run_file, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -122,10 +122,8 @@ fn an_interrupt_keeps_what_is_finished() {
         let mut child =
             place.start("run speedtest --scale 0.1 --trials 100000 --with sqlite:memory -o run.json");
         let file = place.path("run.json");
-        let blocks = || fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        wait_for("two blocks", 60, || {
-            blocks().is_some_and(|run: serde_json::Value| run["trials"].as_array().unwrap().len() >= 4)
-        });
+        let trials = || dyno_record::load(&file).map_or(0, |run| run.trials.len());
+        wait_for("two blocks", 60, || trials() >= 4);
         kill(Pid::from_raw(child.id() as i32), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         let result = crate::common::Result::from(output).exits(code).without_panic();
@@ -196,14 +194,14 @@ fn a_run_file_that_is_damaged_is_told() {
     let good = read_json(&place.path("run.json"));
     let mut bad = good.clone();
     bad["trials"][0]["contender"] = json!(99);
-    place.write("bad.json", &bad.to_string());
+    place.write("bad.json", &run_file(&bad));
     place.dyno("show bad.json").exits(2).says("contender 99").without_panic();
-    let text = good.to_string();
+    let text = run_file(&good);
     place.write("cut.json", &text[..text.len() / 2]);
     place.dyno("show cut.json").exits(2).says("cut.json").without_panic();
     let mut later = good;
     later["schema"] = json!("dyno-run/99");
-    place.write("later.json", &later.to_string());
+    place.write("later.json", &run_file(&later));
     place.dyno("show later.json").exits(2).says("dyno-run/99");
     assert!(repository().join("suites").is_dir());
 }

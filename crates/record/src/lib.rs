@@ -1,6 +1,6 @@
 //! The run file: everything needed to read a run, or to repeat it.
 //!
-//! JSON with a versioned schema: `docs/run-file.md` in words, `docs/run.schema.json` for programs.
+//! JSON Lines with a versioned schema: `docs/run-file.md` in words, `docs/run.schema.json` for programs.
 //! Types and files only; what the samples mean is the verdict's business. A record never holds a
 //! password or a key: none is ever part of a contender, a setting or an event.
 
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::ContenderRecord;
-pub use file::{load, results_folder, save, set_usual_permissions};
+pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
 pub use level::{Level, Safety, Standing};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
@@ -36,12 +36,12 @@ pub use trial::{Failure, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
 /// file; new optional fields do not raise it.
-pub const SCHEMA: &str = "dyno-run/1";
+pub const SCHEMA: &str = "dyno-run/2";
 
 /// All trials of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// The version of this schema, `dyno-run/1`.
+    /// The version of this schema, `dyno-run/2`.
     pub schema: String,
     /// The version of dyno that wrote the file.
     pub dyno: String,
@@ -79,8 +79,10 @@ pub struct Run {
     /// The tests, in order; samples name them by id.
     pub tests: Vec<TestRecord>,
     /// The trials, in the order in which they ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialRecord>,
     /// Each different answer once; samples name them by position.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
 }
 

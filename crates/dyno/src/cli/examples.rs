@@ -16,25 +16,25 @@ Examples:
 pub const SHOW: &str = "\
 Examples:
   dyno show                      the newest run in results/
-  dyno show results/base.json --costs --notes";
+  dyno show results/base.jsonl --costs --notes";
 
 pub const REPORT: &str = "\
 Examples:
   dyno report --open
-  dyno report results/before.json results/after.json -o change.html";
+  dyno report results/before.jsonl results/after.jsonl -o change.html";
 
-pub const EXPORT: &str = "Example: dyno export results/base.json -o samples.csv";
+pub const EXPORT: &str = "Example: dyno export results/base.jsonl -o samples.csv";
 
 pub const HISTORY: &str = "\
 Examples:
   dyno history
   dyno history speedtest --test 2";
 
-pub const COMPARE: &str = "Example: dyno compare results/before.json results/after.json --fail-slower 5%";
+pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/after.jsonl --fail-slower 5%";
 
-pub const SCALING: &str = "Example: dyno scaling results/kv-5000.json results/kv-50000.json";
+pub const SCALING: &str = "Example: dyno scaling results/kv-5000.jsonl results/kv-50000.jsonl";
 
-pub const RERUN: &str = "Example: dyno rerun results/base.json --out results/again.json";
+pub const RERUN: &str = "Example: dyno rerun results/base.jsonl --out results/again.jsonl";
 
 pub const IMPORT: &str = "\
 Examples:

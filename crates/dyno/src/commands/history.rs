@@ -30,7 +30,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Listed>> {
         .with_context(|| format!("there is no folder {} here; --results names another", folder.display()))?;
     let paths = entries.flatten().map(|entry| entry.path());
     let mut runs = Vec::new();
-    for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+    for path in paths.filter(|path| dyno_record::is_run_file(path)) {
         match dyno_record::load(&path) {
             Ok(run) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

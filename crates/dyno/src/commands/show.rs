@@ -48,7 +48,7 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
         )
     })?;
     let files = entries.flatten().map(|entry| entry.path());
-    let runs = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let runs = files.filter(|path| dyno_record::is_run_file(path));
     // Names begin with the time.
     runs.max().with_context(|| {
         format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display())

@@ -158,9 +158,18 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a JSON file.
+/// Reads a JSON file; of a run file all that its lines say.
 pub fn read_json(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    let text = fs::read_to_string(path).unwrap();
+    if text.starts_with("{\"run\":") {
+        return serde_json::to_value(dyno_record::parse(&text, path).unwrap()).unwrap();
+    }
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The text of a run file.
+pub fn run_file(run: &Value) -> String {
+    format!("{}\n", serde_json::json!({ "run": run }))
 }
 
 /// The root of the repository.

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use dyno_engine::Contender;
 use dyno_plan::Plan;
 use dyno_protocol::Job;
-use dyno_record::{self, Ended, Failure, Run, SampleRecord, TrialRecord};
+use dyno_record::{Ended, Failure, Run, SampleRecord, TrialRecord, Writer};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
@@ -60,7 +60,7 @@ pub struct Runner<'a> {
     /// The servers of those contenders that need one.
     pub servers: &'a mut Servers,
     /// Where the record is saved.
-    pub path: &'a Path,
+    pub file: &'a mut Writer,
     /// Whether the samples so far are enough: what that means is no business of who measures. It is told, by
     /// contender, whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
@@ -132,7 +132,7 @@ impl Runner<'_> {
             self.save(run);
             saved = Instant::now();
         }
-        dyno_record::save(run, self.path)
+        self.file.save(run)
     }
 
     /// After the measured blocks, the trials in which every operation is timed by itself.
@@ -267,7 +267,7 @@ impl Runner<'_> {
     /// Saves the record between trials. A failure is told and the run goes on: what was saved before is
     /// still there, and space may be back by the next block.
     fn save(&mut self, run: &Run) {
-        if let Err(error) = dyno_record::save(run, self.path) {
+        if let Err(error) = self.file.save(run) {
             self.observer.warn(&format!("{error:#}; the file keeps the trials saved before"));
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Raw {
 
 impl Raw {
     pub(super) fn new(source: &Source) -> Result<Raw> {
-        let json = serde_json::to_vec(&source.run).context("cannot write the run as JSON")?;
+        let json = dyno_record::whole(&source.run).context("cannot write the run as JSON")?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&json).context("cannot pack the run")?;
         let packed = STANDARD.encode(encoder.finish().context("cannot pack the run")?);

@@ -19,7 +19,7 @@ use dyno_lab::server::sweep_segments;
 use dyno_lab::trial::{self, Conduct, Interrupts};
 use dyno_lab::{key, placement};
 use dyno_plan::{Plan, check_models, input_bytes, select};
-use dyno_record::{Ended, Proof, Run, cpu_list};
+use dyno_record::{Ended, Proof, Run, Writer, cpu_list};
 use dyno_show::report::Source;
 use dyno_suite::Cpus;
 use dyno_suite::watch::Watch;
@@ -56,9 +56,9 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
         // One page for all of them, at the end.
         let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
-            Some(path) => path.with_extension(format!("n{size}.json")),
+            Some(path) => path.with_extension(format!("n{size}.jsonl")),
             None => dyno_record::results_folder().join(format!(
-                "{}-{}-n{size}.json",
+                "{}-{}-n{size}.jsonl",
                 file_time(&jiff::Timestamp::now().to_string()),
                 request.suite.name
             )),
@@ -136,7 +136,7 @@ fn perform(
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let path = place.out.clone().unwrap_or_else(|| default_path(&run));
     // Before any measuring: a place that cannot be written to is found out now.
-    dyno_record::save(&run, &path)?;
+    let mut file = Writer::create(&path, &run)?;
     let proved = prove(
         &mut run,
         &plan,
@@ -148,7 +148,7 @@ fn perform(
         scratch: &scratch,
         conduct: &conduct,
         servers: &mut servers,
-        path: &path,
+        file: &mut file,
         is_precise: &dyno_verdict::is_precise,
         observer: &mut progress,
     };
@@ -219,7 +219,7 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
 
 /// `results/TIME-SUITE.json`; names sort by time.
 fn default_path(run: &Run) -> PathBuf {
-    dyno_record::results_folder().join(format!("{}-{}.json", file_time(&run.started), run.suite.name))
+    dyno_record::results_folder().join(format!("{}-{}.jsonl", file_time(&run.started), run.suite.name))
 }
 
 /// A time as it may stand in the name of a file.

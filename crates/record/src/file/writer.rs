@@ -1,0 +1,186 @@
+//! Writes a run file: its first line at once, and what has become known since at its end. What was written once is not
+//! written again, so a long run costs no more at its end than at its beginning, and a crash or a full disk takes
+//! nothing that was saved before.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
+
+use super::line::{Extent, Line};
+use super::set_usual_permissions;
+use crate::{Run, SCHEMA};
+
+/// A run file that is being written.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    file: File,
+    /// How many bytes of the file are whole lines.
+    length: u64,
+    written: Extent,
+}
+
+impl Writer {
+    /// Makes the file with its first line, and its folder where that is missing. What was there under this name is
+    /// replaced only once the line is written.
+    ///
+    /// # Errors
+    /// The place cannot be written to.
+    pub fn create(path: &Path, run: &Run) -> Result<Writer> {
+        let context = || format!("cannot save the run to {}", path.display());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).with_context(context)?;
+        let mut file = NamedTempFile::new_in(folder).with_context(context)?;
+        let text = whole(run).with_context(context)?;
+        file.write_all(&text).with_context(context)?;
+        file.as_file().sync_all().with_context(context)?;
+        set_usual_permissions(file.as_file()).with_context(context)?;
+        let file = file.persist(path).with_context(context)?;
+        Ok(Writer { path: path.to_owned(), file, length: text.len() as u64, written: Extent::of(run) })
+    }
+
+    /// Adds what has become known since the last call, and has it on the device.
+    ///
+    /// # Errors
+    /// It cannot be written. What was saved before is still there, and the next call tries again.
+    pub fn save(&mut self, run: &Run) -> Result<()> {
+        if !self.is_in_place() {
+            // Somebody moved or removed the file: all of it is written once more.
+            *self = Writer::create(&self.path, run)?;
+            return Ok(());
+        }
+        let context = || format!("cannot save the run to {}", self.path.display());
+        let text = text(&self.written.missing(run)).with_context(context)?;
+        let added = self.file.write_all_at(&text, self.length).and_then(|()| self.file.sync_data());
+        if added.is_err() {
+            // A part of a line may be there; the next save writes over it, and until then the file ends before it.
+            let _ = self.file.set_len(self.length);
+        }
+        added.with_context(context)?;
+        self.length += text.len() as u64;
+        self.written = Extent::of(run);
+        Ok(())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn is_in_place(&self) -> bool {
+        let place = |found: fs::Metadata| (found.dev(), found.ino());
+        let (named, held) = (fs::metadata(&self.path).map(place), self.file.metadata().map(place));
+        matches!((named, held), (Ok(named), Ok(held)) if named == held)
+    }
+}
+
+/// A run as a run file of one line, with all that is known.
+///
+/// # Errors
+/// It holds what JSON cannot hold.
+pub fn whole(run: &Run) -> serde_json::Result<Vec<u8>> {
+    let run = Run { schema: SCHEMA.into(), ..run.clone() };
+    text(&[Line::Run(Box::new(run))])
+}
+
+fn text(lines: &[Line]) -> serde_json::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::load;
+    use super::*;
+    use crate::{Ended, Failure, TrialRecord};
+
+    fn run() -> Run {
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../dyno/tests/golden/run.json");
+        Run { schema: crate::SCHEMA.into(), ..load(Path::new(golden)).unwrap() }
+    }
+
+    /// The same before its first trial.
+    fn begun(run: &Run) -> Run {
+        let mut begun = Run {
+            trials: Vec::new(),
+            answers: Vec::new(),
+            elapsed_ns: 0,
+            ended: Ended::Running,
+            ..run.clone()
+        };
+        begun.contenders.iter_mut().for_each(|contender| contender.hello = None);
+        begun
+    }
+
+    #[test]
+    fn what_is_added_is_read_back_as_one_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let (whole, mut run) = (run(), begun(&run()));
+        let mut writer = Writer::create(&path, &run).unwrap();
+        assert_eq!(load(&path).unwrap(), run);
+        run.answers.clone_from(&whole.answers);
+        run.contenders.clone_from(&whole.contenders);
+        let mut sizes = Vec::new();
+        for trial in &whole.trials {
+            run.trials.push(trial.clone());
+            writer.save(&run).unwrap();
+            sizes.push(fs::metadata(&path).unwrap().len());
+            assert_eq!(load(&path).unwrap(), run);
+        }
+        // Each trial adds itself only.
+        let first = sizes[1] - sizes[0];
+        assert!(sizes.windows(2).all(|pair| pair[1] - pair[0] < 3 * first), "{sizes:?}");
+        writer.save(&whole).unwrap();
+        assert_eq!(load(&path).unwrap(), whole);
+        let before = fs::read(&path).unwrap();
+        writer.save(&whole).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), before, "nothing new was written");
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let (whole, mut run) = (run(), begun(&run()));
+        let mut writer = Writer::create(&path, &run).unwrap();
+        run.answers.clone_from(&whole.answers);
+        run.trials.extend_from_slice(&whole.trials[..2]);
+        writer.save(&run).unwrap();
+        let saved = fs::metadata(&path).unwrap().len();
+        run.trials.push(whole.trials[2].clone());
+        writer.save(&run).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        for cut in [saved, saved + 1, saved + 100] {
+            file.set_len(cut).unwrap();
+            assert_eq!(load(&path).unwrap().trials, whole.trials[..2], "cut at {cut}");
+        }
+        let text = fs::read_to_string(&path).unwrap() + "}\n";
+        fs::write(&path, text).unwrap();
+        let said = load(&path).unwrap_err().to_string();
+        assert!(said.contains("run.jsonl:"), "{said}");
+    }
+
+    #[test]
+    fn a_file_that_was_taken_away_is_written_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let mut run = begun(&run());
+        let mut writer = Writer::create(&path, &run).unwrap();
+        fs::remove_file(&path).unwrap();
+        let failure = Some(Failure { test: None, message: "ended".into() });
+        let trial =
+            TrialRecord { block: 1, contender: 0, latency: false, began_ns: 1, samples: Vec::new(), failure };
+        run.trials.push(trial);
+        writer.save(&run).unwrap();
+        assert_eq!(load(&path).unwrap(), run);
+    }
+}
