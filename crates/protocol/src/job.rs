@@ -29,6 +29,15 @@ pub struct Job {
     /// The settings asked for, in the order in which they were named. The runner applies them before
     /// the first test and reports in `hello` what the engine then says is in force.
     pub settings: Vec<Setting>,
+    /// The settings that bear on speed or safety: the runner reads them back whether they are asked for or
+    /// not. One that the engine does not have is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_back: Vec<String>,
+    /// The names that the engine's manual gives to numbers, by setting, in the order of the numbers from 0. A
+    /// runner whose engine would take any other value for one of its own refuses it, and tells a number
+    /// that it reads back by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Vec<String>>,
     /// How to reach a server; absent for engines within the runner's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,

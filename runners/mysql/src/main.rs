@@ -26,6 +26,8 @@ struct MySql {
     engine: &'static str,
     server: Server,
     settings: Vec<Setting>,
+    /// What is read back though it was not asked for.
+    read_back: Vec<String>,
     way: Way,
 }
 
@@ -38,7 +40,8 @@ impl Engine for MySql {
         let way = dyno_runner::variant(job, Way::all(engine))?;
         server::check_names(&job.settings, Connection::TITLE)?;
         let api = Rc::new(library::CLIENT.load(&job.build, Api::resolve)?);
-        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), way })
+        let (settings, read_back) = (job.settings.clone(), job.read_back.clone());
+        Ok(MySql { api, engine, server: server.clone(), settings, read_back, way })
     }
 
     fn connect(&self) -> Result<Connection> {
@@ -70,7 +73,7 @@ impl Engine for MySql {
             engine_version: short(&version).to_owned(),
             driver_version: library::version(connection.api()),
             build: identity(connection, version)?,
-            settings: server::in_force(connection, self.settings.iter())?,
+            settings: server::in_force(connection, self.settings.iter(), &self.read_back)?,
         })
     }
 

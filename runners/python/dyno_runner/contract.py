@@ -63,6 +63,10 @@ class Job:
     directory: Path
     tests: list[Test]
     server: Server | None = None
+    # What is read back whether it was asked for or not, as far as the engine has it.
+    read_back: list[str] = field(default_factory=list)
+    # The names that the engine gives to numbers, by setting.
+    values: dict[str, list[str]] = field(default_factory=dict)
 
     def scratch_server(self) -> Server:
         """The server of a job whose engine has one."""
@@ -127,6 +131,8 @@ def _job(job: Any) -> Job:
         directory=Path(take(job, "directory", str)),
         tests=[_test(each) for each in take(job, "tests", list)],
         server=None if server is None else _server(server),
+        read_back=take(job, "read_back", list, []),
+        values=take(job, "values", dict, {}),
     )
 
 

@@ -14,7 +14,7 @@ use super::encryption::Encryption;
 use super::level::{Rule, Safety, Standing, safety};
 use super::memory;
 use super::runner::{Driver, Runner, programs};
-use super::settings::{Difference, Values, differences, parse_setting};
+use super::settings::{Difference, Values, differences, is_name, parse_setting};
 use crate::home::Home;
 use crate::nearest;
 
@@ -36,9 +36,12 @@ pub struct Engine {
     /// Whether it is a server, which dyno starts or a URL names.
     #[serde(default)]
     pub server: bool,
+    /// The settings that bear on speed or safety and are read back whether they are asked for or not.
+    #[serde(default)]
+    pub read_back: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
-    values: Values,
+    pub values: Values,
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
     pub named_builds: Vec<NamedBuild>,
@@ -246,6 +249,9 @@ impl Engine {
         }
         if let Some(encryption) = &self.encryption {
             encryption.check()?;
+        }
+        if let Some(name) = self.read_back.iter().find(|name| !is_name(name)) {
+            bail!("read_back: '{name}' cannot be the name of a setting");
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;

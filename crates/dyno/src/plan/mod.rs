@@ -170,6 +170,8 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
         build: contender.build.clone(),
         settings: contender.settings.clone(),
+        read_back: contender.engine.read_back.clone(),
+        values: contender.engine.values.clone(),
         server: None,
         key: contender.engine_key().cloned(),
         directory: directory.to_owned(),

@@ -21,6 +21,8 @@ fn job() -> Job {
         variant: None,
         build: Build::Bundled,
         settings: Vec::new(),
+        read_back: Vec::new(),
+        values: Default::default(),
         server: None,
         key: None,
         directory: Path::new("/").into(),

@@ -115,6 +115,8 @@ impl Rig {
             build: contender.build.clone(),
             key: None,
             settings: contender.settings.clone(),
+            read_back: contender.engine.read_back.clone(),
+            values: contender.engine.values.clone(),
             server: None,
             directory,
             latency: false,

@@ -113,6 +113,8 @@ impl Rig {
             variant: None,
             build: Build::System,
             settings: Vec::new(),
+            read_back: Vec::new(),
+            values: Default::default(),
             server: Some(self.server.connection(SCRATCH)),
             key: None,
             directory: self.folder.path().to_owned(),

@@ -42,7 +42,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	settings, err := parseSettings(job.Settings)
+	settings, err := parseSettings(job)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 // begin makes the database and introduces the server.
-func (d *Database) begin(engine string, settings settings) (*protocol.Hello, error) {
+func (d *Database) begin(engine string, settings *settings) (*protocol.Hello, error) {
 	version, err := d.value("SELECT version()")
 	if err != nil {
 		return nil, err

@@ -7,16 +7,21 @@ import (
 
 // Job is one trial of one contender.
 type Job struct {
-	Protocol  int       `json:"protocol"`
-	Engine    string    `json:"engine"`
-	Driver    string    `json:"driver"`
-	Variant   string    `json:"variant"`
-	Build     Build     `json:"build"`
-	Settings  []Setting `json:"settings"`
-	Server    *Server   `json:"server"`
-	Directory string    `json:"directory"`
-	Latency   bool      `json:"latency"`
-	Tests     []Test    `json:"tests"`
+	Protocol int       `json:"protocol"`
+	Engine   string    `json:"engine"`
+	Driver   string    `json:"driver"`
+	Variant  string    `json:"variant"`
+	Build    Build     `json:"build"`
+	Settings []Setting `json:"settings"`
+	// ReadBack are the settings that are read back whether they are asked for or not, as far as the engine has
+	// them.
+	ReadBack []string `json:"read_back"`
+	// Values are the names that the engine gives to numbers, by setting.
+	Values    map[string][]string `json:"values"`
+	Server    *Server             `json:"server"`
+	Directory string              `json:"directory"`
+	Latency   bool                `json:"latency"`
+	Tests     []Test              `json:"tests"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".
