@@ -13,6 +13,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use dyno::engine::Registry;
+use dyno::home::Home;
 use dyno::machine::{allowed_cpus, cpu_list};
 use dyno::placement::Placement;
 use dyno::scratch::{self, Scratch};
@@ -78,7 +80,9 @@ fn main() -> Result<()> {
 }
 
 fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Result<()> {
-    let installation = match Installation::find("postgres", &Build::System) {
+    let registry = Registry::load(&Home::find()?)?;
+    let engine = registry.engine("postgres")?.server().context("PostgreSQL is no server")?;
+    let installation = match Installation::find(&engine, &Build::System) {
         Ok(installation) => installation,
         Err(error) => {
             println!("PostgreSQL is left out: {error:#}");

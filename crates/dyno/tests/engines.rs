@@ -4,10 +4,10 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Place, SharedMemory, processes_with, wait_for};
+use crate::common::{Place, SharedMemory, installation, processes_with, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
-use dyno::server::{Installation, PrivateServer};
+use dyno::server::PrivateServer;
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -25,7 +25,7 @@ struct Running {
 impl Running {
     /// Starts one; the URL has a password, which the server does not ask for.
     fn start(engine: &str) -> Running {
-        let installation = Installation::find(engine, &Build::System).unwrap();
+        let installation = installation(engine, &Build::System).unwrap();
         let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
         let placement = Placement::choose(None, None).unwrap();
         let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();

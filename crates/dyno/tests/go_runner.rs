@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::Place;
-use dyno::server::Installation;
+use crate::common::{Place, installation};
 use dyno_protocol::Build;
 
 const SQLITE: [&str; 4] = ["sqlite/mattn", "sqlite/mattn+insert", "sqlite/gosqlite", "sqlite/modernc"];
@@ -42,7 +41,7 @@ fn place() -> Place {
 
 /// The contenders of servers that are there.
 fn servers() -> Vec<&'static str> {
-    let there = |(engine, build, _): &&(&str, Build, &[&str])| match Installation::find(engine, build) {
+    let there = |(engine, build, _): &&(&str, Build, &[&str])| match installation(engine, build) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {engine}: {error:#}");

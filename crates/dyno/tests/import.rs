@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Place, Result, wait_for};
+use crate::common::{Place, Result, installation, wait_for};
 use dyno::placement::Placement;
 use dyno::scratch::Scratch;
-use dyno::server::{Installation, PrivateServer};
+use dyno::server::PrivateServer;
 use dyno_protocol::{Build, Setting};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
@@ -498,7 +498,7 @@ impl Server {
     }
 
     fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
-        let installation = match Installation::find(engine, &Build::System) {
+        let installation = match installation(engine, &Build::System) {
             Ok(installation) => installation,
             Err(error) => {
                 eprintln!("SKIPPED for {engine}: {error:#}");

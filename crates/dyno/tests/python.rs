@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::Place;
-use dyno::server::Installation;
+use crate::common::{Place, installation};
 use dyno_protocol::Build;
 
 /// Every driver, and every way of loading that is not its usual one.
@@ -22,7 +21,7 @@ fn place() -> Place {
 
 /// The contenders whose engines are here; those that are not are told.
 fn contenders() -> Vec<&'static str> {
-    let is_here = |engine: &str| match Installation::find(engine, &Build::System) {
+    let is_here = |engine: &str| match installation(engine, &Build::System) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {engine}: {error:#}");

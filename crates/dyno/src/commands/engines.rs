@@ -4,6 +4,8 @@ use anyhow::{Context, Result};
 
 use super::{Exit, print};
 use crate::cli::EnginesCommand;
+use crate::engine::Registry;
+use crate::home::Home;
 use crate::server;
 
 /// Installs, and says how to measure what was installed.
@@ -11,10 +13,10 @@ pub fn execute(command: &EnginesCommand) -> Result<Exit> {
     let EnginesCommand::Install { name } = command;
     let folder = server::engines_folder()
         .context("there is no folder for installations: neither HOME nor XDG_DATA_HOME is set")?;
-    let installation = server::install(name, &folder)?;
+    let servers = Registry::load(&Home::find()?)?.servers();
+    let installation = server::install(name, &folder, &servers)?;
     print(&format!(
         "{} {} is installed; measure it as {name}\n",
-        installation.engine.title(),
-        installation.version
+        installation.engine.title, installation.version
     ))
 }

@@ -11,8 +11,10 @@ use dyno_import::{
 
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
+use crate::engine::{Protocol, Registry};
+use crate::home::Home;
 use crate::output::{self, ImportProgress};
-use crate::server::{ServerEngine, ServerUrl, is_address};
+use crate::server::{ServerUrl, is_address};
 use crate::terminal::say;
 use crate::trial::Interrupts;
 
@@ -103,17 +105,22 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     };
     let into = &arguments.into;
     // Written with one slash by mistake it is no file either: its name would hold the password.
-    let url = is_address(into).then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
-    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.engine != ServerEngine::Postgres)
-    {
+    let url = match is_address(into) {
+        true => {
+            let servers = Registry::load(&Home::find()?)?.servers();
+            Some(ServerUrl::parse(into, &servers).context("--into").input()?)
+        }
+        false => None,
+    };
+    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.speaks != Protocol::Postgres) {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
-        return Ok(match url.engine {
-            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
-            ServerEngine::MariaDb | ServerEngine::MySql => Box::new(MySql::connect(&server)?),
+        return Ok(match url.speaks {
+            Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
+            Protocol::MySql => Box::new(MySql::connect(&server)?),
         });
     }
     let path = into.strip_prefix("sqlite:").unwrap_or(into);

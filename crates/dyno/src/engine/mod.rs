@@ -12,6 +12,7 @@ mod name;
 mod registry;
 mod runner;
 mod secret;
+mod server;
 mod settings;
 mod ways;
 
@@ -21,4 +22,5 @@ pub use level::{Level, Safety, Standing};
 pub use name::split_list;
 pub use registry::{Engine, NamedBuild, Profile, Registry};
 pub use runner::{Driver, Runner, Variant};
+pub use server::{Argument, KeyGift, Memory, Protocol, ServerEngine, Start, Url};
 pub use settings::{Difference, parse_setting};

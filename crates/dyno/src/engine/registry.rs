@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use dyno_protocol::{InForce, Setting};
+use dyno_protocol::{InForce, Setting, VersionRule};
 use dyno_runner::needs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use super::encryption::Encryption;
 use super::level::{Rule, Safety, Standing, safety};
 use super::memory;
-use super::runner::{Driver, Runner, programs};
+use super::runner::{Driver, Runner, programs, serving};
+use super::server::{Protocol, ServerEngine, Start, Url};
 use super::settings::{Difference, Values, differences, is_name, parse_setting};
 use crate::home::Home;
 use crate::nearest;
@@ -33,9 +34,14 @@ pub struct Engine {
     /// Whether it is no engine but measures dyno itself: it is never ranked.
     #[serde(default)]
     pub harness: bool,
-    /// Whether it is a server, which dyno starts or a URL names.
+    /// The protocol that its servers speak, which dyno starts or a URL names; none for engines within the runner's
+    /// own process.
+    pub speaks: Option<Protocol>,
     #[serde(default)]
-    pub server: bool,
+    url: Url,
+    #[serde(default)]
+    version: VersionRule,
+    server: Option<Start>,
     /// The settings that bear on speed or safety and are read back whether they are asked for or not.
     #[serde(default)]
     pub read_back: Vec<String>,
@@ -154,6 +160,8 @@ impl Registry {
                 runner.needs = in_words(&runner.needs, &path)?;
                 runner.folder = folder;
                 runner.programs = home.programs.clone();
+                runner.drivers =
+                    serving(runner.drivers, &engines).with_context(|| path.display().to_string())?;
                 runners.extend(programs(runner));
             }
         }
@@ -177,6 +185,11 @@ impl Registry {
                 .filter(move |driver| driver.engine == engine)
                 .map(move |driver| (runner, driver))
         })
+    }
+
+    /// The engines that are servers.
+    pub fn servers(&self) -> Vec<ServerEngine> {
+        self.engines.iter().filter_map(Engine::server).collect()
     }
 
     /// The dialects of all engines.
@@ -230,6 +243,23 @@ impl Engine {
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
+    /// The engine as a server; none where it is within the runner's own process.
+    pub fn server(&self) -> Option<ServerEngine> {
+        Some(ServerEngine {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            speaks: self.speaks?,
+            url: self.url.clone(),
+            version: self.version.clone(),
+            start: self.server.clone(),
+        })
+    }
+
+    /// Whether it is a server.
+    pub fn is_server(&self) -> bool {
+        self.speaks.is_some()
+    }
+
     /// How it encrypts; none where it does not.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
@@ -246,6 +276,12 @@ impl Engine {
         }
         for profile in &self.profiles {
             profile.settings().with_context(|| format!("profile {}", profile.name))?;
+        }
+        if self.is_server() == self.url.schemes.is_empty() {
+            bail!("what speaks a protocol has [url] schemes, and nothing else has");
+        }
+        if let Some(start) = &self.server {
+            start.check()?;
         }
         if let Some(encryption) = &self.encryption {
             encryption.check()?;

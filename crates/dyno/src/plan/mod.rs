@@ -166,6 +166,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
     protocol::Job {
         protocol: protocol::PROTOCOL,
         engine: contender.engine.name.clone(),
+        speaks: contender.engine.speaks.map(|protocol| protocol.name().to_owned()),
         driver: contender.driver.name.clone(),
         variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
         build: contender.build.clone(),

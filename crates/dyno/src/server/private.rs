@@ -17,13 +17,15 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::account::Account;
+use super::commands::start_command;
 use super::folders::Folders;
 use super::guard::Guard;
 use super::installation::Installation;
 use super::key_file::KeyFile;
 use super::process::{descendants, describe, tail};
 use super::segments::Segments;
-use super::{ServerEngine, mysql, postgres, template};
+use super::{protocol, template};
+use crate::engine::{ServerEngine, Start};
 use crate::interrupts::Interrupts;
 use crate::placement::Placement;
 
@@ -39,6 +41,8 @@ const DEATH_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct PrivateServer {
     engine: ServerEngine,
+    /// How it is started and ended.
+    how: Start,
     version: String,
     child: Child,
     /// How it ended, once it has.
@@ -86,7 +90,7 @@ impl PrivateServer {
         placement: &Placement,
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
-        let name = format!("{} {}", installation.engine.title(), installation.version);
+        let name = format!("{} {}", installation.engine.title, installation.version);
         start(installation, settings, key, place, placement, interrupts)
             .with_context(|| format!("cannot start a private server of {name}"))
     }
@@ -104,10 +108,10 @@ impl PrivateServer {
     ) -> Result<()> {
         self.stop();
         self.segments = None;
-        let account = Account::for_server(self.engine)?;
+        let account = Account::for_server(&self.how.account)?;
         self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
         self.ended = None;
-        self.guard = Guard::watch(self.child.id(), self.engine.death_signal(), &self.folders.all())?;
+        self.guard = Guard::watch(self.child.id(), self.how.death, &self.folders.all())?;
         self.wait_until_ready()
     }
 
@@ -118,24 +122,11 @@ impl PrivateServer {
 
     /// How to reach the server, and there the database of the name `scratch`.
     pub fn connection(&self, scratch: &str) -> Server {
-        let sockets = self.folders.sockets.display().to_string();
-        let (host, port, user, database) = match self.engine {
-            ServerEngine::Postgres => {
-                (sockets, Some(postgres::PORT), postgres::USER, Some(postgres::DATABASE.to_owned()))
-            }
-            ServerEngine::MariaDb | ServerEngine::MySql => {
-                (format!("{sockets}/{}", mysql::SOCKET), None, mysql::USER, None)
-            }
-        };
         Server {
-            host,
-            port,
-            user: user.to_owned(),
-            password: None,
-            database,
             scratch: scratch.to_owned(),
-            options: Default::default(),
+            version: self.engine.version.clone(),
             process: Some(self.process()),
+            ..protocol::connection(self.engine.speaks, &self.folders, &self.how.user)
         }
     }
 
@@ -169,7 +160,7 @@ impl PrivateServer {
     pub fn stop(&mut self) {
         let pid = Pid::from_raw(self.child.id().cast_signed());
         if self.is_alive() {
-            let _ = kill(pid, self.engine.stop_signal());
+            let _ = kill(pid, self.how.stop);
         }
         let deadline = Instant::now() + STOP_PATIENCE;
         while self.is_alive() {
@@ -208,8 +199,8 @@ impl PrivateServer {
             if let Some(status) = self.ended() {
                 bail!("it {}; {}", describe(status), self.log_end());
             }
-            if self.engine.is_ready(&self.folders) {
-                if self.engine == ServerEngine::Postgres {
+            if protocol::is_ready(self.engine.speaks, &self.folders) {
+                if protocol::leaves_segments(self.engine.speaks) {
                     self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
                 }
                 return Ok(());
@@ -245,13 +236,13 @@ fn start(
     interrupts: &Interrupts,
 ) -> Result<PrivateServer> {
     interrupts.check()?;
-    let engine = installation.engine;
-    let account = Account::for_server(engine)?;
+    let (engine, how) = (installation.engine.clone(), installation.start.clone());
+    let account = Account::for_server(&how.account)?;
     account.check_way(&installation.server)?;
-    let folders = Folders::create(&std::path::absolute(place)?, &account, engine.socket())?;
+    let folders = Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
     template::fill(installation, settings, &account, &folders, interrupts)?;
     let mut child = launch(installation, settings, key, &account, &folders, placement)?;
-    let guard = Guard::watch(child.id(), engine.death_signal(), &folders.all()).inspect_err(|_| {
+    let guard = Guard::watch(child.id(), how.death, &folders.all()).inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })?;
@@ -259,7 +250,7 @@ fn start(
     let interrupts = interrupts.clone();
     let segments = None;
     let mut server =
-        PrivateServer { engine, version, child, ended: None, segments, interrupts, folders, guard };
+        PrivateServer { engine, how, version, child, ended: None, segments, interrupts, folders, guard };
     server.wait_until_ready()?;
     Ok(server)
 }
@@ -273,15 +264,16 @@ fn launch(
     folders: &Folders,
     placement: &Placement,
 ) -> Result<Child> {
-    let engine = installation.engine;
+    let how = &installation.start;
     let output = File::create(&folders.log).context("cannot make the server's log")?;
-    let mut command = engine.start_command(installation, settings, folders);
-    let key_file = key.filter(|_| engine.takes_key()).map(KeyFile::new).transpose()?;
+    let mut command = start_command(installation, settings, folders);
+    let gift = how.key.as_ref().zip(key);
+    let key_file = gift.map(|(gift, key)| KeyFile::new(gift, key)).transpose()?;
     if let Some(file) = &key_file {
         file.give(&mut command);
     }
     command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
     placement.prepare(&mut command).context("cannot place the server")?;
-    account.prepare(&mut command, engine.death_signal());
+    account.prepare(&mut command, how.death);
     command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
 }

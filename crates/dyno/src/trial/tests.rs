@@ -17,6 +17,7 @@ fn job() -> Job {
     Job {
         protocol: PROTOCOL,
         engine: "sqlite".into(),
+        speaks: None,
         driver: "c".into(),
         variant: None,
         build: Build::Bundled,

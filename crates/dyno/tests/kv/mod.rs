@@ -110,6 +110,7 @@ impl Rig {
         let job = Job {
             protocol: PROTOCOL,
             engine: contender.engine.name.clone(),
+            speaks: None,
             driver: contender.driver.name.clone(),
             variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
             build: contender.build.clone(),

@@ -3,12 +3,16 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Job is one trial of one contender.
 type Job struct {
-	Protocol int       `json:"protocol"`
-	Engine   string    `json:"engine"`
+	Protocol int    `json:"protocol"`
+	Engine   string `json:"engine"`
+	// Speaks is the protocol that the engine speaks; empty for engines within the runner.
+	Speaks   string    `json:"speaks"`
 	Driver   string    `json:"driver"`
 	Variant  string    `json:"variant"`
 	Build    Build     `json:"build"`
@@ -64,8 +68,23 @@ type Server struct {
 	// Scratch is the name of the trial's own database.
 	Scratch string            `json:"scratch"`
 	Options map[string]string `json:"options"`
+	// Version tells which servers are the engine's own.
+	Version VersionRule `json:"version"`
 	// Process is the server's main process where it may be looked at, else 0.
 	Process int `json:"process"`
+}
+
+// VersionRule tells an engine's servers from others that speak the same protocol, by words of their version.
+type VersionRule struct {
+	// Holds are words that the version must hold, Lacks those that it must not.
+	Holds []string `json:"holds"`
+	Lacks []string `json:"lacks"`
+}
+
+// Allows says whether a version is that of one of the engine's own servers.
+func (r VersionRule) Allows(version string) bool {
+	holds := func(word string) bool { return strings.Contains(version, word) }
+	return !slices.ContainsFunc(r.Lacks, holds) && !slices.ContainsFunc(r.Holds, func(word string) bool { return !holds(word) })
 }
 
 // Secret is a password or a key. It shows itself to nobody but who asks for it.

@@ -22,6 +22,7 @@ fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
     Settings::parse(&Job {
         protocol: PROTOCOL,
         engine: "sqlite".into(),
+        speaks: None,
         driver: "c".into(),
         variant: None,
         build: Build::Bundled,
