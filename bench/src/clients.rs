@@ -21,10 +21,8 @@ const LONG_NS: f64 = 1e6;
 
 /// Whether a contender can be measured here; says which cannot and why.
 pub fn is_available(contender: &Contender) -> bool {
-    if !contender.engine.server {
-        return true;
-    }
-    match Installation::find(&contender.engine.name, &contender.build) {
+    let Some(engine) = contender.engine.server() else { return true };
+    match Installation::find(&engine, &contender.build) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("{} is left out: {error:#}", contender.label);

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use dyno_engine::{Home, Registry};
 use dyno_lab::machine::allowed_cpus;
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
@@ -79,7 +80,9 @@ fn main() -> Result<()> {
 }
 
 fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Result<()> {
-    let installation = match Installation::find("postgres", &Build::System) {
+    let registry = Registry::load(&Home::find()?)?;
+    let engine = registry.engine("postgres")?.server().context("PostgreSQL is no server")?;
+    let installation = match Installation::find(&engine, &Build::System) {
         Ok(installation) => installation,
         Err(error) => {
             println!("PostgreSQL is left out: {error:#}");

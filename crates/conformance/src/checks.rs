@@ -4,16 +4,17 @@ use std::fs;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{PROTOCOL, Setting, Value, Work};
+use dyno_protocol::{Hello, PROTOCOL, Setting, Value, Work};
 
 use super::script::{Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
-pub const ALL: [Duty; 18] = [
+pub const ALL: [Duty; 19] = [
     ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
     ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
     ("every setting asked for is read back", Needs::Settings, reads_back),
+    ("what the job wants read back is read back, and no list of the runner's own", Needs::Engine, reads_list),
     ("a setting that does not exist is a failure", Needs::Engine, unknown_setting),
     ("samples count operations and come in the tests' order", STATEMENTS, counts),
     ("the time of a sample lies within the time of its trial", STATEMENTS, time_is_plausible),
@@ -65,6 +66,35 @@ fn reads_back(script: &Script) -> Result<()> {
         Some(difference) => bail!("{difference}"),
         None => Ok(()),
     }
+}
+
+fn reads_list(script: &Script) -> Result<()> {
+    let listed = &script.contender.engine.read_back;
+    let hello = |names: &[&str]| -> Result<Hello> {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let trial = script.run_changed(&[], |job, _| {
+            job.read_back = names;
+            Ok(())
+        })?;
+        finished(&trial)?;
+        trial.hello.context("there was no hello")
+    };
+    let told = |hello: &Hello, name: &str| hello.settings.iter().any(|known| known.name == name);
+    let (none, unknown) = (hello(&[])?, hello(&["no_such_setting"])?);
+    ensure!(!told(&unknown, "no_such_setting"), "it reads back a setting that does not exist");
+    let asked = |name: &str| script.contender.settings.iter().any(|setting| setting.name == name);
+    let unasked: Vec<&str> = listed.iter().map(String::as_str).filter(|name| !asked(name)).collect();
+    if let Some(name) = unasked.iter().find(|name| told(&none, name)) {
+        bail!("it tells {name}, which the job does not ask for: it has a list of its own");
+    }
+    // An engine has not all that is listed for its versions.
+    for name in &unasked {
+        if told(&hello(&[name])?, name) {
+            return Ok(());
+        }
+    }
+    ensure!(unasked.is_empty(), "it reads back none of {}", unasked.join(", "));
+    Ok(())
 }
 
 fn unknown_setting(script: &Script) -> Result<()> {

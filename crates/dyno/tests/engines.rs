@@ -6,12 +6,12 @@ use std::process::Command;
 
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::server::{Installation, PrivateServer};
+use dyno_lab::server::PrivateServer;
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::common::{Place, SharedMemory, processes_with, wait_for};
+use crate::common::{Place, SharedMemory, installation, processes_with, wait_for};
 
 const PASSWORD: &str = "Sesame-0pen!";
 
@@ -26,7 +26,7 @@ struct Running {
 impl Running {
     /// Starts one; the URL has a password, which the server does not ask for.
     fn start(engine: &str) -> Running {
-        let installation = Installation::find(engine, &Build::System).unwrap();
+        let installation = installation(engine, &Build::System).unwrap();
         let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
         let placement = placement::choose(None, None).unwrap();
         let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();

@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use dyno_lab::server::Installation;
 use dyno_protocol::Build;
 
-use crate::common::Place;
+use crate::common::{Place, installation};
 
 const SQLITE: [&str; 4] = ["sqlite/mattn", "sqlite/mattn+insert", "sqlite/gosqlite", "sqlite/modernc"];
 const SERVERS: [(&str, Build, &[&str]); 2] = [
@@ -43,7 +42,7 @@ fn place() -> Place {
 
 /// The contenders of servers that are there.
 fn servers() -> Vec<&'static str> {
-    let there = |(engine, build, _): &&(&str, Build, &[&str])| match Installation::find(engine, build) {
+    let there = |(engine, build, _): &&(&str, Build, &[&str])| match installation(engine, build) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {engine}: {error:#}");

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::server::{Installation, PrivateServer};
+use dyno_lab::server::PrivateServer;
 use dyno_protocol::{Build, Setting};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::common::{Place, Result, wait_for};
+use crate::common::{Place, Result, installation, wait_for};
 
 const PEOPLE: &str = "id,name,size,code\n1,Ann,1.5,007\n2,\"B, \"\"ob\"\"\",,008\n3,Çem,2,\n";
 
@@ -499,7 +499,7 @@ impl Server {
     }
 
     fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
-        let installation = match Installation::find(engine, &Build::System) {
+        let installation = match installation(engine, &Build::System) {
             Ok(installation) => installation,
             Err(error) => {
                 eprintln!("SKIPPED for {engine}: {error:#}");

@@ -21,6 +21,7 @@ mod ladder;
 mod needs;
 mod outputs;
 mod parsers;
+mod protocols;
 mod python;
 mod report;
 mod report_views;

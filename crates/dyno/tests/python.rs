@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use dyno_lab::server::Installation;
 use dyno_protocol::Build;
 
-use crate::common::Place;
+use crate::common::{Place, installation};
 
 /// Every driver, and every way of loading that is not its usual one.
 const EMBEDDED: &str = "sqlite/sqlite3 sqlite/apsw duckdb duckdb/python+appender duckdb/python+executemany";
@@ -23,7 +22,7 @@ fn place() -> Place {
 
 /// The contenders whose engines are here; those that are not are told.
 fn contenders() -> Vec<&'static str> {
-    let is_here = |engine: &str| match Installation::find(engine, &Build::System) {
+    let is_here = |engine: &str| match installation(engine, &Build::System) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {engine}: {error:#}");

@@ -1,14 +1,13 @@
 //! The ladders of servers, as a person climbs them: every rung is there and leaves the same table. Where a server is
 //! missing, its ladder is skipped and says so.
 
-use dyno_lab::server::Installation;
 use dyno_protocol::Build;
 
-use crate::common::Place;
+use crate::common::{Place, installation};
 
 /// Whether the engine is here.
 fn is_here(engine: &str) -> bool {
-    match Installation::find(engine, &Build::System) {
+    match installation(engine, &Build::System) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {engine}: {error:#}");

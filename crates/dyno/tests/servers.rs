@@ -14,15 +14,16 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::server::{Installation, PrivateServer, ServerPool, install, installed};
+use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
 use dyno_protocol::{Build, Setting};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
 
-use crate::common::SharedMemory;
+use crate::common::{SharedMemory, installation};
 
 const NOBODY: u32 = 65534;
 
@@ -41,7 +42,7 @@ fn build(choice: Choice) -> Build {
 
 /// The servers that this machine has; those that it lacks are told.
 fn servers() -> Vec<Choice> {
-    let is_here = |choice: &Choice| match Installation::find(choice.0, &build(*choice)) {
+    let is_here = |choice: &Choice| match installation(choice.0, &build(*choice)) {
         Ok(_) => true,
         Err(error) => {
             eprintln!("SKIPPED for {}@{}: {error:#}", choice.0, choice.1);
@@ -140,7 +141,7 @@ fn holds_a_server() {
     let trial = scratch.trial().unwrap();
     let placement = placement::choose(None, None).unwrap();
     let build: Build = serde_json::from_str(&std::env::var("HELD_BUILD").unwrap()).unwrap();
-    let installation = Installation::find(&engine, &build).unwrap();
+    let installation = installation(&engine, &build).unwrap();
     let began = Instant::now();
     // The trial's parent is the run's folder.
     let run = trial.path().parent().unwrap();
@@ -414,7 +415,7 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
         let scratch = Scratch::create(place.path()).unwrap();
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap().to_owned();
-        let installation = Installation::find(choice.0, &build(choice)).unwrap();
+        let installation = installation(choice.0, &build(choice)).unwrap();
         let mut pool = ServerPool::new(run, placement::choose(None, None).unwrap());
         let first = pool.server(&installation, &[]).unwrap().process();
         let server = pool.server(&installation, &[]).unwrap();
@@ -430,11 +431,16 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
 #[ignore = "fetches from the network by Maven"]
 fn a_newer_postgresql_is_installed_without_root() {
     let engines = place();
-    let installation = install("postgres@18", engines.path()).unwrap();
+    let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
+    let installation = install("postgres@18", engines.path(), &servers).unwrap();
     assert!(installation.version.starts_with("18."), "{installation:?}");
     let names: Vec<_> = fs::read_dir(engines.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["postgres@18"]);
-    assert_eq!(install("postgres@18", engines.path()).unwrap(), installation, "it was not left as it is");
+    assert_eq!(
+        install("postgres@18", engines.path(), &servers).unwrap(),
+        installation,
+        "it was not left as it is"
+    );
     let place = place();
     let placement = placement::choose(None, None).unwrap();
     let server = PrivateServer::start(&installation, &[], place.path(), &placement).unwrap();

@@ -19,7 +19,7 @@ pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Resul
         Some("bundled") => Build::Bundled,
         Some("system") => Build::System,
         // A version that `dyno engines install` has put somewhere.
-        Some(version) if engine.server && !version.contains('/') => Build::Path(version.into()),
+        Some(version) if engine.is_server() && !version.contains('/') => Build::Path(version.into()),
         Some(path) => Build::Path(existing(Path::new(path), engine)?),
     };
     let kind = match build {

@@ -51,11 +51,11 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// The contender that a URL names: a server as it is, of which nothing is asked. Its label is the URL
+    /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its label is the URL
     /// without password and options.
     pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
-        let engine = registry.engine(url.engine.name())?;
-        let (runner, driver) = find_driver(registry, engine, None)?;
+        let engine = registry.engine(&url.engine)?;
+        let (runner, driver) = find_driver(registry, engine, url.driver.as_deref())?;
         Ok(Contender {
             label: url.label(),
             engine: engine.clone(),

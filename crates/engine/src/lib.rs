@@ -29,6 +29,6 @@ pub use key::{Key, RAW_DIGITS};
 pub use name::split_list;
 pub use registry::{Engine, NamedBuild, Profile, Registry};
 pub use runner::{Driver, Runner, Variant};
-pub use server::ServerEngine;
+pub use server::{Argument, KeyGift, Memory, Protocol, ServerEngine, Start, Url};
 pub use settings::{Difference, parse_setting};
 pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable};

@@ -135,7 +135,7 @@ impl fmt::Debug for MyCnf {
 impl MyCnf {
     /// Reads the file; one that is missing has no options. One that every account may write to is not
     /// used, and a warning says so, as MySQL's programs do. `!include` lines are not followed.
-    pub fn read(file: &Path, groups: &[&str], warnings: &mut Vec<String>) -> MyCnf {
+    pub fn read(file: &Path, groups: &[String], warnings: &mut Vec<String>) -> MyCnf {
         let Ok(found) = fs::metadata(file) else { return MyCnf::default() };
         if found.permissions().mode() & 0o002 != 0 {
             let file = file.display();
@@ -148,12 +148,12 @@ impl MyCnf {
         MyCnf::parse(&String::from_utf8_lossy(&text), groups)
     }
 
-    fn parse(text: &str, groups: &[&str]) -> MyCnf {
+    fn parse(text: &str, groups: &[String]) -> MyCnf {
         let mut options = BTreeMap::new();
         let mut wanted = false;
         for line in text.lines().map(str::trim) {
             if let Some(group) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
-                wanted = groups.contains(&group.trim());
+                wanted = groups.iter().any(|known| known == group.trim());
             } else if wanted
                 && !line.starts_with(['#', ';', '!'])
                 && let Some((name, value)) = line.split_once('=')

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use dyno_nearest as nearest;
 use dyno_needs as needs;
-use dyno_protocol::{InForce, Setting};
+use dyno_protocol::{InForce, Setting, VersionRule};
 use dyno_record::{Safety, Standing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,8 +15,9 @@ use serde::de::DeserializeOwned;
 use super::encryption::Encryption;
 use super::level::{Rule, safety};
 use super::memory;
-use super::runner::{Driver, Runner, programs};
-use super::settings::{Difference, Values, differences, parse_setting};
+use super::runner::{Driver, Runner, programs, serving};
+use super::server::{Protocol, ServerEngine, Start, Url};
+use super::settings::{Difference, Values, differences, is_name, parse_setting};
 use crate::Home;
 
 /// An engine, as `engines/NAME.toml` describes it.
@@ -34,12 +35,20 @@ pub struct Engine {
     /// Whether it is no engine but measures dyno itself: it is never ranked.
     #[serde(default)]
     pub harness: bool,
-    /// Whether it is a server, which dyno starts or a URL names.
+    /// The protocol that its servers speak, which dyno starts or a URL names; none for engines within the runner's
+    /// own process.
+    pub speaks: Option<Protocol>,
     #[serde(default)]
-    pub server: bool,
+    url: Url,
+    #[serde(default)]
+    version: VersionRule,
+    server: Option<Start>,
+    /// The settings that bear on speed or safety and are read back whether they are asked for or not.
+    #[serde(default)]
+    pub read_back: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
-    values: Values,
+    pub values: Values,
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
     pub named_builds: Vec<NamedBuild>,
@@ -152,6 +161,8 @@ impl Registry {
                 runner.needs = in_words(&runner.needs, &path)?;
                 runner.folder = folder;
                 runner.programs = home.programs.clone();
+                runner.drivers =
+                    serving(runner.drivers, &engines).with_context(|| path.display().to_string())?;
                 runners.extend(programs(runner));
             }
         }
@@ -175,6 +186,11 @@ impl Registry {
                 .filter(move |driver| driver.engine == engine)
                 .map(move |driver| (runner, driver))
         })
+    }
+
+    /// The engines that are servers.
+    pub fn servers(&self) -> Vec<ServerEngine> {
+        self.engines.iter().filter_map(Engine::server).collect()
     }
 
     /// The dialects of all engines.
@@ -228,6 +244,23 @@ impl Engine {
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
+    /// The engine as a server; none where it is within the runner's own process.
+    pub fn server(&self) -> Option<ServerEngine> {
+        Some(ServerEngine {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            speaks: self.speaks?,
+            url: self.url.clone(),
+            version: self.version.clone(),
+            start: self.server.clone(),
+        })
+    }
+
+    /// Whether it is a server.
+    pub fn is_server(&self) -> bool {
+        self.speaks.is_some()
+    }
+
     /// How it encrypts; none where it does not.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
@@ -245,8 +278,17 @@ impl Engine {
         for profile in &self.profiles {
             profile.settings().with_context(|| format!("profile {}", profile.name))?;
         }
+        if self.is_server() == self.url.schemes.is_empty() {
+            bail!("what speaks a protocol has [url] schemes, and nothing else has");
+        }
+        if let Some(start) = &self.server {
+            start.check()?;
+        }
         if let Some(encryption) = &self.encryption {
             encryption.check()?;
+        }
+        if let Some(name) = self.read_back.iter().find(|name| !is_name(name)) {
+            bail!("read_back: '{name}' cannot be the name of a setting");
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;

@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, ensure};
 use serde::Deserialize;
+
+use super::registry::Engine;
+use super::server::Protocol;
 
 /// A runner program, as `runners/NAME/runner.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -34,8 +38,11 @@ pub struct Runner {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driver {
-    /// The engine it reaches.
+    /// The engine it reaches, where it is one alone.
+    #[serde(default)]
     pub engine: String,
+    /// The protocol of servers that it speaks, where it reaches every engine that speaks it.
+    speaks: Option<Protocol>,
     /// The name by which contenders call it.
     pub name: String,
     /// The language in which programs use it.
@@ -65,6 +72,8 @@ pub struct Variant {
     pub about: String,
     /// The models that it implements, where they are not all of the driver's.
     models: Option<Vec<String>>,
+    /// The engines with which it works, where they are not all that speak the driver's protocol.
+    engines: Option<Vec<String>>,
     /// How many operations make a transaction, where it is not the suite or the profile that says.
     pub per_commit: Option<u64>,
 }
@@ -99,6 +108,32 @@ impl Runner {
         };
         self.start.iter().map(fill).collect()
     }
+}
+
+/// A driver for each engine: one that speaks a protocol reaches every engine that does.
+///
+/// # Errors
+/// A driver names neither an engine nor a protocol, or both.
+pub fn serving(drivers: Vec<Driver>, engines: &[Engine]) -> Result<Vec<Driver>> {
+    let mut serving = Vec::new();
+    for driver in drivers {
+        ensure!(
+            driver.engine.is_empty() == driver.speaks.is_some(),
+            "the driver {} names either the engine that it reaches or the protocol that it speaks",
+            driver.name
+        );
+        let Some(protocol) = driver.speaks else {
+            serving.push(driver);
+            continue;
+        };
+        for engine in engines.iter().filter(|engine| engine.speaks == Some(protocol)) {
+            let mut driver = Driver { engine: engine.name.clone(), ..driver.clone() };
+            let is_for = |names: &Vec<String>| names.contains(&engine.name);
+            driver.variants.retain(|variant| variant.engines.as_ref().is_none_or(is_for));
+            serving.push(driver);
+        }
+    }
+    Ok(serving)
 }
 
 /// A runner for each program: that of the runner, with the drivers that it serves, and those that single

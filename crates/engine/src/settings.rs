@@ -42,7 +42,8 @@ pub(super) fn looks_like_setting(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a text can be the name of a setting: letters, digits, `_` and `.`.
+pub(super) fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.')

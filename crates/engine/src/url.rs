@@ -2,7 +2,9 @@
 //!
 //! `postgres://user:password@host:5432/database?sslmode=require`, `mysql://…`, `mariadb://…`; a socket
 //! as `postgres:///database?host=/run/postgresql` and `mysql://user@/database?socket=/run/mysqld.sock`.
-//! What a URL leaves out comes from where the engine's own programs look for it ([`super::passwords`]).
+//! Which schemes there are is data of `engines/*.toml`. A driver may stand behind a scheme, as in
+//! `postgres+pgx://…`. What a URL leaves out comes from where the engine's own programs look for it
+//! ([`super::passwords`]).
 //!
 //! A password leaves this module in the connection only. No error repeats a part of the URL, since with
 //! one slip of the finger any part may be a part of the password.
@@ -17,28 +19,34 @@ use dyno_protocol::{Secret, Server};
 use percent_encoding::percent_decode_str;
 
 use super::passwords::{MyCnf, Surroundings, pgpass};
-use super::server::ServerEngine;
+use crate::{Protocol, ServerEngine};
 
 pub use hidden::{is_address, may_hold_password, repeatable};
 
 /// A server that somebody else runs.
 #[derive(Debug, Clone)]
 pub struct ServerUrl {
-    /// The engine whose protocol it speaks.
-    pub engine: ServerEngine,
+    /// The name of the engine.
+    pub engine: String,
+    /// The protocol that it speaks.
+    pub speaks: Protocol,
+    /// The driver that the URL names, as `pgx` in `postgres+pgx://`.
+    pub driver: Option<String>,
     /// What is wrong with the files that could have named a password, in sentences for people.
     pub warnings: Vec<String>,
     /// The database, if the URL names one.
     database: Option<String>,
     /// Everything but the trial's own database.
     server: Server,
+    /// What stands before `://` in what dyno writes.
+    scheme: String,
 }
 
 /// What is wrong with a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// It names no engine.
-    #[error("the URL begins with none of postgres://, mysql:// and mariadb://")]
+    #[error("the URL begins with the scheme of no engine, as postgres://, mysql:// and mariadb:// are")]
     Scheme,
     /// Characters that end the part they are in.
     #[error(
@@ -75,34 +83,43 @@ struct Parts {
 }
 
 impl ServerUrl {
-    /// Reads a URL, and what it leaves out from the environment and the user's files.
+    /// Reads a URL of one of these engines, and what it leaves out from the environment and the user's files.
     ///
     /// # Errors
     /// It is no URL of a server; the message repeats nothing of it.
-    pub fn parse(text: &str) -> Result<ServerUrl, UrlError> {
-        ServerUrl::parse_within(text, &Surroundings::here())
+    pub fn parse(text: &str, engines: &[ServerEngine]) -> Result<ServerUrl, UrlError> {
+        ServerUrl::parse_within(text, engines, &Surroundings::here())
     }
 
     /// The same in surroundings of one's choice.
-    fn parse_within(text: &str, around: &Surroundings) -> Result<ServerUrl, UrlError> {
+    fn parse_within(
+        text: &str,
+        engines: &[ServerEngine],
+        around: &Surroundings,
+    ) -> Result<ServerUrl, UrlError> {
         let (scheme, rest) = text.trim().split_once("://").ok_or(UrlError::Scheme)?;
-        let engine = match scheme.to_ascii_lowercase().as_str() {
-            "postgres" | "postgresql" => ServerEngine::Postgres,
-            "mariadb" => ServerEngine::MariaDb,
-            "mysql" => ServerEngine::MySql,
-            _ => return Err(UrlError::Scheme),
-        };
+        let (scheme, driver) =
+            scheme.split_once('+').map_or((scheme, None), |(s, d)| (s, Some(d.to_owned())));
+        let scheme = scheme.to_ascii_lowercase();
+        let engine = engines.iter().find(|engine| engine.url.schemes.contains(&scheme));
+        let engine = engine.ok_or(UrlError::Scheme)?;
         let mut parts = take_apart(rest)?;
         let database = parts.database.take();
         let mut warnings = Vec::new();
-        let server = match engine {
-            ServerEngine::Postgres => postgres(parts, database.clone(), around, &mut warnings)?,
-            ServerEngine::MariaDb | ServerEngine::MySql => {
-                mysql(parts, database.clone(), engine, around, &mut warnings)?
-            }
+        let server = match engine.speaks {
+            Protocol::Postgres => postgres(parts, database.clone(), around, &mut warnings)?,
+            Protocol::MySql => mysql(parts, database.clone(), &engine.url.groups, around, &mut warnings)?,
         };
-        let database = if engine == ServerEngine::Postgres { server.database.clone() } else { database };
-        Ok(ServerUrl { engine, warnings, database, server })
+        let server = Server { version: engine.version.clone(), ..server };
+        Ok(ServerUrl {
+            engine: engine.name.clone(),
+            speaks: engine.speaks,
+            driver,
+            warnings,
+            database: if engine.speaks == Protocol::Postgres { server.database.clone() } else { database },
+            server,
+            scheme: engine.scheme().to_owned(),
+        })
     }
 
     /// How to reach the server, and there the database of the name `scratch`.
@@ -120,7 +137,8 @@ impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Server { host, port, user, .. } = &self.server;
         let is_socket = host.starts_with('/');
-        write!(f, "{}://{user}@", self.engine.name())?;
+        let driver = self.driver.iter().map(|driver| format!("+{driver}"));
+        write!(f, "{}{}://{user}@", self.scheme, driver.collect::<String>())?;
         if host.contains(':') && !is_socket {
             write!(f, "[{host}]")?;
         } else if !is_socket {
@@ -132,8 +150,8 @@ impl fmt::Display for ServerUrl {
         if let Some(database) = &self.database {
             write!(f, "/{database}")?;
         }
-        match self.engine {
-            ServerEngine::Postgres if is_socket => write!(f, "?host={host}"),
+        match self.speaks {
+            Protocol::Postgres if is_socket => write!(f, "?host={host}"),
             _ if is_socket => write!(f, "?socket={host}"),
             _ => Ok(()),
         }
@@ -236,6 +254,7 @@ fn postgres(
         database: Some(database),
         scratch: String::new(),
         options: parts.options,
+        version: Default::default(),
         process: None,
     })
 }
@@ -244,14 +263,10 @@ fn postgres(
 fn mysql(
     parts: Parts,
     database: Option<String>,
-    engine: ServerEngine,
+    groups: &[String],
     around: &Surroundings,
     warnings: &mut Vec<String>,
 ) -> Result<Server, UrlError> {
-    let groups: &[&str] = match engine {
-        ServerEngine::MariaDb => &["client", "client-server", "client-mariadb"],
-        _ => &["client"],
-    };
     let file = around.file(".my.cnf").map(|file| MyCnf::read(&file, groups, warnings)).unwrap_or_default();
     let named = parts.host.or_else(|| file.value("host"));
     let port = match (parts.port, file.value("port")) {
@@ -275,6 +290,7 @@ fn mysql(
         database,
         scratch: String::new(),
         options: parts.options,
+        version: Default::default(),
         process: None,
     })
 }

@@ -167,10 +167,13 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
     protocol::Job {
         protocol: protocol::PROTOCOL,
         engine: contender.engine.name.clone(),
+        speaks: contender.engine.speaks.map(|protocol| protocol.name().to_owned()),
         driver: contender.driver.name.clone(),
         variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
         build: contender.build.clone(),
         settings: contender.settings.clone(),
+        read_back: contender.engine.read_back.clone(),
+        values: contender.engine.values.clone(),
         server: None,
         key: contender.engine_key().cloned(),
         directory: directory.to_owned(),

@@ -19,6 +19,10 @@ pub struct Job {
     pub protocol: u32,
     /// The engine to measure, as `sqlite`.
     pub engine: String,
+    /// The protocol that the engine's servers speak, as `postgres`; absent for engines within the runner's own
+    /// process. A driver of a protocol serves every engine that speaks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaks: Option<String>,
     /// The driver by which to reach it, as `c`.
     pub driver: String,
     /// Which of the driver's ways of working, as `copy`; absent for its usual one.
@@ -29,6 +33,15 @@ pub struct Job {
     /// The settings asked for, in the order in which they were named. The runner applies them before
     /// the first test and reports in `hello` what the engine then says is in force.
     pub settings: Vec<Setting>,
+    /// The settings that bear on speed or safety: the runner reads them back whether they are asked for or
+    /// not. One that the engine does not have is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_back: Vec<String>,
+    /// The names that the engine's manual gives to numbers, by setting, in the order of the numbers from 0. A
+    /// runner whose engine would take any other value for one of its own refuses it, and tells a number
+    /// that it reads back by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Vec<String>>,
     /// How to reach a server; absent for engines within the runner's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
@@ -82,10 +95,39 @@ pub struct Server {
     /// Further options of the connection as the user's URL gave them, such as those of TLS.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
+    /// Which servers are the engine's own; any that answers where it says nothing.
+    #[serde(default, skip_serializing_if = "VersionRule::is_empty")]
+    pub version: VersionRule,
     /// The server's main process where it runs on this machine and may be looked at: the runner adds
     /// what it and its children cost to each sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
+}
+
+/// What tells an engine's servers from others that speak the same protocol: words of their version. The
+/// runner refuses another server before it makes anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VersionRule {
+    /// What the version must hold, all of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<String>,
+    /// What it must not hold, none of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+}
+
+impl VersionRule {
+    /// Whether a version is that of one of the engine's own servers.
+    pub fn allows(&self, version: &str) -> bool {
+        self.holds.iter().all(|word| version.contains(word.as_str()))
+            && !self.lacks.iter().any(|word| version.contains(word.as_str()))
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.holds.is_empty() && self.lacks.is_empty()
+    }
 }
 
 /// A password or a key. It shows itself to nobody but the runner that reads the job.

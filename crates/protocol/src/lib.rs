@@ -13,7 +13,7 @@ mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
-pub use job::{Build, Job, Secret, Server, Setting};
+pub use job::{Build, Job, Secret, Server, Setting, VersionRule};
 pub use test::{Commits, ImportWork, LoadWork, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread

@@ -52,13 +52,14 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
     })
 }
 
-/// Refuses a job that is for another engine or driver than those that the runner has.
-pub fn expect(job: &Job, engine: &str, drivers: &[&str]) -> Result<()> {
-    if job.engine != engine || !drivers.contains(&job.driver.as_str()) {
+/// Refuses a job that is for another engine or driver than those that the runner has. `served` is an engine, or a
+/// protocol and so every engine that speaks it.
+pub fn expect(job: &Job, served: &str, drivers: &[&str]) -> Result<()> {
+    let wanted = job.speaks.as_deref().unwrap_or(&job.engine);
+    if wanted != served || !drivers.contains(&job.driver.as_str()) {
         bail!(
-            "this runner serves {engine}/{} and the job asks for {}/{}",
-            drivers.join(&format!(", {engine}/")),
-            job.engine,
+            "this runner serves {served}/{} and the job asks for {wanted}/{}",
+            drivers.join(&format!(", {served}/")),
             job.driver
         );
     }

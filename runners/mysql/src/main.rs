@@ -1,5 +1,5 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
-//! it directly. One code path serves both engines.
+//! it directly. One code path serves all engines.
 //!
 //! The package's library finds, loads and calls it. The rest of a server's runner is
 //! [`dyno_runner::server`].
@@ -8,24 +8,29 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use anyhow::{Context, Result, bail};
-use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting, VersionRule};
 use dyno_runner::server::{self, Client, Engine, Parameters, Trial};
 use dyno_runner_mysql::api::Api;
 use dyno_runner_mysql::connection::{Connection, ServerError};
 use dyno_runner_mysql::load::Way;
 use dyno_runner_mysql::{database, encryption, library};
 
-/// The oldest versions that are served.
-const OLDEST: [(&str, (u32, u32)); 2] = [("mariadb", (10, 2)), ("mysql", (5, 7))];
+/// The oldest versions that are served, of MariaDB and of others.
+const OLDEST_MARIADB: (u32, u32) = (10, 2);
+const OLDEST: (u32, u32) = (5, 7);
+/// What the version of a MariaDB holds.
+const MARIADB: &str = "-MariaDB";
 
 /// A server as the client library reaches it.
 struct MySql {
     api: Rc<Api>,
-    /// Which of the two it must be.
-    engine: &'static str,
+    /// The engine's name, for messages.
+    engine: String,
     server: Server,
     settings: Vec<Setting>,
+    /// What is read back though it was not asked for.
+    read_back: Vec<String>,
     way: Way,
 }
 
@@ -33,12 +38,13 @@ impl Engine for MySql {
     type Client = Connection;
 
     fn new(job: &Job, server: &Server) -> Result<MySql> {
-        let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
-        dyno_runner::expect(job, engine, &["rust"])?;
-        let way = dyno_runner::variant(job, Way::all(engine))?;
+        dyno_runner::expect(job, "mysql", &["rust"])?;
+        let way = dyno_runner::variant(job, &Way::ALL)?;
         server::check_names(&job.settings, Connection::TITLE)?;
         let api = Rc::new(library::CLIENT.load(&job.build, Api::resolve)?);
-        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), way })
+        let (settings, read_back) = (job.settings.clone(), job.read_back.clone());
+        let engine = job.engine.clone();
+        Ok(MySql { api, engine, server: server.clone(), settings, read_back, way })
     }
 
     fn connect(&self) -> Result<Connection> {
@@ -46,7 +52,7 @@ impl Engine for MySql {
     }
 
     fn make(&self, connection: &Connection) -> Result<()> {
-        check_version(self.engine, &version(connection)?)?;
+        check_version(&self.engine, &self.server.version, &version(connection)?, self.way)?;
         // The database is made by some of the settings.
         server::apply(connection, self.settings.iter())?;
         database::make(connection, &self.server.scratch)?;
@@ -70,7 +76,7 @@ impl Engine for MySql {
             engine_version: short(&version).to_owned(),
             driver_version: library::version(connection.api()),
             build: identity(connection, version)?,
-            settings: server::in_force(connection, self.settings.iter())?,
+            settings: server::in_force(connection, self.settings.iter(), &self.read_back)?,
         })
     }
 
@@ -83,41 +89,33 @@ fn version(connection: &Connection) -> Result<String> {
     connection.value("SELECT version()")?.context("the server tells no version")
 }
 
-/// Refuses a server that is not the engine that was asked for, because the two have drifted apart, and one
-/// that is too old.
-fn check_version(engine: &str, version: &str) -> Result<()> {
-    let found = if version.contains("MariaDB") { "mariadb" } else { "mysql" };
-    if engine != found {
-        bail!(
-            "the server is {} {}, not {}: name the contender {found}, or another server",
-            title(found),
-            short(version),
-            title(engine)
-        );
-    }
+/// Refuses a server that is not the engine that was asked for, because those that speak the protocol have drifted
+/// apart, and one that is too old or has no such way of loading.
+fn check_version(engine: &str, rule: &VersionRule, version: &str, way: Way) -> Result<()> {
+    let told = short(version);
+    ensure!(
+        rule.allows(version),
+        "the server is {told}, not {engine}: name the engine that it is, or another server"
+    );
+    let is_mariadb = version.contains(MARIADB);
     let mut parts =
         version.split(|letter: char| !letter.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    let oldest = OLDEST.into_iter().find(|(name, _)| *name == engine).map_or((0, 0), |(_, oldest)| oldest);
+    let oldest = if is_mariadb { OLDEST_MARIADB } else { OLDEST };
     if number < oldest {
-        bail!(
-            "the server is {} {}, and dyno works with version {}.{} and later",
-            title(engine),
-            short(version),
-            oldest.0,
-            oldest.1
-        );
+        let (major, minor) = oldest;
+        bail!("the server is {engine} {told}, and dyno works with version {major}.{minor} and later");
     }
+    ensure!(
+        way != Way::Array || is_mariadb,
+        "the server is {engine} {told}, and the variant array is for MariaDB: the protocol of others has no such call"
+    );
     Ok(())
-}
-
-fn title(engine: &str) -> &'static str {
-    if engine == "mariadb" { "MariaDB" } else { "MySQL" }
 }
 
 /// `10.11.19-MariaDB-0+deb12u1` without what a distribution adds.
 fn short(version: &str) -> &str {
-    version.find("-MariaDB").map_or(version, |start| &version[..start + "-MariaDB".len()])
+    version.find(MARIADB).map_or(version, |start| &version[..start + MARIADB.len()])
 }
 
 /// The files of the trial's tables, as far as the server tells. InnoDB's come from its list of files,
@@ -164,23 +162,40 @@ fn main() -> ExitCode {
 mod tests {
     use super::*;
 
+    fn check(engine: &str, version: &str) -> Result<()> {
+        let word = vec![MARIADB.to_owned()];
+        let rule = match engine {
+            "mariadb" => VersionRule { holds: word, lacks: Vec::new() },
+            _ => VersionRule { holds: Vec::new(), lacks: word },
+        };
+        check_version(engine, &rule, version, Way::LoadData)
+    }
+
     fn complaint(engine: &str, version: &str) -> String {
-        check_version(engine, version).unwrap_err().to_string()
+        check(engine, version).unwrap_err().to_string()
     }
 
     #[test]
     fn the_engine_asked_for_must_be_the_one_that_answers() {
-        assert!(check_version("mariadb", "10.11.19-MariaDB-0+deb12u1").is_ok());
-        assert!(check_version("mysql", "8.0.36-0ubuntu0.22.04.1").is_ok());
-        assert!(check_version("mysql", "8.0.11-TiDB-v7.5.0").is_ok());
+        assert!(check("mariadb", "10.11.19-MariaDB-0+deb12u1").is_ok());
+        assert!(check("mysql", "8.0.36-0ubuntu0.22.04.1").is_ok());
+        assert!(check("mysql", "8.0.11-TiDB-v7.5.0").is_ok());
         let said = complaint("mysql", "10.11.19-MariaDB-0+deb12u1");
-        assert!(said.starts_with("the server is MariaDB 10.11.19-MariaDB, not MySQL"), "{said}");
-        assert!(complaint("mariadb", "9.7.0").contains("name the contender mysql"));
+        assert!(said.starts_with("the server is 10.11.19-MariaDB, not mysql"), "{said}");
+        assert!(complaint("mariadb", "9.7.0").contains("is 9.7.0, not mariadb: name the engine"));
     }
 
     #[test]
     fn an_old_server_is_refused() {
         assert!(complaint("mariadb", "10.1.48-MariaDB").contains("version 10.2 and later"));
         assert!(complaint("mysql", "5.6.51").contains("version 5.7 and later"));
+    }
+
+    #[test]
+    fn a_way_of_mariadbs_is_refused_elsewhere() {
+        let any = VersionRule::default();
+        assert!(check_version("mariadb", &any, "10.11.19-MariaDB", Way::Array).is_ok());
+        let said = check_version("mysql", &any, "9.7.0", Way::Array).unwrap_err().to_string();
+        assert!(said.contains("the variant array is for MariaDB"), "{said}");
     }
 }

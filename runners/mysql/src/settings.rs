@@ -8,33 +8,6 @@ use dyno_runner::server::{Client, Parameters};
 
 use crate::connection::{Connection, ServerError};
 
-/// What bears on speed or safety and is told, by those servers that have it, whether it was asked for or
-/// not.
-const ALWAYS: [&str; 22] = [
-    "innodb_flush_log_at_trx_commit",
-    "innodb_doublewrite",
-    "sync_binlog",
-    "log_bin",
-    "local_infile",
-    "innodb_flush_method",
-    "innodb_buffer_pool_size",
-    "innodb_log_file_size",
-    "innodb_redo_log_capacity",
-    "innodb_page_size",
-    "default_storage_engine",
-    "aria_group_commit",
-    "transaction_isolation",
-    "tx_isolation",
-    "sql_mode",
-    "character_set_server",
-    "collation_server",
-    "collation_database",
-    "autocommit",
-    "performance_schema",
-    "query_cache_type",
-    "lower_case_table_names",
-];
-
 /// Error: there is no variable of that name.
 const UNKNOWN_VARIABLE: u32 = 1193;
 /// Errors: the variable is the whole server's, can only be read, or is set by administrators.
@@ -44,7 +17,6 @@ const WRONG_TYPE: u32 = 1232;
 
 impl Parameters for Connection {
     const TITLE: &str = "MySQL";
-    const ALWAYS: &[&str] = &ALWAYS;
 
     fn show(&self, name: &str) -> Result<String> {
         match self.value(&format!("SELECT @@{name}")) {

@@ -40,7 +40,7 @@ impl Engine for Postgres {
     fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
         let way = dyno_runner::variant(job, &Way::ALL)?;
-        let settings = Settings::parse(&job.settings)?;
+        let settings = Settings::parse(&job.settings, &job.read_back)?;
         forget_environment();
         let api = Rc::new(library::LIBPQ.load(&job.build, Api::resolve)?);
         Ok(Postgres { api, server: server.clone(), settings, way })

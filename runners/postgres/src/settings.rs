@@ -10,26 +10,6 @@ use crate::connection::{Connection, ServerError};
 use crate::database::Locale;
 use crate::units;
 
-/// What bears on speed or safety and is told whether it was asked for or not.
-const ALWAYS: [&str; 16] = [
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "wal_sync_method",
-    "wal_level",
-    "data_checksums",
-    "shared_buffers",
-    "work_mem",
-    "maintenance_work_mem",
-    "max_wal_size",
-    "checkpoint_timeout",
-    "jit",
-    "max_parallel_workers_per_gather",
-    "autovacuum",
-    "server_encoding",
-    "default_transaction_isolation",
-];
-
 /// What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not
 /// known these since PostgreSQL 16.
 const LOCALE: [(&str, &str); 2] = [("lc_collate", "datcollate"), ("lc_ctype", "datctype")];
@@ -43,13 +23,15 @@ const NOT_HERE: [&str; 2] = ["55P02", "42501"];
 #[derive(Debug)]
 pub struct Settings {
     asked: Vec<Setting>,
+    /// What is read back though it was not asked for.
+    read_back: Vec<String>,
     /// What the database is to be made with.
     pub locale: Locale,
 }
 
 impl Settings {
     /// Takes the settings asked for apart and refuses what cannot be a setting of PostgreSQL.
-    pub fn parse(asked: &[Setting]) -> Result<Settings> {
+    pub fn parse(asked: &[Setting], read_back: &[String]) -> Result<Settings> {
         check_names(asked, Connection::TITLE)?;
         let mut locale = Locale { collate: "C".to_owned(), ctype: "C".to_owned() };
         for Setting { name, value } in asked {
@@ -59,7 +41,7 @@ impl Settings {
                 _ => {}
             }
         }
-        Ok(Settings { asked: asked.to_vec(), locale })
+        Ok(Settings { asked: asked.to_vec(), read_back: read_back.to_vec(), locale })
     }
 
     /// Sets what is not in force yet, for this session only.
@@ -67,9 +49,9 @@ impl Settings {
         server::apply(connection, self.of_the_server())
     }
 
-    /// Reads back what was asked for and what matters in any case.
+    /// Reads back what was asked for, what the job wants read back, and the locale.
     pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
-        let mut settings = server::in_force(connection, self.of_the_server())?;
+        let mut settings = server::in_force(connection, self.of_the_server(), &self.read_back)?;
         for (name, column) in LOCALE {
             let sql = format!("SELECT {column} FROM pg_database WHERE datname = current_database()");
             let value = if_told::<Connection, _>(connection.value(&sql))?.flatten();
@@ -85,7 +67,6 @@ impl Settings {
 
 impl Parameters for Connection {
     const TITLE: &str = "PostgreSQL";
-    const ALWAYS: &[&str] = &ALWAYS;
 
     fn show(&self, name: &str) -> Result<String> {
         match self.value(&format!("SHOW {}", identifier(name))) {
@@ -141,7 +122,7 @@ mod tests {
     #[test]
     fn the_locale_belongs_to_the_database() {
         let list = [asked("lc_collate", "de_DE.UTF-8"), asked("work_mem", "64MB")];
-        let settings = Settings::parse(&list).unwrap();
+        let settings = Settings::parse(&list, &[]).unwrap();
         assert_eq!(settings.locale, Locale { collate: "de_DE.UTF-8".into(), ctype: "C".into() });
     }
 
@@ -149,6 +130,6 @@ mod tests {
     fn names_stand_in_statements_as_names() {
         assert_eq!(identifier("work_mem"), "\"work_mem\"");
         assert_eq!(identifier("auto_explain.log_min_duration"), "\"auto_explain\".\"log_min_duration\"");
-        assert!(Settings::parse(&[asked("a b", "1")]).is_err());
+        assert!(Settings::parse(&[asked("a b", "1")], &[]).is_err());
     }
 }

@@ -38,6 +38,14 @@ class Server:
     database: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     process: int | None = None
+    # Words that the version of the engine's own servers holds, and those that it lacks.
+    holds: list[str] = field(default_factory=list)
+    lacks: list[str] = field(default_factory=list)
+
+    def is_own(self, version: str) -> bool:
+        """Whether a version is that of one of the engine's own servers, and not of others that speak the same
+        protocol."""
+        return all(word in version for word in self.holds) and not any(word in version for word in self.lacks)
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,8 @@ class Job:
     """One trial. `build` is `bundled`, `system`, or the path of a library or folder of the user's own."""
 
     engine: str
+    # The protocol that the engine speaks; None for engines within the runner.
+    speaks: str | None
     driver: str
     variant: str | None
     build: str | Path
@@ -63,6 +73,10 @@ class Job:
     directory: Path
     tests: list[Test]
     server: Server | None = None
+    # What is read back whether it was asked for or not, as far as the engine has it.
+    read_back: list[str] = field(default_factory=list)
+    # The names that the engine gives to numbers, by setting.
+    values: dict[str, list[str]] = field(default_factory=dict)
 
     def scratch_server(self) -> Server:
         """The server of a job whose engine has one."""
@@ -118,6 +132,7 @@ def _job(job: Any) -> Job:
     server = take(job, "server", dict, None)
     return Job(
         engine=take(job, "engine", str),
+        speaks=take(job, "speaks", str, None),
         driver=take(job, "driver", str),
         variant=take(job, "variant", str, None),
         build=_build(job),
@@ -127,6 +142,8 @@ def _job(job: Any) -> Job:
         directory=Path(take(job, "directory", str)),
         tests=[_test(each) for each in take(job, "tests", list)],
         server=None if server is None else _server(server),
+        read_back=take(job, "read_back", list, []),
+        values=take(job, "values", dict, {}),
     )
 
 
@@ -140,6 +157,7 @@ def _build(job: dict[str, Any]) -> str | Path:
 
 
 def _server(server: dict[str, Any]) -> Server:
+    version = take(server, "version", dict, {})
     return Server(
         host=take(server, "host", str),
         user=take(server, "user", str),
@@ -149,6 +167,8 @@ def _server(server: dict[str, Any]) -> Server:
         database=take(server, "database", str, None),
         options=take(server, "options", dict, {}),
         process=take(server, "process", int, None),
+        holds=take(version, "holds", list, []),
+        lacks=take(version, "lacks", list, []),
     )
 
 

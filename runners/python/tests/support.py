@@ -6,14 +6,22 @@ import string
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 import zlib
 from pathlib import Path
 from typing import Any
 
 RUNNER = Path(__file__).parent.parent
+ENGINES = RUNNER.parent.parent / "engines"
 
 LETTERS = string.ascii_letters + string.digits
+
+
+def engine_lists(engine: str) -> dict[str, Any]:
+    """What a job says of the settings of an engine, as dyno takes it from the engine's file."""
+    known = tomllib.loads((ENGINES / f"{engine}.toml").read_text(encoding="utf-8"))
+    return {name: known[name] for name in ("read_back", "values") if name in known}
 
 
 class Place(unittest.TestCase):
@@ -37,6 +45,7 @@ class Place(unittest.TestCase):
             "driver": driver,
             "build": build,
             "settings": [],
+            **engine_lists(engine),
             "tests": tests,
         }
         job["directory"] = str(self.folder / "database")

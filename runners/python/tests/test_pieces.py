@@ -11,12 +11,12 @@ import zlib
 from decimal import Decimal
 from pathlib import Path
 
-from dyno_runner.contract import Setting
+from dyno_runner.contract import Server, Setting
 from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
-from dyno_runner.drivers.mysql.version import check_version, short
+from dyno_runner.drivers.mysql.version import MARIADB, check_version, short
 from dyno_runner.drivers.mysql.settings import means as mysql_means
 from dyno_runner.drivers.mysql.stream import feed
 from dyno_runner.drivers.postgres.units import are_equal
@@ -192,16 +192,22 @@ class Spellings(unittest.TestCase):
 
 class MySql(unittest.TestCase):
     def test_the_engine_asked_for_must_be_the_one_that_answers(self):
-        check_version("mariadb", "10.11.19-MariaDB-0+deb12u1")
-        check_version("mysql", "8.0.11-TiDB-v7.5.0")
+        rules = {"mariadb": {"holds": [MARIADB]}, "mysql": {"lacks": [MARIADB]}}
+
+        def check(engine, version):
+            check_version(engine, Server("h", "u", "dyno_1", **rules[engine]), version)
+
+        check("mariadb", "10.11.19-MariaDB-0+deb12u1")
+        check("mysql", "8.0.11-TiDB-v7.5.0")
         self.assertEqual(short("10.11.19-MariaDB-0+deb12u1"), "10.11.19-MariaDB")
         for engine, version, words in (
-            ("mysql", "10.11.19-MariaDB", "the server is MariaDB 10.11.19-MariaDB, not MySQL"),
+            ("mysql", "10.11.19-MariaDB", "the server is 10.11.19-MariaDB, not mysql"),
+            ("mariadb", "9.7.0", "the server is 9.7.0, not mariadb"),
             ("mariadb", "10.1.48-MariaDB", "version 10.2 and later"),
             ("mysql", "5.6.51", "version 5.7 and later"),
         ):
             with self.assertRaisesRegex(Failure, words):
-                check_version(engine, version)
+                check(engine, version)
 
     def test_options_are_named_as_mysqls_programs_name_them(self):
         self.assertEqual(

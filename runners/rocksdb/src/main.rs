@@ -37,7 +37,7 @@ struct RocksDb {
 impl Driver for RocksDb {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "rocksdb", &["c"])?;
-        let settings = Settings::parse(&job.settings)?;
+        let settings = Settings::parse(&job.settings, &job.read_back)?;
         let api = Api::resolve(dyno_runner::load_library(&job.build, &LIBRARY)?)?;
         let library = file_of(api.open as *const c_void).unwrap_or_else(|| "unknown".to_owned());
         let database = Database::open(api, &settings, &job.directory)?;

@@ -15,21 +15,6 @@ use dyno_runner::setting::{in_force, on_off, switch, whole};
 use crate::api::{Api, Options, WriteOptions};
 use crate::database::{Database, complaint};
 
-/// Options that bear on speed or safety and are told whether they were asked for or not.
-const TOLD: [&str; 12] = [
-    "write_buffer_size",
-    "db_write_buffer_size",
-    "max_write_buffer_number",
-    "max_background_jobs",
-    "compression",
-    "bottommost_compression",
-    "level_compaction_dynamic_level_bytes",
-    "block_size",
-    "filter_policy",
-    "cache_index_and_filter_blocks",
-    "wal_recovery_mode",
-    "use_fsync",
-];
 /// How the files of options are named, with a number behind.
 const FILE: &str = "OPTIONS-";
 /// The sections of such a file that hold for every store.
@@ -49,12 +34,15 @@ pub struct Settings {
     cache: Option<u64>,
     /// RocksDB's own options.
     options: Vec<Setting>,
+    /// The options that are read back though they were not asked for.
+    read_back: Vec<String>,
 }
 
 impl Settings {
     /// Sorts the job's settings into dyno's and RocksDB's.
-    pub fn parse(settings: &[Setting]) -> Result<Settings> {
-        let mut parsed = Settings { sync: true, disable_wal: false, cache: None, options: Vec::new() };
+    pub fn parse(settings: &[Setting], read_back: &[String]) -> Result<Settings> {
+        let (options, read_back) = (Vec::new(), read_back.to_vec());
+        let mut parsed = Settings { sync: true, disable_wal: false, cache: None, options, read_back };
         for setting in settings {
             match setting.name.as_str() {
                 "sync" => parsed.sync = switch(setting)?,
@@ -111,7 +99,7 @@ impl Settings {
         let told = told(folder)?;
         let find = |name: &str| told.iter().find(|(known, _)| known == name);
         let asked = self.options.iter().map(|setting| setting.name.as_str());
-        let mut names: Vec<&str> = asked.chain(TOLD).collect();
+        let mut names: Vec<&str> = asked.chain(self.read_back.iter().map(String::as_str)).collect();
         names.sort_unstable();
         names.dedup();
         let mut list: Vec<InForce> =
@@ -214,6 +202,8 @@ mod tests {
     #[test]
     fn a_sync_of_nothing_is_refused() {
         let setting = |name: &str| Setting { name: name.into(), value: "on".into() };
-        assert!(Settings::parse(&[setting("disable_wal")]).unwrap_err().to_string().contains("sync=off"));
+        assert!(
+            Settings::parse(&[setting("disable_wal")], &[]).unwrap_err().to_string().contains("sync=off")
+        );
     }
 }

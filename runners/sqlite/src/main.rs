@@ -50,7 +50,7 @@ struct Sqlite {
 impl Driver for Sqlite {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "sqlite", &["c"])?;
-        let settings = Settings::parse(&job.settings)?;
+        let settings = Settings::parse(job)?;
         // SAFETY: the runner has one thread as yet, so nobody reads the environment meanwhile.
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };

@@ -4,37 +4,14 @@
 //! All are applied first and read back after that, because one may undo another. What is asked and
 //! what is in force are compared by dyno.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{InForce, Secret, Setting, Value};
+use dyno_protocol::{InForce, Job, Secret, Setting, Value};
 
 use crate::cipher::{self, Form, Lock};
 use crate::connection::Connection;
-
-/// Settings whose values SQLite reads back as numbers, and the names that its manual gives them.
-const NAMED: [(&str, &[&str]); 4] = [
-    ("synchronous", &["OFF", "NORMAL", "FULL", "EXTRA"]),
-    ("temp_store", &["DEFAULT", "FILE", "MEMORY"]),
-    ("auto_vacuum", &["NONE", "FULL", "INCREMENTAL"]),
-    ("secure_delete", &["OFF", "ON", "FAST"]),
-];
-
-/// What bears on speed or safety and is told whether it was asked for or not.
-const ALWAYS: [&str; 12] = [
-    "journal_mode",
-    "synchronous",
-    "page_size",
-    "cache_size",
-    "mmap_size",
-    "temp_store",
-    "locking_mode",
-    "auto_vacuum",
-    "wal_autocheckpoint",
-    "encoding",
-    "fullfsync",
-    "threads",
-];
 
 /// Where the data lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,13 +45,19 @@ pub struct Settings {
     key: Option<Form>,
     /// Names and values, in the order in which they are to be applied.
     pragmas: Vec<(String, String)>,
+    /// What is read back though it was not asked for.
+    read_back: Vec<String>,
+    /// Settings whose values SQLite reads back as numbers, and the names of the numbers.
+    values: BTreeMap<String, Vec<String>>,
 }
 
 impl Settings {
     /// Takes the settings asked for apart and refuses what cannot be a setting of SQLite.
-    pub fn parse(asked: &[Setting]) -> Result<Settings> {
-        let mut settings = Settings { database: Database::File, key: None, pragmas: Vec::new() };
-        for Setting { name, value } in asked {
+    pub fn parse(job: &Job) -> Result<Settings> {
+        let (read_back, values) = (job.read_back.clone(), job.values.clone());
+        let mut settings =
+            Settings { database: Database::File, key: None, pragmas: Vec::new(), read_back, values };
+        for Setting { name, value } in &job.settings {
             if name == "database" {
                 settings.database = database(value)?;
                 continue;
@@ -89,8 +72,8 @@ impl Settings {
                 "'{name}' cannot be a setting of SQLite: it is not the name of a PRAGMA in small letters"
             );
             ensure!(!value.contains('\0'), "the value of the setting '{name}' holds a NUL byte");
-            if let Some((_, names)) = NAMED.iter().find(|(named, _)| named == name)
-                && !(0..).zip(*names).any(|(number, known)| is_value(value, number, known))
+            if let Some(names) = job.values.get(name)
+                && !(0..).zip(names).any(|(number, known)| is_value(value, number, known))
             {
                 bail!("SQLite's setting '{name}' is one of {}, not '{value}'", names.join(", "));
             }
@@ -125,18 +108,19 @@ impl Settings {
         Ok(())
     }
 
-    /// Reads back what was asked for and what matters in any case.
+    /// Reads back what was asked for, what the job wants read back, and what a cipher tells.
     pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
         let mut settings = vec![self.database_in_force(connection)?];
         settings
             .extend(self.key.map(|form| InForce { name: "key".to_owned(), value: form.name().to_owned() }));
         let told = if self.key.is_some() { cipher::told(connection) } else { &[] };
         let asked = self.pragmas.iter().map(|(name, _)| name.as_str());
-        for name in ALWAYS.into_iter().chain(told.iter().copied()).chain(asked) {
+        let wanted = self.read_back.iter().map(String::as_str);
+        for name in wanted.chain(told.iter().copied()).chain(asked) {
             if settings.iter().any(|known| known.name == name) {
                 continue;
             }
-            match read_back(connection, name)? {
+            match self.told(connection, name)? {
                 Some(value) => settings.push(InForce { name: name.to_owned(), value }),
                 None if self.pragmas.iter().any(|(asked, _)| asked == name) => bail!(
                     "SQLite has no setting '{name}' that can be read back from this database: \
@@ -146,6 +130,20 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    fn told(&self, connection: &Connection, name: &str) -> Result<Option<String>> {
+        let rows = connection.rows(&CString::new(format!("PRAGMA {name}"))?);
+        let rows = rows.with_context(|| format!("SQLite does not tell its setting '{name}'"))?;
+        let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).map(text);
+        Ok(value.map(|value| self.spelled(name, value)))
+    }
+
+    /// A numbered value by its name.
+    fn spelled(&self, name: &str, value: String) -> String {
+        let number = value.parse::<usize>().ok();
+        let names = self.values.get(name).zip(number);
+        names.and_then(|(names, number)| names.get(number)).map_or(value, String::clone)
     }
 
     /// SQLite tells whether there is a file with a name; of the other two it is the one asked for.
@@ -194,20 +192,6 @@ fn is_name(name: &str) -> bool {
     let mut letters = name.bytes();
     let first = letters.next().is_some_and(|letter| letter.is_ascii_lowercase() || letter == b'_');
     first && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_')
-}
-
-fn read_back(connection: &Connection, name: &str) -> Result<Option<String>> {
-    let rows = connection.rows(&CString::new(format!("PRAGMA {name}"))?);
-    let rows = rows.with_context(|| format!("SQLite does not tell its setting '{name}'"))?;
-    let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).map(text);
-    Ok(value.map(|value| spelled(name, value)))
-}
-
-/// A numbered value by its name.
-fn spelled(name: &str, value: String) -> String {
-    let names = NAMED.iter().find(|(named, _)| *named == name).map(|(_, names)| names);
-    let number = value.parse::<usize>().ok();
-    names.zip(number).and_then(|(names, number)| names.get(number)).map_or(value, |name| (*name).to_owned())
 }
 
 fn text(value: Value) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dyno_engine::{ServerEngine, ServerUrl, is_address};
+use dyno_engine::{Home, Protocol, Registry, ServerUrl, is_address};
 use dyno_import::{
     BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
     Sqlite, Target, Types, encoding,
@@ -103,17 +103,22 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     };
     let into = &arguments.into;
     // Written with one slash by mistake it is no file either: its name would hold the password.
-    let url = is_address(into).then(|| ServerUrl::parse(into).context("--into").input()).transpose()?;
-    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.engine != ServerEngine::Postgres)
-    {
+    let url = match is_address(into) {
+        true => {
+            let servers = Registry::load(&Home::find()?)?.servers();
+            Some(ServerUrl::parse(into, &servers).context("--into").input()?)
+        }
+        false => None,
+    };
+    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.speaks != Protocol::Postgres) {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
-        return Ok(match url.engine {
-            ServerEngine::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
-            ServerEngine::MariaDb | ServerEngine::MySql => Box::new(MySql::connect(&server)?),
+        return Ok(match url.speaks {
+            Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
+            Protocol::MySql => Box::new(MySql::connect(&server)?),
         });
     }
     let path = into.strip_prefix("sqlite:").unwrap_or(into);

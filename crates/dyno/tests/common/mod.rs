@@ -3,11 +3,14 @@
 pub mod browser;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use dyno_engine::{Home, Registry};
+use dyno_lab::server::Installation;
+use dyno_protocol::Build;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -49,6 +52,21 @@ impl Place {
         let program = runner.join("run.sh");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        place.home = Some(home);
+        place
+    }
+
+    /// A fresh folder with a home of its own: dyno's suites, engines and runners, and one more engine, which is
+    /// nothing but this file.
+    pub fn with_engine(name: &str, text: &str) -> Place {
+        let mut place = Place::new();
+        let home = place.path("home");
+        fs::create_dir(&home).unwrap();
+        for folder in ["suites", "runners"] {
+            symlink(repository().join(folder), home.join(folder)).unwrap();
+        }
+        copy(&repository().join("engines"), &home.join("engines"));
+        fs::write(home.join(format!("engines/{name}.toml")), text).unwrap();
         place.home = Some(home);
         place
     }
@@ -170,6 +188,12 @@ pub fn read_json(path: &Path) -> Value {
 /// The text of a run file.
 pub fn run_file(run: &Value) -> String {
     format!("{}\n", serde_json::json!({ "run": run }))
+}
+
+/// The programs of a server engine of dyno's own list.
+pub fn installation(engine: &str, build: &Build) -> anyhow::Result<Installation> {
+    let registry = Registry::load(&Home::find()?)?;
+    Installation::find(&registry.engine(engine)?.server().unwrap(), build)
 }
 
 /// The root of the repository.

@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use dyno_lab::placement;
-use dyno_lab::server::{Installation, PrivateServer};
+use dyno_lab::server::PrivateServer;
 use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Setting, Test, Value, Work};
 use tempfile::TempDir;
+
+use crate::common::installation;
 
 /// The name of the databases that the tests make.
 const SCRATCH: &str = "dyno_test";
@@ -20,6 +22,8 @@ const SCRATCH: &str = "dyno_test";
 /// What differs between the engines.
 pub struct Engine {
     pub name: &'static str,
+    /// The protocol.
+    speaks: &'static str,
     /// Which of its installations.
     build: Option<&'static str>,
     pub runner: &'static str,
@@ -33,6 +37,7 @@ pub struct Engine {
 
 pub const POSTGRES: Engine = Engine {
     name: "postgres",
+    speaks: "postgres",
     build: None,
     runner: "dyno-runner-postgres",
     count: "SELECT count(*) FROM pg_database WHERE datname = 'dyno_test'",
@@ -42,6 +47,7 @@ pub const POSTGRES: Engine = Engine {
 
 pub const MARIADB: Engine = Engine {
     name: "mariadb",
+    speaks: "mysql",
     build: None,
     runner: "dyno-runner-mysql",
     count: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dyno_test'",
@@ -70,7 +76,7 @@ impl Rig {
     /// A server with settings.
     pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
         let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
-        let installation = match Installation::find(engine.name, &build) {
+        let installation = match installation(engine.name, &build) {
             Ok(installation) => installation,
             Err(error) => {
                 eprintln!("SKIPPED for {}: {error:#}", engine.name);
@@ -109,10 +115,13 @@ impl Rig {
         Job {
             protocol: PROTOCOL,
             engine: self.engine.name.to_owned(),
+            speaks: Some(self.engine.speaks.to_owned()),
             driver: "rust".to_owned(),
             variant: None,
             build: Build::System,
             settings: Vec::new(),
+            read_back: Vec::new(),
+            values: Default::default(),
             server: Some(self.server.connection(SCRATCH)),
             key: None,
             directory: self.folder.path().to_owned(),

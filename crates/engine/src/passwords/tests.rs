@@ -12,6 +12,10 @@ fn found(wanted: [&str; 4]) -> Option<String> {
     LINES.lines().filter(|line| !line.starts_with('#')).find_map(|line| matching_password(line, wanted))
 }
 
+fn groups(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
 #[test]
 fn the_first_matching_line_of_pgpass_counts() {
     for (wanted, password) in [
@@ -57,14 +61,14 @@ port
 [client-mariadb]
 user = maria
 "#;
-    let options = MyCnf::parse(text, &["client"]);
+    let options = MyCnf::parse(text, &groups(&["client"]));
     assert_eq!(options.value("user").unwrap(), "ann");
     assert_eq!(options.value("password").unwrap(), "two # three\" ");
     assert_eq!(options.value("socket").unwrap(), "/run/my.sock");
     assert_eq!(options.value("default-character-set").unwrap(), "utf8mb4");
     assert_eq!(options.value("port"), None);
     assert!(!format!("{options:?}").contains("three"));
-    assert_eq!(MyCnf::parse(text, &["client", "client-mariadb"]).value("user").unwrap(), "maria");
+    assert_eq!(MyCnf::parse(text, &groups(&["client", "client-mariadb"])).value("user").unwrap(), "maria");
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn a_my_cnf_that_anybody_may_write_to_is_not_used() {
     let read = |mode| {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
         let mut warnings = Vec::new();
-        (MyCnf::read(&file, &["client"], &mut warnings).value("password"), warnings.len())
+        (MyCnf::read(&file, &groups(&["client"]), &mut warnings).value("password"), warnings.len())
     };
     assert_eq!(read(0o644), (Some("geheim".to_owned()), 0));
     assert_eq!(read(0o666), (None, 1));

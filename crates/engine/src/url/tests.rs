@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Home, Registry};
 
 fn parse(text: &str) -> Result<ServerUrl, UrlError> {
     parse_with(text, &[], &[])
@@ -18,7 +19,8 @@ fn parse_with(text: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) ->
         fs::write(&file, content).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     }
-    ServerUrl::parse_within(text, &Surroundings::for_test(home.path(), variables))
+    let engines = Registry::load(&Home::find().unwrap()).unwrap().servers();
+    ServerUrl::parse_within(text, &engines, &Surroundings::for_test(home.path(), variables))
 }
 
 fn password(url: &ServerUrl) -> Option<&str> {

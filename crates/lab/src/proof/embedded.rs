@@ -40,7 +40,7 @@ impl Prover<'_> {
     /// It cannot be planted or looked for at all; or the run is asked to stop.
     pub fn prove(&mut self, contender: &Contender) -> Result<Proof> {
         let mut proof = Proof { encrypts: contender.encrypts(), ..Proof::default() };
-        match contender.engine.server {
+        match contender.engine.is_server() {
             true => self.server(contender, &mut proof)?,
             false => self.embedded(contender, &mut proof)?,
         }

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::ServerEngine;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Pid, Uid, User, getpid, getppid, setgid, setgroups, setuid};
@@ -33,18 +32,14 @@ struct Other {
 }
 
 impl Account {
-    /// The account for servers of an engine.
+    /// The account for servers of an engine whose usual one has this name.
     ///
     /// # Errors
     /// dyno is root and the machine has neither the engine's account nor `nobody`.
-    pub fn for_server(engine: ServerEngine) -> Result<Account> {
+    pub fn for_server(usual: &str) -> Result<Account> {
         if !Uid::effective().is_root() {
             return Ok(Account { other: None });
         }
-        let usual = match engine {
-            ServerEngine::Postgres => "postgres",
-            ServerEngine::MariaDb | ServerEngine::MySql => "mysql",
-        };
         let known = [usual, "nobody"].into_iter().find_map(|name| User::from_name(name).ok().flatten());
         let user = known.with_context(|| {
             format!("servers do not run as root, and there is neither an account `{usual}` nor `nobody`")

@@ -1,6 +1,6 @@
 //! Installations of dyno's own: engines in versions that the system does not have, had without root.
 //!
-//! `postgres@18` is unpacked from the portable binaries that a Maven package carries, fetched by the
+//! `postgres@18` is unpacked from the portable binaries that a Maven package of the engine's file carries, fetched by the
 //! user's own Maven client with the user's own settings. dyno itself opens no connection and names no
 //! host. Nothing outside the folder of installations is changed, and a folder there appears complete or
 //! not at all.
@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use dyno_engine::ServerEngine;
 use dyno_needs as needs;
 use dyno_protocol::Build;
 use nix::unistd::Uid;
@@ -48,23 +49,23 @@ pub fn installed(engine: &str, version: &str) -> Option<PathBuf> {
 /// # Errors
 /// The engine is not to be had this way, Maven or a program to unpack with is missing, or there is no
 /// such version for this machine; each with what to do.
-pub fn install(name: &str, engines: &Path) -> Result<Installation> {
+pub fn install(name: &str, engines: &Path, servers: &[ServerEngine]) -> Result<Installation> {
     let place = engines.join(name);
     let (engine, version) = name.split_once('@').with_context(|| wanted(name))?;
+    let engine = servers.iter().find(|known| known.name == engine).with_context(|| wanted(name))?;
+    let start = engine.start.as_ref().with_context(|| wanted(name))?;
     if place.is_dir() {
         return Installation::find(engine, &Build::Path(place));
     }
-    match engine {
-        "postgres" => {}
-        "mysql" => bail!("MySQL is unpacked by `scripts/install-mysql.sh`"),
-        _ => bail!("{}", wanted(name)),
-    }
+    let source = needs::of(&start.programs[0]).map(|need| need.source()).unwrap_or_default();
+    let advice = || format!("{}: {}", wanted(name), start.advice.replace("{source}", &source));
+    let package = start.package.as_ref().with_context(advice)?;
     let range = range(version).with_context(|| wanted(name))?;
     let make = || format!("cannot make a folder in {}", engines.display());
     fs::create_dir_all(engines).with_context(make)?;
     let scratch = Scratch::create(engines).with_context(make)?;
     let work = scratch.trial()?;
-    let package = fetch(&range, work.path()).with_context(|| format!("cannot fetch {name}"))?;
+    let package = fetch(package, &range, work.path()).with_context(|| format!("cannot fetch {name}"))?;
     let new = work.path().join("new");
     fs::create_dir(&new)?;
     run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
@@ -80,14 +81,15 @@ fn wanted(name: &str) -> String {
 }
 
 /// Fetches the archive that the package of some versions carries for this machine.
-fn fetch(range: &str, work: &Path) -> Result<PathBuf> {
+fn fetch(package: &str, range: &str, work: &Path) -> Result<PathBuf> {
     let architecture = match env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64v8",
         other => bail!("the portable binaries are not made for {other}"),
     };
     let project = work.join("pom.xml");
-    fs::write(&project, pom(architecture, range))?;
+    let (group, artifact) = package.split_once(':').context("the package has no group")?;
+    fs::write(&project, pom(group, &format!("{artifact}-{architecture}"), range))?;
     let unpacked = work.join("package");
     let mut maven = Command::new("mvn");
     maven.args(["--batch-mode", "--quiet", "dependency:unpack-dependencies", "--file"]).arg(&project);
@@ -101,7 +103,7 @@ fn fetch(range: &str, work: &Path) -> Result<PathBuf> {
 }
 
 /// A Maven project whose one dependency is the package.
-fn pom(architecture: &str, range: &str) -> String {
+fn pom(group: &str, artifact: &str, range: &str) -> String {
     format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
   <modelVersion>4.0.0</modelVersion>
@@ -111,8 +113,8 @@ fn pom(architecture: &str, range: &str) -> String {
   <packaging>pom</packaging>
   <dependencies>
     <dependency>
-      <groupId>io.zonky.test.postgres</groupId>
-      <artifactId>embedded-postgres-binaries-linux-{architecture}</artifactId>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
       <version>{range}</version>
     </dependency>
   </dependencies>
@@ -158,6 +160,8 @@ fn run(command: &mut Command) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::Home;
+    use dyno_engine::Registry;
 
     #[test]
     fn a_version_is_a_range_of_those_that_begin_with_it() {
@@ -172,7 +176,8 @@ mod tests {
     #[test]
     fn what_cannot_be_installed_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let told = |name| install(name, folder.path()).unwrap_err().to_string();
+        let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
+        let told = |name| install(name, folder.path(), &servers).unwrap_err().to_string();
         assert!(told("mysql@9").contains("scripts/install-mysql.sh"));
         for name in ["postgres", "postgres@new", "sqlite@3", "mariadb@11"] {
             assert!(told(name).contains("postgres@18"), "{name}");

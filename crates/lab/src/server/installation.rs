@@ -9,17 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::ServerEngine;
+use dyno_engine::{ServerEngine, Start};
 use dyno_needs as needs;
 use dyno_protocol::Build;
 
 use super::install::installed;
+use super::protocol;
 
 /// The programs of one server engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
     /// The engine.
     pub engine: ServerEngine,
+    /// How it is started.
+    pub(super) start: Start,
     /// The version, as `15.14` or `10.11.19-MariaDB`.
     pub version: String,
     /// The server program.
@@ -52,46 +55,58 @@ impl Installation {
     /// # Errors
     /// There is none, with the commands that get one; or what is there is another engine's or does not
     /// run, with why.
-    pub fn find(engine: &str, build: &Build) -> Result<Installation> {
-        let engine = ServerEngine::from_name(engine)
-            .with_context(|| format!("dyno does not know how to start a server of {engine}"))?;
+    pub fn find(engine: &ServerEngine, build: &Build) -> Result<Installation> {
+        let start = engine.start.as_ref().with_context(|| {
+            let (title, scheme) = (&engine.title, engine.scheme());
+            format!(
+                "dyno does not know how to start a server of {title}; name a running one: --url {scheme}://…"
+            )
+        })?;
+        let wanted = Wanted { engine, start };
         let mut refused = Vec::new();
         let named = match build {
-            Build::Path(path) => path.to_str().and_then(|version| installed(engine.name(), version)),
+            Build::Path(path) => path.to_str().and_then(|version| installed(&engine.name, version)),
             _ => None,
         };
         let named = named.map(Build::Path);
         let build = named.as_ref().unwrap_or(build);
         let found = match build {
-            Build::Bundled => bail!("no server of {} comes with dyno; use @system or @PATH", engine.name()),
+            Build::Bundled => bail!("no server of {} comes with dyno; use @system or @PATH", engine.name),
             Build::System => {
                 let path = env::var_os("PATH").unwrap_or_default();
                 let folders = env::split_paths(&path).chain(
                     ["/", "/usr/local", "/usr/local/pgsql", "/usr/local/mysql"].iter().flat_map(folders),
                 );
-                search(engine, folders, &Libraries::default(), &mut refused)
+                search(wanted, folders, &Libraries::default(), &mut refused)
             }
             Build::Path(path) if path.is_dir() => {
                 let path = &std::path::absolute(path)?;
                 let mut own = Libraries::within(path);
-                if engine != ServerEngine::MySql {
-                    // Their programs start one another, and so would leave the loader behind.
+                if !start.initializer.is_empty() {
+                    // One program starts another, and so would leave the loader behind.
                     own.loader = None;
                 }
-                search(engine, folders(path), &own, &mut refused)
+                search(wanted, folders(path), &own, &mut refused)
             }
             Build::Path(path) => {
                 let folder = path.parent().map(Path::to_owned);
-                search(engine, folder, &Libraries::default(), &mut refused)
+                search(wanted, folder, &Libraries::default(), &mut refused)
             }
         };
-        found.with_context(|| explain(engine, build, &refused))
+        found.with_context(|| explain(wanted, build, &refused))
     }
 
     /// A command of this installation, with an environment in which nothing of the user's has a say.
     pub(super) fn command(&self, program: &Path) -> Command {
         self.own.command(program)
     }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    engine: &'a ServerEngine,
+    start: &'a Start,
 }
 
 impl Libraries {
@@ -155,25 +170,17 @@ fn matching(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     paths
 }
 
-/// What an engine's server program is called, the usual name first.
-fn programs(engine: ServerEngine) -> &'static [&'static str] {
-    match engine {
-        ServerEngine::Postgres => &["postgres"],
-        ServerEngine::MariaDb => &["mariadbd", "mysqld"],
-        ServerEngine::MySql => &["mysqld"],
-    }
-}
-
 /// The first complete installation in the folders; what is wrong with others goes to `refused`.
 fn search(
-    engine: ServerEngine,
+    wanted: Wanted,
     folders: impl IntoIterator<Item = PathBuf>,
     own: &Libraries,
     refused: &mut Vec<String>,
 ) -> Option<Installation> {
     for folder in folders {
-        for server in programs(engine).iter().map(|name| folder.join(name)).filter(|path| is_program(path)) {
-            match examine(engine, &server, own) {
+        let servers = wanted.start.programs.iter().map(|name| folder.join(name));
+        for server in servers.filter(|path| is_program(path)) {
+            match examine(wanted, &server, own) {
                 Ok(installation) => return Some(installation),
                 Err(error) => {
                     // The same program is often in several of these folders, by links.
@@ -190,15 +197,17 @@ fn search(
 }
 
 /// What a server program says of itself, and the programs that belong to it.
-fn examine(engine: ServerEngine, server: &Path, own: &Libraries) -> Result<Installation> {
+fn examine(wanted: Wanted, server: &Path, own: &Libraries) -> Result<Installation> {
+    let Wanted { engine, start } = wanted;
     let output = own.command(server).arg("--version").output().context("cannot be run")?;
     let said = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         bail!("does not run: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    let (made_by, version) = identify(&said).with_context(|| format!("is unknown: {}", said.trim()))?;
-    if made_by != engine {
-        bail!("is {} {version}, not {}", made_by.title(), engine.title());
+    let version = protocol::version(engine.speaks, &said);
+    let version = version.with_context(|| format!("is unknown: {}", said.trim()))?;
+    if !engine.version.allows(&version) {
+        bail!("is {version}, not {}", engine.title);
     }
     // What belongs to it is where it really is, not where a link to it is.
     let linked = server.parent().context("is in no folder")?;
@@ -206,16 +215,16 @@ fn examine(engine: ServerEngine, server: &Path, own: &Libraries) -> Result<Insta
     let folder = server.parent().context("is in no folder")?;
     let base = folder.parent().unwrap_or(folder);
     let places = [folder.to_owned(), base.join("bin"), base.join("scripts"), linked.to_owned()];
-    let initializer = match engine {
-        ServerEngine::Postgres => beside(&places, &["initdb"])?,
-        ServerEngine::MariaDb => beside(&places, &["mariadb-install-db", "mysql_install_db"])?,
-        ServerEngine::MySql => server.clone(),
+    let initializer = match start.initializer.is_empty() {
+        true => server.clone(),
+        false => beside(&places, &start.initializer)?,
     };
     let base = base.to_owned();
-    Ok(Installation { engine, version, server, initializer, base, own: own.clone() })
+    let (engine, start) = (engine.clone(), start.clone());
+    Ok(Installation { engine, start, version, server, initializer, base, own: own.clone() })
 }
 
-fn beside(places: &[PathBuf], names: &[&str]) -> Result<PathBuf> {
+fn beside(places: &[PathBuf], names: &[String]) -> Result<PathBuf> {
     let mut paths = places.iter().flat_map(|place| names.iter().map(|name| place.join(name)));
     paths.find(|path| is_program(path)).with_context(|| format!("has no {} beside it", names[0]))
 }
@@ -224,28 +233,13 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Which engine a server is, by what it says when asked for its version. MariaDB's is called `mysqld`
-/// in many places.
-fn identify(said: &str) -> Option<(ServerEngine, String)> {
-    if let Some((_, version)) = said.split_once("(PostgreSQL)") {
-        return Some((ServerEngine::Postgres, version.split_whitespace().next()?.to_owned()));
-    }
-    let (_, version) = said.split_once(" Ver ")?;
-    let version = version.split_whitespace().next()?;
-    match version.find("-MariaDB") {
-        // What follows is the package's own version.
-        Some(at) => Some((ServerEngine::MariaDb, version[..at + "-MariaDB".len()].to_owned())),
-        None => Some((ServerEngine::MySql, version.to_owned())),
-    }
-}
-
 /// Why no installation was found and what to do.
-fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
-    let title = engine.title();
+fn explain(Wanted { engine, start }: Wanted, build: &Build, refused: &[String]) -> String {
+    let ServerEngine { name, title, .. } = engine;
     let looked = match build {
         Build::Path(path) if !path.exists() => {
-            let name = path.display();
-            format!("there is no {name}, and no {title} is installed by that name for dyno")
+            let path = path.display();
+            format!("there is no {path}, and no {title} is installed by that name for dyno")
         }
         Build::Path(path) => format!("there is no {title} server in {}", path.display()),
         _ => format!("there is no {title} server on PATH or in the usual places"),
@@ -254,19 +248,8 @@ fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
         [] => String::new(),
         some => format!(" ({})", some.join("; ")),
     };
-    let source = needs::of(programs(engine)[0]).map(|need| need.source()).unwrap_or_default();
-    let advice = match engine {
-        ServerEngine::Postgres => {
-            format!(
-                "install one ({source}), or get a newer one without root by `dyno engines install postgres@18`"
-            )
-        }
-        ServerEngine::MariaDb => format!("install one ({source})"),
-        ServerEngine::MySql => {
-            format!("unpack one with `scripts/install-mysql.sh`, or install one ({source})")
-        }
-    };
-    let name = engine.name();
+    let source = needs::of(&start.programs[0]).map(|need| need.source()).unwrap_or_default();
+    let advice = start.advice.replace("{source}", &source);
     format!(
         "{looked}{refused}; {advice}; name an installation folder as {name}@PATH, or measure a running \
          server by its URL"
@@ -276,40 +259,58 @@ fn explain(engine: ServerEngine, build: &Build, refused: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::Home;
+    use dyno_engine::Registry;
+
+    fn engine(name: &str) -> ServerEngine {
+        let registry = Registry::load(&Home::find().unwrap()).unwrap();
+        registry.engine(name).unwrap().server().unwrap()
+    }
 
     #[test]
     fn servers_are_told_apart_by_their_versions() {
-        for (said, engine, version) in [
-            ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n", ServerEngine::Postgres, "15.14"),
-            ("postgres (PostgreSQL) 18beta1\n", ServerEngine::Postgres, "18beta1"),
+        let engines = ["postgres", "mariadb", "mysql"].map(engine);
+        for (said, name, version) in [
+            ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n", "postgres", "15.14"),
+            ("postgres (PostgreSQL) 18beta1\n", "postgres", "18beta1"),
             (
                 "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n",
-                ServerEngine::MariaDb,
+                "mariadb",
                 "10.11.19-MariaDB",
             ),
             (
                 "/usr/sbin/mysqld  Ver 9.7.0 for Linux on x86_64 (MySQL Community Server - GPL)\n",
-                ServerEngine::MySql,
+                "mysql",
                 "9.7.0",
             ),
         ] {
-            assert_eq!(identify(said), Some((engine, version.to_owned())));
+            let is_own = |engine: &&ServerEngine| {
+                let found = protocol::version(engine.speaks, said);
+                found.is_some_and(|found| found == version && engine.version.allows(&found))
+            };
+            let own: Vec<_> = engines.iter().filter(is_own).map(|engine| engine.name.as_str()).collect();
+            assert_eq!(own, [name], "{said}");
         }
-        assert_eq!(identify("hello"), None);
+        assert!(engines.iter().all(|engine| protocol::version(engine.speaks, "hello").is_none()));
     }
 
     #[test]
     fn a_missing_server_comes_with_the_command_that_gets_it() {
         let folder = tempfile::tempdir().unwrap();
         let build = Build::Path(folder.path().to_owned());
-        let told = |engine| Installation::find(engine, &build).unwrap_err().to_string();
+        let told = |name| Installation::find(&engine(name), &build).unwrap_err().to_string();
         assert!(told("postgres").contains("apt-get install --no-install-recommends postgresql"));
         assert!(told("mariadb").contains("apt-get install --no-install-recommends mariadb-server"));
         assert!(told("mysql").contains("scripts/install-mysql.sh"));
         assert!(
             told("mysql").contains("Ubuntu: sudo apt-get install --no-install-recommends mysql-server-core")
         );
-        assert!(told("oracle").contains("does not know"));
+        let other = ServerEngine { start: None, title: "Other".into(), ..engine("postgres") };
+        let said = Installation::find(&other, &build).unwrap_err().to_string();
+        assert!(
+            said.contains("does not know how to start a server of Other")
+                && said.contains("--url postgres://")
+        );
     }
 
     #[test]
@@ -319,8 +320,9 @@ mod tests {
         fs::create_dir(folder.path().join("bin")).unwrap();
         fs::write(&program, "#!/bin/sh\necho 'mysqld  Ver 11.4.2-MariaDB for Linux'\n").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let error = Installation::find("mysql", &Build::Path(folder.path().to_owned())).unwrap_err();
-        assert!(error.to_string().contains("is MariaDB 11.4.2-MariaDB, not MySQL"), "{error}");
+        let build = Build::Path(folder.path().to_owned());
+        let error = Installation::find(&engine("mysql"), &build).unwrap_err();
+        assert!(error.to_string().contains("is 11.4.2-MariaDB, not MySQL"), "{error}");
     }
 
     #[test]

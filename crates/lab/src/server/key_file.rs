@@ -1,7 +1,7 @@
 //! A server's key as a file that has no name: it is in memory alone, and the server and its children reach it
 //! by a number that they inherit.
 //!
-//! MariaDB's `file_key_management` wants to open a file. A file on disk would be one more place where the key
+//! A server that wants its key in a file opens one, as MariaDB's `file_key_management` does. A file on disk would be one more place where the key
 //! stands, and would outlive a dyno that is killed.
 
 use std::fs::File;
@@ -11,33 +11,35 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use dyno_engine::KeyGift;
 use dyno_protocol::Secret;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 /// The file. The server reads it when it starts; it may be dropped once that runs.
 #[derive(Debug)]
-pub struct KeyFile(File);
+pub struct KeyFile<'a> {
+    file: File,
+    gift: &'a KeyGift,
+}
 
-impl KeyFile {
-    /// A file with one key, the first, as `file_key_management` wants it.
-    pub fn new(key: &Secret) -> Result<KeyFile> {
+impl<'a> KeyFile<'a> {
+    /// A file with the key, as the server wants it.
+    pub fn new(gift: &'a KeyGift, key: &Secret) -> Result<KeyFile<'a>> {
         let make = || -> std::io::Result<File> {
             let mut file = File::from(memfd_create("dyno", MFdFlags::MFD_CLOEXEC)?);
-            file.write_all(b"1;")?;
-            file.write_all(key.reveal().as_bytes())?;
-            file.write_all(b"\n")?;
+            file.write_all(gift.file.replace("{key}", key.reveal()).as_bytes())?;
             Ok(file)
         };
-        make().map(KeyFile).context("cannot keep the server's key in memory")
+        make().map(|file| KeyFile { file, gift }).context("cannot keep the server's key in memory")
     }
 
     /// Lets a command inherit it. The file must live until the command is started.
     pub fn give(&self, command: &mut Command) {
-        let number = self.0.as_raw_fd();
-        command.arg("--plugin-load-add=file_key_management");
-        command.arg(format!("--file-key-management-filename=/proc/self/fd/{number}"));
-        let file = self.0.as_fd().as_raw_fd();
+        let number = self.file.as_raw_fd();
+        let path = format!("/proc/self/fd/{number}");
+        command.args(self.gift.arguments.iter().map(|argument| argument.replace("{file}", &path)));
+        let file = self.file.as_fd().as_raw_fd();
         // SAFETY: between fork and exec only calls that are safe in a signal handler may be made. The
         // closure makes one system call on a number that is open, as this file lives longer.
         unsafe {

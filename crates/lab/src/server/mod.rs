@@ -1,5 +1,8 @@
 //! Database servers: found on this machine, started for one run, addressed and stopped.
 //!
+//! What a server engine is, and how one is started, is data of `engines/*.toml`; what differs by the protocol
+//! that it speaks is in `protocol`, `postgres` and `mysql`.
+//!
 //! An engine that is a server is measured on a *private* server, which dyno starts from an
 //! [`Installation`] and which dies with it, or on one that runs already and that a [`dyno_engine::ServerUrl`] names.
 //! Either way a runner gets a [`dyno_protocol::Server`].
@@ -9,8 +12,8 @@
 //! network; a server that runs already is never started, stopped or looked at.
 
 mod account;
+mod commands;
 mod copy;
-mod differences;
 mod folders;
 mod guard;
 mod install;
@@ -22,6 +25,7 @@ mod pool;
 mod postgres;
 mod private;
 mod process;
+mod protocol;
 mod segments;
 mod template;
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use dyno_engine::Memory;
 use dyno_protocol::{Secret, Setting};
 use dyno_record::Placement;
 
@@ -18,10 +19,6 @@ use crate::machine::meminfo;
 
 /// What a server takes beside the memory that its settings give it, in bytes.
 const BESIDE: u64 = 384 << 20;
-/// What PostgreSQL, MariaDB and MySQL all give their main cache when nothing is set, in bytes.
-const DEFAULT_CACHE: u64 = 128 << 20;
-/// The settings that name that cache. A bare number of the first counts pages of 8 KiB.
-const CACHES: [(&str, u64); 2] = [("shared_buffers", 8192), ("innodb_buffer_pool_size", 1)];
 
 /// Servers by installation and settings.
 #[derive(Debug)]
@@ -86,7 +83,7 @@ impl ServerPool {
         let kept = match alive {
             Some(kept) => kept,
             None => {
-                let memory = memory(settings);
+                let memory = memory(&installation.start.memory, settings);
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
                 let server =
@@ -119,12 +116,10 @@ impl ServerPool {
 }
 
 /// What a server with these settings takes at most, in bytes, roughly.
-fn memory(settings: &[Setting]) -> u64 {
-    let cache = settings.iter().rev().find_map(|setting| {
-        let (_, unit) = CACHES.iter().find(|(name, _)| *name == setting.name)?;
-        bytes(&setting.value, *unit)
-    });
-    cache.unwrap_or(DEFAULT_CACHE).saturating_add(BESIDE)
+fn memory(cache: &Memory, settings: &[Setting]) -> u64 {
+    let mut named = settings.iter().rev().filter(|setting| setting.name == cache.setting);
+    let bytes = named.find_map(|setting| bytes(&setting.value, cache.unit));
+    bytes.unwrap_or(cache.usual).saturating_add(BESIDE)
 }
 
 /// A size as PostgreSQL (`128MB`) and MySQL (`1G`) write it, in bytes.
@@ -155,13 +150,17 @@ mod tests {
 
     #[test]
     fn memory_is_worked_out_from_the_settings() {
-        let with =
-            |name: &str, value: &str| memory(&[Setting { name: name.into(), value: value.into() }]) - BESIDE;
+        let caches = [("shared_buffers", 8192), ("innodb_buffer_pool_size", 1)];
+        let with = |name: &str, value: &str| {
+            let settings = [Setting { name: name.into(), value: value.into() }];
+            let (setting, unit) = caches.into_iter().find(|(known, _)| *known == name).unwrap_or(caches[0]);
+            memory(&Memory { setting: setting.into(), unit, usual: 1 << 20 }, &settings) - BESIDE
+        };
         assert_eq!(with("shared_buffers", "256MB"), 256 << 20);
         assert_eq!(with("shared_buffers", "16384"), 128 << 20);
         assert_eq!(with("innodb_buffer_pool_size", "2G"), 2 << 30);
         assert_eq!(with("innodb_buffer_pool_size", "1048576"), 1 << 20);
-        assert_eq!(with("work_mem", "1GB"), DEFAULT_CACHE);
-        assert_eq!(with("shared_buffers", "much"), DEFAULT_CACHE);
+        assert_eq!(with("work_mem", "1GB"), 1 << 20);
+        assert_eq!(with("shared_buffers", "much"), 1 << 20);
     }
 }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::ServerEngine;
+use dyno_engine::{ServerEngine, Start};
 use dyno_protocol::{Secret, Server, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
@@ -19,13 +19,14 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::account::Account;
+use super::commands::start_command;
 use super::folders::Folders;
 use super::guard::Guard;
 use super::installation::Installation;
 use super::key_file::KeyFile;
 use super::process::{descendants, describe, tail};
 use super::segments::Segments;
-use super::{differences, mysql, postgres, template};
+use super::{protocol, template};
 use crate::interrupts::Interrupts;
 use crate::placement;
 
@@ -41,6 +42,8 @@ const DEATH_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct PrivateServer {
     engine: ServerEngine,
+    /// How it is started and ended.
+    how: Start,
     version: String,
     child: Child,
     /// How it ended, once it has.
@@ -88,7 +91,7 @@ impl PrivateServer {
         placement: &Placement,
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
-        let name = format!("{} {}", installation.engine.title(), installation.version);
+        let name = format!("{} {}", installation.engine.title, installation.version);
         start(installation, settings, key, place, placement, interrupts)
             .with_context(|| format!("cannot start a private server of {name}"))
     }
@@ -106,11 +109,10 @@ impl PrivateServer {
     ) -> Result<()> {
         self.stop();
         self.segments = None;
-        let account = Account::for_server(self.engine)?;
+        let account = Account::for_server(&self.how.account)?;
         self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
         self.ended = None;
-        self.guard =
-            Guard::watch(self.child.id(), differences::death_signal(self.engine), &self.folders.all())?;
+        self.guard = Guard::watch(self.child.id(), self.how.death, &self.folders.all())?;
         self.wait_until_ready()
     }
 
@@ -121,24 +123,11 @@ impl PrivateServer {
 
     /// How to reach the server, and there the database of the name `scratch`.
     pub fn connection(&self, scratch: &str) -> Server {
-        let sockets = self.folders.sockets.display().to_string();
-        let (host, port, user, database) = match self.engine {
-            ServerEngine::Postgres => {
-                (sockets, Some(postgres::PORT), postgres::USER, Some(postgres::DATABASE.to_owned()))
-            }
-            ServerEngine::MariaDb | ServerEngine::MySql => {
-                (format!("{sockets}/{}", mysql::SOCKET), None, mysql::USER, None)
-            }
-        };
         Server {
-            host,
-            port,
-            user: user.to_owned(),
-            password: None,
-            database,
             scratch: scratch.to_owned(),
-            options: Default::default(),
+            version: self.engine.version.clone(),
             process: Some(self.process()),
+            ..protocol::connection(self.engine.speaks, &self.folders, &self.how.user)
         }
     }
 
@@ -172,7 +161,7 @@ impl PrivateServer {
     pub fn stop(&mut self) {
         let pid = Pid::from_raw(self.child.id().cast_signed());
         if self.is_alive() {
-            let _ = kill(pid, differences::stop_signal(self.engine));
+            let _ = kill(pid, self.how.stop);
         }
         let deadline = Instant::now() + STOP_PATIENCE;
         while self.is_alive() {
@@ -211,8 +200,8 @@ impl PrivateServer {
             if let Some(status) = self.ended() {
                 bail!("it {}; {}", describe(status), self.log_end());
             }
-            if differences::is_ready(self.engine, &self.folders) {
-                if self.engine == ServerEngine::Postgres {
+            if protocol::is_ready(self.engine.speaks, &self.folders) {
+                if protocol::leaves_segments(self.engine.speaks) {
                     self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
                 }
                 return Ok(());
@@ -248,22 +237,21 @@ fn start(
     interrupts: &Interrupts,
 ) -> Result<PrivateServer> {
     interrupts.check()?;
-    let engine = installation.engine;
-    let account = Account::for_server(engine)?;
+    let (engine, how) = (installation.engine.clone(), installation.start.clone());
+    let account = Account::for_server(&how.account)?;
     account.check_way(&installation.server)?;
-    let folders = Folders::create(&std::path::absolute(place)?, &account, differences::socket(engine))?;
+    let folders = Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
     template::fill(installation, settings, &account, &folders, interrupts)?;
     let mut child = launch(installation, settings, key, &account, &folders, placement)?;
-    let guard =
-        Guard::watch(child.id(), differences::death_signal(engine), &folders.all()).inspect_err(|_| {
-            let _ = child.kill();
-            let _ = child.wait();
-        })?;
+    let guard = Guard::watch(child.id(), how.death, &folders.all()).inspect_err(|_| {
+        let _ = child.kill();
+        let _ = child.wait();
+    })?;
     let version = installation.version.clone();
     let interrupts = interrupts.clone();
     let segments = None;
     let mut server =
-        PrivateServer { engine, version, child, ended: None, segments, interrupts, folders, guard };
+        PrivateServer { engine, how, version, child, ended: None, segments, interrupts, folders, guard };
     server.wait_until_ready()?;
     Ok(server)
 }
@@ -277,15 +265,16 @@ fn launch(
     folders: &Folders,
     placement: &Placement,
 ) -> Result<Child> {
-    let engine = installation.engine;
+    let how = &installation.start;
     let output = File::create(&folders.log).context("cannot make the server's log")?;
-    let mut command = differences::start_command(engine, installation, settings, folders);
-    let key_file = key.filter(|_| differences::takes_key(engine)).map(KeyFile::new).transpose()?;
+    let mut command = start_command(installation, settings, folders);
+    let gift = how.key.as_ref().zip(key);
+    let key_file = gift.map(|(gift, key)| KeyFile::new(gift, key)).transpose()?;
     if let Some(file) = &key_file {
         file.give(&mut command);
     }
     command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
     placement::prepare(placement, &mut command).context("cannot place the server")?;
-    account.prepare(&mut command, differences::death_signal(engine));
+    account.prepare(&mut command, how.death);
     command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
 }

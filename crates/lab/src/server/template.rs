@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::ServerEngine;
+use dyno_engine::Argument;
 use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 
 use super::account::Account;
+use super::commands::init_command;
 use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
 use super::process::{self, tail};
-use super::{mysql, postgres};
 use crate::interrupts::Interrupts;
 use crate::scratch::{self, Scratch};
 
@@ -66,10 +66,7 @@ fn obtain(
     work: &Path,
     interrupts: &Interrupts,
 ) -> Result<PathBuf> {
-    let arguments = match installation.engine {
-        ServerEngine::Postgres => postgres::init_arguments(installation, settings),
-        ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_arguments(installation, settings),
-    };
+    let arguments = installation.start.init_arguments(settings, &installation.version);
     let key = key(installation, &arguments);
     let cache = cache_folder();
     if let Some(cache) = &cache {
@@ -93,16 +90,13 @@ fn obtain(
 /// Makes a data folder in `work`.
 fn make(
     installation: &Installation,
-    arguments: &[String],
+    arguments: &[Argument],
     account: &Account,
     work: &Path,
     interrupts: &Interrupts,
 ) -> Result<PathBuf> {
     let data = work.join("made");
-    let mut command = match installation.engine {
-        ServerEngine::Postgres => postgres::init_command(installation, arguments, &data),
-        ServerEngine::MariaDb | ServerEngine::MySql => mysql::init_command(installation, arguments, &data),
-    };
+    let mut command = init_command(installation, arguments, &data);
     account.prepare(&mut command, Signal::SIGKILL);
     // An interrupt from the terminal is for dyno.
     command.process_group(0).current_dir(work);
@@ -141,12 +135,13 @@ pub fn cache_folder() -> Option<PathBuf> {
 }
 
 /// Everything that what a data folder holds may depend on.
-fn key(installation: &Installation, arguments: &[String]) -> String {
+fn key(installation: &Installation, arguments: &[Argument]) -> String {
+    let arguments: Vec<String> = arguments.iter().map(Argument::to_string).collect();
     let program = fs::canonicalize(&installation.server).unwrap_or_else(|_| installation.server.clone());
     let stamp = fs::metadata(&program).map(|file| (file.len(), file.mtime())).unwrap_or_default();
     format!(
         "{} {}\n{} {stamp:?}\n{}\n",
-        installation.engine.name(),
+        installation.engine.name,
         installation.version,
         program.display(),
         arguments.join("\n")
@@ -156,5 +151,5 @@ fn key(installation: &Installation, arguments: &[String]) -> String {
 fn name(installation: &Installation, key: &str) -> String {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
-    format!("{}-{}-{:016x}", installation.engine.name(), installation.version, hasher.finish())
+    format!("{}-{}-{:016x}", installation.engine.name, installation.version, hasher.finish())
 }

@@ -80,7 +80,7 @@ impl Servers {
     /// # Errors
     /// The server is not installed or does not start.
     pub fn reach(&mut self, contender: &Contender) -> Result<Option<protocol::Server>> {
-        if !contender.engine.server {
+        if !contender.engine.is_server() {
             return Ok(None);
         }
         if let Some(url) = &contender.url {
@@ -122,7 +122,10 @@ impl Servers {
 
     fn installation(&mut self, contender: &Contender) -> Result<&Installation> {
         if !self.installations.contains_key(&contender.label) {
-            let found = Installation::find(&contender.engine.name, &contender.build)?;
+            let found = {
+                let engine = contender.engine.server().context("the engine is no server")?;
+                Installation::find(&engine, &contender.build)?
+            };
             self.installations.insert(contender.label.clone(), found);
         }
         Ok(&self.installations[&contender.label])

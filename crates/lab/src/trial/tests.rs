@@ -17,10 +17,13 @@ fn job() -> Job {
     Job {
         protocol: PROTOCOL,
         engine: "sqlite".into(),
+        speaks: None,
         driver: "c".into(),
         variant: None,
         build: Build::Bundled,
         settings: Vec::new(),
+        read_back: Vec::new(),
+        values: Default::default(),
         server: None,
         key: None,
         directory: Path::new("/").into(),

@@ -13,9 +13,6 @@ use super::Client;
 pub trait Parameters: Client {
     /// The engine, for messages.
     const TITLE: &str;
-    /// What bears on speed or safety and is told, by those servers that have it, whether it was asked for
-    /// or not.
-    const ALWAYS: &[&str];
 
     /// The value of a setting in the server's own spelling. The error tells whether there is none of that
     /// name.
@@ -67,10 +64,11 @@ pub fn apply<'a, P: Parameters>(client: &P, asked: impl Iterator<Item = &'a Sett
     Ok(())
 }
 
-/// Reads back what was asked for and what matters in any case.
+/// Reads back what was asked for and, as far as the server has it, what the job wants read back.
 pub fn in_force<'a, P: Parameters>(
     client: &P,
     asked: impl DoubleEndedIterator<Item = &'a Setting>,
+    read_back: &[String],
 ) -> Result<Vec<InForce>> {
     let mut settings: Vec<InForce> = Vec::new();
     // Of a setting named twice the last is in force.
@@ -82,10 +80,10 @@ pub fn in_force<'a, P: Parameters>(
         }
     }
     settings.reverse();
-    for name in P::ALWAYS {
+    for name in read_back {
         if settings.iter().all(|known| known.name != *name) {
             settings.extend(
-                if_told::<P, _>(client.show(name))?.map(|value| InForce { name: (*name).to_owned(), value }),
+                if_told::<P, _>(client.show(name))?.map(|value| InForce { name: name.clone(), value }),
             );
         }
     }

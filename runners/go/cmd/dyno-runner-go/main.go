@@ -14,12 +14,11 @@ import (
 
 func main() {
 	runner.Main(map[string]runner.Open{
-		"null/go":               null.Open,
-		"sqlite/modernc":        modernc.Open,
-		"postgres/pgx":          pgx.Open,
-		"postgres/pq":           pq.Open,
-		"mariadb/go-sql-driver": mysql.Open,
-		"mysql/go-sql-driver":   mysql.Open,
-		"pebble/go":             pebble.Open,
+		"null/go":             null.Open,
+		"sqlite/modernc":      modernc.Open,
+		"postgres/pgx":        pgx.Open,
+		"postgres/pq":         pq.Open,
+		"mysql/go-sql-driver": mysql.Open,
+		"pebble/go":           pebble.Open,
 	})
 }

@@ -1,5 +1,5 @@
 // Package mysql reaches MariaDB and MySQL by github.com/go-sql-driver/mysql, through database/sql: its only
-// use. One code path serves both engines.
+// use. One code path serves all engines that speak the protocol.
 package mysql
 
 import (
@@ -19,11 +19,13 @@ const (
 	wayInsert   = "insert"
 )
 
-// titles are the names of the engines for people.
-var titles = map[string]string{"mariadb": "MariaDB", "mysql": "MySQL"}
+// The oldest versions that are served, of MariaDB and of others, and what the version of a MariaDB holds.
+var (
+	oldestMariaDB = [2]int{10, 2}
+	oldest        = [2]int{5, 7}
+)
 
-// oldest are the oldest versions that are served.
-var oldest = map[string][2]int{"mariadb": {10, 2}, "mysql": {5, 7}}
+const mariaDB = "-MariaDB"
 
 // Database is the trial's database.
 type Database struct {
@@ -42,7 +44,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	settings, err := parseSettings(job.Settings)
+	settings, err := parseSettings(job)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,12 +63,12 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 // begin makes the database and introduces the server.
-func (d *Database) begin(engine string, settings settings) (*protocol.Hello, error) {
+func (d *Database) begin(engine string, settings *settings) (*protocol.Hello, error) {
 	version, err := d.value("SELECT version()")
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(engine, version); err != nil {
+	if err := checkVersion(engine, d.server.Version, version); err != nil {
 		return nil, err
 	}
 	// The database is made by some of the settings.
@@ -106,16 +108,11 @@ func (d *Database) Close() error {
 	return last.dropDatabase(d.server.Scratch)
 }
 
-// checkVersion refuses a server that is not the engine that was asked for, because the two have drifted
-// apart, and one that is too old.
-func checkVersion(engine, version string) error {
-	found := "mysql"
-	if strings.Contains(version, "MariaDB") {
-		found = "mariadb"
-	}
-	if engine != found {
-		return fmt.Errorf("the server is %s %s, not %s: name the contender %s, or another server", titles[found], short(version),
-			titles[engine], found)
+// checkVersion refuses a server that is not the engine that was asked for, because those that speak the protocol
+// have drifted apart, and one that is too old.
+func checkVersion(engine string, rule protocol.VersionRule, version string) error {
+	if !rule.Allows(version) {
+		return fmt.Errorf("the server is %s, not %s: name the engine that it is, or another server", short(version), engine)
 	}
 	numbers := regexp.MustCompile(`^(\d+)\.(\d+)`).FindStringSubmatch(version)
 	if numbers == nil {
@@ -123,18 +120,20 @@ func checkVersion(engine, version string) error {
 	}
 	major, _ := strconv.Atoi(numbers[1])
 	minor, _ := strconv.Atoi(numbers[2])
-	first := oldest[engine]
+	first := oldest
+	if strings.Contains(version, mariaDB) {
+		first = oldestMariaDB
+	}
 	if major < first[0] || major == first[0] && minor < first[1] {
-		return fmt.Errorf("the server is %s %s, and dyno works with version %d.%d and later", titles[engine], short(version),
-			first[0], first[1])
+		return fmt.Errorf("the server is %s %s, and dyno works with version %d.%d and later", engine, short(version), first[0], first[1])
 	}
 	return nil
 }
 
 // short is 10.11.19-MariaDB-0+deb12u1 without what a distribution adds.
 func short(version string) string {
-	if before, _, found := strings.Cut(version, "-MariaDB"); found {
-		return before + "-MariaDB"
+	if before, _, found := strings.Cut(version, mariaDB); found {
+		return before + mariaDB
 	}
 	return version
 }

@@ -24,11 +24,16 @@ func TestTheEngineAskedForMustBeTheOneThatAnswers(t *testing.T) {
 	for _, known := range [][3]string{
 		{"mariadb", "10.11.19-MariaDB-0+deb12u1", ""},
 		{"mysql", "8.0.36-0ubuntu0.22.04.1", ""},
-		{"mysql", "10.11.19-MariaDB-0+deb12u1", "the server is MariaDB 10.11.19-MariaDB, not MySQL"},
+		{"mysql", "10.11.19-MariaDB-0+deb12u1", "the server is 10.11.19-MariaDB, not mysql"},
+		{"mariadb", "9.7.0", "the server is 9.7.0, not mariadb"},
 		{"mariadb", "10.1.48-MariaDB", "version 10.2 and later"},
 		{"mysql", "5.6.51", "version 5.7 and later"},
 	} {
-		err := checkVersion(known[0], known[1])
+		rule := protocol.VersionRule{Holds: []string{mariaDB}}
+		if known[0] == "mysql" {
+			rule = protocol.VersionRule{Lacks: []string{mariaDB}}
+		}
+		err := checkVersion(known[0], rule, known[1])
 		if known[2] == "" && err != nil || known[2] != "" && (err == nil || !strings.Contains(err.Error(), known[2])) {
 			t.Errorf("%v: %v", known, err)
 		}

@@ -10,16 +10,6 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// always is what bears on speed or safety and is told, by those servers that have it, whether it was asked
-// for or not.
-var always = []string{
-	"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "sync_binlog", "log_bin", "innodb_flush_method",
-	"innodb_buffer_pool_size", "innodb_log_file_size", "innodb_redo_log_capacity", "innodb_page_size",
-	"default_storage_engine", "aria_group_commit", "transaction_isolation", "tx_isolation", "sql_mode",
-	"character_set_server", "collation_server", "collation_database", "autocommit", "performance_schema",
-	"query_cache_type", "lower_case_table_names", "local_infile", "max_allowed_packet",
-}
-
 // unknownVariable is the error where there is no variable of that name.
 const unknownVariable = 1193
 
@@ -37,11 +27,15 @@ var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]
 // the server lets it be. All are read back after that; dyno compares, and cannot know that 128M and
 // 134217728 are one value: so a value that means the one asked for is told in the spelling in which it was
 // asked.
-type settings []protocol.Setting
+type settings struct {
+	asked []protocol.Setting
+	// readBack is what is read back though it was not asked for.
+	readBack []string
+}
 
 // parseSettings refuses what cannot be a setting of MySQL.
-func parseSettings(asked []protocol.Setting) (settings, error) {
-	for _, setting := range asked {
+func parseSettings(job *protocol.Job) (*settings, error) {
+	for _, setting := range job.Settings {
 		if !isName.MatchString(setting.Name) {
 			return nil, fmt.Errorf("'%s' cannot be a setting of MySQL: it is not the name of a system variable", setting.Name)
 		}
@@ -49,12 +43,12 @@ func parseSettings(asked []protocol.Setting) (settings, error) {
 			return nil, fmt.Errorf("the value of the setting '%s' holds a NUL byte", setting.Name)
 		}
 	}
-	return asked, nil
+	return &settings{asked: job.Settings, readBack: job.ReadBack}, nil
 }
 
 // apply sets what is not in force yet, for this session only.
-func (s settings) apply(session *session) error {
-	for _, setting := range s {
+func (s *settings) apply(session *session) error {
+	for _, setting := range s.asked {
 		found, err := show(session, setting.Name)
 		if err != nil {
 			return err
@@ -81,12 +75,12 @@ func set(session *session, setting protocol.Setting) error {
 	return err
 }
 
-// inForce reads back what was asked for and what matters in any case.
-func (s settings) inForce(session *session) ([]protocol.Setting, error) {
+// inForce reads back what was asked for and what the job wants read back.
+func (s *settings) inForce(session *session) ([]protocol.Setting, error) {
 	var found []protocol.Setting
 	told := map[string]bool{}
 	// Of a setting named twice the last is in force.
-	for _, setting := range slices.Backward(s) {
+	for _, setting := range slices.Backward(s.asked) {
 		if told[setting.Name] {
 			continue
 		}
@@ -101,7 +95,7 @@ func (s settings) inForce(session *session) ([]protocol.Setting, error) {
 		found = append(found, setting)
 	}
 	slices.Reverse(found)
-	for _, name := range always {
+	for _, name := range s.readBack {
 		if told[name] {
 			continue
 		}

@@ -46,7 +46,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if _, err := runner.VariantOf(job, wayBatch, waySingle); err != nil {
 		return nil, nil, err
 	}
-	settings, err := parseSettings(job.Settings)
+	settings, err := parseSettings(job)
 	if err != nil {
 		return nil, nil, err
 	}

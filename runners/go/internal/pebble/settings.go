@@ -24,13 +24,6 @@ const (
 // levelOptions are options that each level of the tree has; they are set for all alike.
 var levelOptions = []string{"block_restart_interval", "block_size", "block_size_threshold", "compression", "filter_policy", "index_block_size"}
 
-// always is what bears on speed or safety and is told whether it was asked for or not.
-var always = []string{
-	"disable_wal", "wal_bytes_per_sync", "bytes_per_sync", "cache_size", "mem_table_size", "mem_table_stop_writes_threshold",
-	"l0_compaction_threshold", "l0_stop_writes_threshold", "lbase_max_bytes", "max_concurrent_compactions",
-	"max_open_files", "format_major_version", "block_size", "compression", "filter_policy",
-}
-
 // isOption is what the name of an option looks like.
 var isOption = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
@@ -38,14 +31,16 @@ var isOption = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 type settings struct {
 	sync, inMemory bool
 	asked          []protocol.Setting
-	options        *pebble.Options
+	// readBack is what is told though it was not asked for.
+	readBack []string
+	options  *pebble.Options
 }
 
 // parseSettings makes options of the settings asked for and refuses what Pebble does not know.
-func parseSettings(asked []protocol.Setting) (*settings, error) {
-	s := &settings{sync: true, asked: asked}
+func parseSettings(job *protocol.Job) (*settings, error) {
+	s := &settings{sync: true, asked: job.Settings, readBack: job.ReadBack}
 	var common, levels strings.Builder
-	for _, setting := range asked {
+	for _, setting := range job.Settings {
 		var err error
 		switch {
 		case setting.Name == syncName:
@@ -92,8 +87,8 @@ func filterPolicy(name string) (pebble.FilterPolicy, error) {
 		bloom.FilterPolicy(10).Name(), name)
 }
 
-// inForce reads the options back from the file that Pebble has written, and tells what was asked for and
-// what matters in any case.
+// inForce reads the options back from the file that Pebble has written, and tells dyno's own, what was
+// asked for and what the job wants read back.
 func (s *settings) inForce(folder string) ([]protocol.Setting, error) {
 	found, err := s.written(folder)
 	if err != nil {
@@ -101,7 +96,7 @@ func (s *settings) inForce(folder string) ([]protocol.Setting, error) {
 	}
 	found[syncName], found[inMemoryName] = fmt.Sprint(s.sync), fmt.Sprint(s.inMemory)
 	var told []protocol.Setting
-	for _, name := range append([]string{syncName, inMemoryName}, always...) {
+	for _, name := range append([]string{syncName, inMemoryName}, s.readBack...) {
 		if value, ok := found[name]; ok {
 			told = append(told, protocol.Setting{Name: name, Value: value})
 		}

@@ -15,7 +15,7 @@ func Open[S Session](job *protocol.Job, module string, connect func(server *prot
 	if err != nil {
 		return nil, nil, err
 	}
-	settings, err := ParseSettings(job.Settings)
+	settings, err := ParseSettings(job)
 	if err != nil {
 		return nil, nil, err
 	}

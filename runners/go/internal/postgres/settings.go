@@ -9,13 +9,6 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// always is what bears on speed or safety and is told whether it was asked for or not.
-var always = []string{
-	"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "wal_level", "data_checksums",
-	"shared_buffers", "work_mem", "maintenance_work_mem", "max_wal_size", "checkpoint_timeout", "jit",
-	"max_parallel_workers_per_gather", "autovacuum", "server_encoding", "default_transaction_isolation",
-}
-
 // localeColumns are what is fixed when a database is made, with the columns of pg_database that tell it:
 // SHOW has not known these since PostgreSQL 16.
 var localeColumns = [][2]string{{"lc_collate", "datcollate"}, {"lc_ctype", "datctype"}}
@@ -41,12 +34,14 @@ type Settings struct {
 	// Locale is what the database is to be made with.
 	Locale Locale
 	asked  []protocol.Setting
+	// readBack is what is read back though it was not asked for.
+	readBack []string
 }
 
 // ParseSettings takes the settings asked for apart and refuses what cannot be a setting of PostgreSQL.
-func ParseSettings(asked []protocol.Setting) (*Settings, error) {
-	settings := &Settings{Locale: Locale{"C", "C"}}
-	for _, setting := range asked {
+func ParseSettings(job *protocol.Job) (*Settings, error) {
+	settings := &Settings{Locale: Locale{"C", "C"}, readBack: job.ReadBack}
+	for _, setting := range job.Settings {
 		if !isName.MatchString(setting.Name) {
 			return nil, fmt.Errorf("'%s' cannot be a setting of PostgreSQL: it is not the name of a parameter", setting.Name)
 		}
@@ -83,7 +78,7 @@ func (s *Settings) Apply(session Session) error {
 	return nil
 }
 
-// InForce reads back what was asked for and what matters in any case.
+// InForce reads back what was asked for, what the job wants read back, and the locale.
 func (s *Settings) InForce(session Session) ([]protocol.Setting, error) {
 	var settings []protocol.Setting
 	told := map[string]bool{}
@@ -114,7 +109,7 @@ func (s *Settings) InForce(session Session) ([]protocol.Setting, error) {
 		// What a server that has no such thing refuses is left out.
 		return nil
 	}
-	for _, name := range always {
+	for _, name := range s.readBack {
 		if !told[name] {
 			if err := ask(name, "SHOW "+identifier(name)); err != nil {
 				return nil, err

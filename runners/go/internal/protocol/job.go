@@ -3,20 +3,29 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Job is one trial of one contender.
 type Job struct {
-	Protocol  int       `json:"protocol"`
-	Engine    string    `json:"engine"`
-	Driver    string    `json:"driver"`
-	Variant   string    `json:"variant"`
-	Build     Build     `json:"build"`
-	Settings  []Setting `json:"settings"`
-	Server    *Server   `json:"server"`
-	Directory string    `json:"directory"`
-	Latency   bool      `json:"latency"`
-	Tests     []Test    `json:"tests"`
+	Protocol int    `json:"protocol"`
+	Engine   string `json:"engine"`
+	// Speaks is the protocol that the engine speaks; empty for engines within the runner.
+	Speaks   string    `json:"speaks"`
+	Driver   string    `json:"driver"`
+	Variant  string    `json:"variant"`
+	Build    Build     `json:"build"`
+	Settings []Setting `json:"settings"`
+	// ReadBack are the settings that are read back whether they are asked for or not, as far as the engine has
+	// them.
+	ReadBack []string `json:"read_back"`
+	// Values are the names that the engine gives to numbers, by setting.
+	Values    map[string][]string `json:"values"`
+	Server    *Server             `json:"server"`
+	Directory string              `json:"directory"`
+	Latency   bool                `json:"latency"`
+	Tests     []Test              `json:"tests"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".
@@ -59,8 +68,23 @@ type Server struct {
 	// Scratch is the name of the trial's own database.
 	Scratch string            `json:"scratch"`
 	Options map[string]string `json:"options"`
+	// Version tells which servers are the engine's own.
+	Version VersionRule `json:"version"`
 	// Process is the server's main process where it may be looked at, else 0.
 	Process int `json:"process"`
+}
+
+// VersionRule tells an engine's servers from others that speak the same protocol, by words of their version.
+type VersionRule struct {
+	// Holds are words that the version must hold, Lacks those that it must not.
+	Holds []string `json:"holds"`
+	Lacks []string `json:"lacks"`
+}
+
+// Allows says whether a version is that of one of the engine's own servers.
+func (r VersionRule) Allows(version string) bool {
+	holds := func(word string) bool { return strings.Contains(version, word) }
+	return !slices.ContainsFunc(r.Lacks, holds) && !slices.ContainsFunc(r.Holds, func(word string) bool { return !holds(word) })
 }
 
 // Secret is a password or a key. It shows itself to nobody but who asks for it.

@@ -11,7 +11,7 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// Main reads a job from standard input, goes through it with the driver of its name, "engine/driver", and
+// Main reads a job from standard input, goes through it with the driver of its name, "engine/driver" or "protocol/driver", and
 // writes events to standard output. It ends the process: with 0 after bye, with 1 after a failure, which
 // has been told in a failed event and on standard error.
 func Main(drivers map[string]Open) {
@@ -40,7 +40,11 @@ func run(drivers map[string]Open, input io.Reader, output io.Writer) int {
 }
 
 func find(drivers map[string]Open, job *protocol.Job) (Open, error) {
-	if open, ok := drivers[job.Engine+"/"+job.Driver]; ok {
+	served := job.Engine
+	if job.Speaks != "" {
+		served = job.Speaks
+	}
+	if open, ok := drivers[served+"/"+job.Driver]; ok {
 		return open, nil
 	}
 	var names []string
@@ -48,7 +52,7 @@ func find(drivers map[string]Open, job *protocol.Job) (Open, error) {
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	return nil, fmt.Errorf("this runner serves %s and the job asks for %s/%s", strings.Join(names, ", "), job.Engine, job.Driver)
+	return nil, fmt.Errorf("this runner serves %s and the job asks for %s/%s", strings.Join(names, ", "), served, job.Driver)
 }
 
 // guarded turns a panic into an error.

@@ -19,7 +19,7 @@ func Prepare(job *protocol.Job) (*Settings, error) {
 	if job.Build.Kind != "bundled" {
 		return nil, fmt.Errorf("sqlite/%s carries its own SQLite and has no build other than that", job.Driver)
 	}
-	settings, err := ParseSettings(job.Settings)
+	settings, err := ParseSettings(job)
 	if err != nil {
 		return nil, err
 	}

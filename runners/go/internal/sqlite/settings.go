@@ -13,20 +13,6 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// named are settings whose values SQLite reads back as numbers, and the names that its manual gives them.
-var named = map[string][]string{
-	"synchronous":   {"OFF", "NORMAL", "FULL", "EXTRA"},
-	"temp_store":    {"DEFAULT", "FILE", "MEMORY"},
-	"auto_vacuum":   {"NONE", "FULL", "INCREMENTAL"},
-	"secure_delete": {"OFF", "ON", "FAST"},
-}
-
-// always is what bears on speed or safety and is told whether it was asked for or not.
-var always = []string{
-	"journal_mode", "synchronous", "page_size", "cache_size", "mmap_size", "temp_store", "locking_mode",
-	"auto_vacuum", "wal_autocheckpoint", "encoding", "fullfsync", "threads",
-}
-
 // databases are the places where data can live: in a file in the job's folder; in memory; in a file
 // without a name, which goes away with the connection.
 var databases = []string{"file", ":memory:", "temporary"}
@@ -44,12 +30,16 @@ type Settings struct {
 	Database string
 	// pragmas are in the order in which they are to be applied.
 	pragmas []protocol.Setting
+	// readBack is what is read back though it was not asked for.
+	readBack []string
+	// values are the names of numbers that SQLite reads back, by setting.
+	values map[string][]string
 }
 
 // ParseSettings takes the settings asked for apart and refuses what cannot be a setting of SQLite.
-func ParseSettings(asked []protocol.Setting) (*Settings, error) {
-	settings := &Settings{Database: "file"}
-	for _, setting := range asked {
+func ParseSettings(job *protocol.Job) (*Settings, error) {
+	settings := &Settings{Database: "file", readBack: job.ReadBack, values: job.Values}
+	for _, setting := range job.Settings {
 		if setting.Name == "database" {
 			if !slices.Contains(databases, setting.Value) {
 				return nil, fmt.Errorf("the setting 'database' is one of %s, not '%s'", strings.Join(databases, ", "), setting.Value)
@@ -63,7 +53,7 @@ func ParseSettings(asked []protocol.Setting) (*Settings, error) {
 		if strings.ContainsRune(setting.Value, 0) {
 			return nil, fmt.Errorf("the value of the setting '%s' holds a NUL byte", setting.Name)
 		}
-		if names, ok := named[setting.Name]; ok && !isNamed(names, setting.Value) {
+		if names, ok := job.Values[setting.Name]; ok && !isNamed(names, setting.Value) {
 			return nil, fmt.Errorf("SQLite's setting '%s' is one of %s, not '%s'", setting.Name, strings.Join(names, ", "), setting.Value)
 		}
 		settings.pragmas = append(settings.pragmas, setting)
@@ -86,7 +76,7 @@ func (s *Settings) Apply(ask Asker) error {
 	return nil
 }
 
-// InForce reads back what was asked for and what matters in any case. All are read after all are applied,
+// InForce reads back what was asked for and what the job wants read back. All are read after all are applied,
 // because one may undo another; dyno compares.
 func (s *Settings) InForce(ask Asker) ([]protocol.Setting, error) {
 	place, err := s.databaseInForce(ask)
@@ -96,7 +86,7 @@ func (s *Settings) InForce(ask Asker) ([]protocol.Setting, error) {
 	settings := []protocol.Setting{place}
 	told := map[string]bool{}
 	asked := map[string]bool{}
-	names := append([]string{}, always...)
+	names := slices.Clone(s.readBack)
 	for _, pragma := range s.pragmas {
 		names = append(names, pragma.Name)
 		asked[pragma.Name] = true
@@ -106,7 +96,7 @@ func (s *Settings) InForce(ask Asker) ([]protocol.Setting, error) {
 			continue
 		}
 		told[name] = true
-		value, found, err := readBack(ask, name)
+		value, found, err := s.told(ask, name)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("SQLite does not tell its setting '%s': %w", name, err)
@@ -167,14 +157,14 @@ func isNamed(names []string, value string) bool {
 	return false
 }
 
-func readBack(ask Asker, name string) (string, bool, error) {
+func (s *Settings) told(ask Asker, name string) (string, bool, error) {
 	rows, err := ask("PRAGMA " + name)
 	if err != nil || len(rows) == 0 || len(rows[0]) == 0 {
 		return "", false, err
 	}
 	value := fmt.Sprint(rows[0][0])
-	if number, err := strconv.Atoi(value); err == nil && number >= 0 && number < len(named[name]) {
-		value = named[name][number]
+	if number, err := strconv.Atoi(value); err == nil && number >= 0 && number < len(s.values[name]) {
+		value = s.values[name][number]
 	}
 	return value, true, nil
 }

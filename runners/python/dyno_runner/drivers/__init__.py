@@ -7,13 +7,12 @@ from ..contract import Job
 from ..driver import Driver
 from ..failure import Failure, one_line
 
-# What a job names, the module and the class that serve it, and the package that must be there.
+# What a job names, an engine or the protocol that it speaks, and a driver; the module and the class that serve it, and the package that must be there.
 DRIVERS = {
     ("null", "python"): ("null", "Null", None),
     ("sqlite", "sqlite3"): ("sqlite.stdlib", "Stdlib", "sqlite3"),
     ("sqlite", "apsw"): ("sqlite.apsw", "Apsw", "apsw"),
     ("postgres", "psycopg"): ("postgres.psycopg", "Psycopg", "psycopg"),
-    ("mariadb", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
     ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
     ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),
 }
@@ -21,10 +20,11 @@ DRIVERS = {
 
 def find(job: Job) -> type[Driver]:
     """The driver that a job names."""
-    found = DRIVERS.get((job.engine, job.driver))
+    wanted = job.speaks or job.engine
+    found = DRIVERS.get((wanted, job.driver))
     if found is None:
-        served = ", ".join(f"{engine}/{driver}" for engine, driver in DRIVERS)
-        raise Failure(f"this runner serves {served} and the job asks for {job.engine}/{job.driver}")
+        served = ", ".join(f"{name}/{driver}" for name, driver in DRIVERS)
+        raise Failure(f"this runner serves {served} and the job asks for {wanted}/{job.driver}")
     module, name, package = found
     try:
         return getattr(import_module(f".{module}", __package__), name)

@@ -51,7 +51,7 @@ fn groups(engines: &[&Engine], registry: &Registry) -> Result<Vec<Vec<Candidate>
     let mut groups = Vec::new();
     for (place, engine) in engines.iter().enumerate() {
         let candidates = candidates(place, engine, registry)?;
-        match engine.server {
+        match engine.is_server() {
             true => groups.push(candidates),
             false => groups.extend(candidates.into_iter().map(|candidate| vec![candidate])),
         }
@@ -102,7 +102,7 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
 fn is_worth_a_line(candidate: &Candidate) -> bool {
     let Candidate { contender, item, .. } = candidate;
     contender.driver.default
-        || contender.engine.server
+        || contender.engine.is_server()
         || contender.build != Build::System
         || item.version.is_some()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 
-use dyno_engine::{Contender, ServerUrl, is_address, repeatable};
+use dyno_engine::{Contender, ServerEngine, ServerUrl, is_address, repeatable};
 use dyno_lab::trial::Conduct;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
@@ -18,10 +18,12 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
+    let servers: Vec<ServerEngine> =
+        plan.contenders.iter().filter_map(|contender| contender.engine.server()).collect();
     Run {
         schema: SCHEMA.into(),
         dyno: env!("CARGO_PKG_VERSION").into(),
-        command: env::args().map(without_password).collect(),
+        command: env::args().map(|argument| without_password(argument, &servers)).collect(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_ns: 0,
         ended: Ended::Running,
@@ -54,12 +56,12 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
 }
 
 /// An argument as it may be kept: of a URL only what names the server.
-fn without_password(argument: String) -> String {
+fn without_password(argument: String, servers: &[ServerEngine]) -> String {
     let (option, value) = match argument.split_once('=') {
         Some(("--url", value)) => ("--url=", value),
         _ => ("", argument.as_str()),
     };
-    match ServerUrl::parse(value) {
+    match ServerUrl::parse(value, servers) {
         Ok(url) => format!("{option}{url}"),
         Err(_) if is_address(value) => format!("{option}{}", repeatable(value)),
         Err(_) => argument,
@@ -69,7 +71,7 @@ fn without_password(argument: String) -> String {
 /// The placement with what it means for servers, where a contender needs one.
 fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
     let mut placement = conduct.placement.clone();
-    if plan.contenders.iter().any(|contender| contender.engine.server) {
+    if plan.contenders.iter().any(|contender| contender.engine.is_server()) {
         placement.note = format!("{}; {}", placement.note, conduct.sharing.note(&placement));
     }
     placement

@@ -131,7 +131,7 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
     let named = old.contenders.iter().filter(|contender| contender.named);
     let contenders = named.map(|contender| match &contender.url {
         None => Contender::parse(&contender.label, registry),
-        Some(url) => Contender::at(ServerUrl::parse(url)?, registry),
+        Some(url) => Contender::at(ServerUrl::parse(url, &registry.servers())?, registry),
     });
     let contenders = contenders.collect::<Result<Vec<_>>>().input()?;
     if let Some(file) = &old.suite.file {
@@ -196,7 +196,7 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
     let mut contenders: Vec<Contender> = Vec::new();
     let named = names.iter().map(|name| Contender::parse(name, registry));
     let at = arguments.urls.iter().map(|url| {
-        let url = ServerUrl::parse(url)?;
+        let url = ServerUrl::parse(url, &registry.servers())?;
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         Contender::at(url, registry)
     });
@@ -222,7 +222,7 @@ fn baseline(name: Option<&str>, contenders: &[Contender], registry: &Registry) -
     }
     // Perhaps it is another spelling of one.
     let label = match is_address(name) {
-        true => ServerUrl::parse(name)?.label(),
+        true => ServerUrl::parse(name, &registry.servers())?.label(),
         false => Contender::parse(name, registry)?.label,
     };
     if !is_one(&label) {

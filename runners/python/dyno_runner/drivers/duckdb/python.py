@@ -44,7 +44,7 @@ class DuckDb(Sql):
             raise Failure(
                 "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
             )
-        settings = Settings(job.settings)
+        settings = Settings(job)
         # What does not fit into memory belongs on the file system that is measured, like the database; and
         # nothing is fetched from a network.
         config: dict[str, Any] = {

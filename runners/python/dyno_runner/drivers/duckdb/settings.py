@@ -12,20 +12,9 @@ from typing import Any
 
 import duckdb
 
-from ...contract import Setting
+from ...contract import Job, Setting
 from ...failure import Failure, one_line
 from ..spelling import check_names, last_of_each, quoted
-
-# What bears on speed or safety and is told whether it was asked for or not.
-ALWAYS = [
-    "fsync_mode",
-    "threads",
-    "memory_limit",
-    "checkpoint_threshold",
-    "preserve_insertion_order",
-    "storage_compatibility_version",
-    "default_block_size",
-]
 
 # Where the data lives.
 FILE = "dyno.duckdb"
@@ -38,10 +27,11 @@ FACTORS |= {f"{letter}IB": 1024**power for power, letter in enumerate("KMGT", 1)
 class Settings:
     """The settings of a job."""
 
-    def __init__(self, asked: list[Setting]) -> None:
+    def __init__(self, job: Job) -> None:
         """Refuses what cannot be a setting of DuckDB."""
-        check_names(asked, "DuckDB", "configuration option")
-        self._asked = last_of_each(asked)
+        check_names(job.settings, "DuckDB", "configuration option")
+        self._asked = last_of_each(job.settings)
+        self._read_back = job.read_back
         self.database = self._asked.pop("database", PLACES[0])
         if self.database not in PLACES:
             raise Failure(f"the setting 'database' is one of {', '.join(PLACES)}, not '{self.database}'")
@@ -61,14 +51,15 @@ class Settings:
                 raise Failure(f"DuckDB refuses the setting '{name}': {one_line(error)}") from None
 
     def in_force(self, connection: Any) -> list[Setting]:
-        """Reads back what was asked for and what matters in any case."""
+        """Reads back what was asked for and what the job wants read back."""
         file = connection.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchone()[0]
         settings = {"database": "file" if file else ":memory:"}
         for name, value in self._asked.items():
             found = _value(connection, name)
             settings[name] = value if means(value, found) else found
-        for name in ALWAYS:
-            if name not in settings:
+        known = {name for (name,) in connection.execute("SELECT name FROM duckdb_settings()").fetchall()}
+        for name in self._read_back:
+            if name in known and name not in settings:
                 settings[name] = _value(connection, name)
         return [Setting(name, value) for name, value in settings.items()]
 

@@ -42,7 +42,7 @@ class PyMySql(ServerDriver):
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
         variant = variant_of(job, ("load-data", "multirow", "insert"))
-        settings = Settings(job.settings)
+        settings = Settings(job)
         scratch = MySqlScratch(job.scratch_server(), job.engine, settings)
         with scratch.opened():
             driver = cls(scratch, variant)

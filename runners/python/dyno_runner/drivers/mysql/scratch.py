@@ -58,7 +58,7 @@ class MySqlScratch(Scratch):
             try:
                 cursor.execute("SELECT version()")
                 self.version = str(cursor.fetchone()[0])
-                check_version(self._engine, self.version)
+                check_version(self._engine, self._server, self.version)
                 # The database is made by some of the settings.
                 self._settings.apply(cursor)
                 cursor.execute("SELECT @@character_set_server, @@collation_server")

@@ -9,36 +9,10 @@ from typing import Any
 
 import pymysql
 
-from ...contract import Setting
+from ...contract import Job, Setting
 from ...failure import Failure
 from ..spelling import check_names, last_of_each
 from .errors import number_of, words_of
-
-# What bears on speed or safety and is told, by those servers that have it, whether it was asked for or not.
-ALWAYS = [
-    "innodb_flush_log_at_trx_commit",
-    "innodb_doublewrite",
-    "sync_binlog",
-    "log_bin",
-    "innodb_flush_method",
-    "innodb_buffer_pool_size",
-    "innodb_log_file_size",
-    "innodb_redo_log_capacity",
-    "innodb_page_size",
-    "default_storage_engine",
-    "aria_group_commit",
-    "transaction_isolation",
-    "tx_isolation",
-    "sql_mode",
-    "character_set_server",
-    "collation_server",
-    "collation_database",
-    "autocommit",
-    "local_infile",
-    "performance_schema",
-    "query_cache_type",
-    "lower_case_table_names",
-]
 
 # Error: there is no variable of that name.
 UNKNOWN_VARIABLE = 1193
@@ -55,10 +29,11 @@ FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 class Settings:
     """The settings of a job."""
 
-    def __init__(self, asked: list[Setting]) -> None:
+    def __init__(self, job: Job) -> None:
         """Refuses what cannot be a setting of MySQL."""
-        check_names(asked, "MySQL", "system variable")
-        self._asked = last_of_each(asked)
+        check_names(job.settings, "MySQL", "system variable")
+        self._asked = last_of_each(job.settings)
+        self._read_back = job.read_back
 
     def apply(self, cursor: Any) -> None:
         """Sets what is not in force yet, for this session only."""
@@ -72,12 +47,12 @@ class Settings:
                     raise Failure(f"the server refuses the setting '{name}': {words_of(error)}") from None
 
     def in_force(self, cursor: Any) -> list[Setting]:
-        """Reads back what was asked for and what matters in any case."""
+        """Reads back what was asked for and what the job wants read back."""
         settings = {}
         for name, value in self._asked.items():
             found = _show(cursor, name)
             settings[name] = value if means(value, found) else found
-        for name in ALWAYS:
+        for name in self._read_back:
             if name not in settings and (told := _if_told(cursor, name)) is not None:
                 settings[name] = told
         return [Setting(name, value) for name, value in settings.items()]

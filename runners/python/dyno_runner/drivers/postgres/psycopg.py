@@ -38,7 +38,7 @@ class Psycopg(ServerDriver):
         variant = variant_of(job, ("copy", "pipeline", "insert"))
         if job.build == "bundled":
             raise Failure("PostgreSQL is a server and has no bundled build")
-        settings = Settings(job.settings)
+        settings = Settings(job)
         scratch = PostgresScratch(job.scratch_server(), settings)
         with scratch.opened():
             driver = cls(scratch, variant)

@@ -10,31 +10,11 @@ from typing import Any
 
 import psycopg
 
-from ...contract import Setting
+from ...contract import Job, Setting
 from ...failure import Failure
 from ..spelling import check_names, last_of_each, quoted
 from .errors import words_of
 from .units import are_equal
-
-# What bears on speed or safety and is told whether it was asked for or not.
-ALWAYS = [
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "wal_sync_method",
-    "wal_level",
-    "data_checksums",
-    "shared_buffers",
-    "work_mem",
-    "maintenance_work_mem",
-    "max_wal_size",
-    "checkpoint_timeout",
-    "jit",
-    "max_parallel_workers_per_gather",
-    "autovacuum",
-    "server_encoding",
-    "default_transaction_isolation",
-]
 
 # What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not known
 # these since PostgreSQL 16.
@@ -48,10 +28,11 @@ NOT_HERE = (psycopg.errors.CantChangeRuntimeParam, psycopg.errors.InsufficientPr
 class Settings:
     """The settings of a job."""
 
-    def __init__(self, asked: list[Setting]) -> None:
+    def __init__(self, job: Job) -> None:
         """Refuses what cannot be a setting of PostgreSQL."""
-        check_names(asked, "PostgreSQL", "parameter")
-        all_of_them = last_of_each(asked)
+        check_names(job.settings, "PostgreSQL", "parameter")
+        all_of_them = last_of_each(job.settings)
+        self._read_back = job.read_back
         self.collate = all_of_them.get("lc_collate", "C")
         self.ctype = all_of_them.get("lc_ctype", "C")
         self._asked = {name: value for name, value in all_of_them.items() if name not in LOCALE}
@@ -69,12 +50,12 @@ class Settings:
                 raise Failure(f"PostgreSQL refuses the setting '{name}': {words_of(error)}") from None
 
     def in_force(self, connection: psycopg.Connection[Any]) -> list[Setting]:
-        """Reads back what was asked for and what matters in any case."""
+        """Reads back what was asked for, what the job wants read back, and the locale."""
         settings: dict[str, str | None] = {}
         for name, value in self._asked.items():
             found = _show(connection, name)
             settings[name] = value if _means(connection, name, value, found) else found
-        for name in ALWAYS:
+        for name in self._read_back:
             if name not in settings:
                 settings[name] = _if_told(connection, f"SHOW {_identifier(name)}")
         for name, column in LOCALE.items():

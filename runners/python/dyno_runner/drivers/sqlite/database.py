@@ -34,7 +34,7 @@ class Database(Sql):
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        settings = Settings(job.settings)
+        settings = Settings(job)
         # SQLite's temporary files belong on the file system that is measured, like the database.
         os.environ["SQLITE_TMPDIR"] = str(job.directory)
         database = cls.connect(job, settings.place(job.directory))

@@ -9,35 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...answer import Rows
-from ...contract import Setting
+from ...contract import Job, Setting
 from ...failure import Failure
 
 # Executes a statement and returns its rows.
 Execute = Callable[[str], Rows]
-
-# Settings whose values SQLite reads back as numbers, and the names that its manual gives them.
-NAMED = {
-    "synchronous": ["OFF", "NORMAL", "FULL", "EXTRA"],
-    "temp_store": ["DEFAULT", "FILE", "MEMORY"],
-    "auto_vacuum": ["NONE", "FULL", "INCREMENTAL"],
-    "secure_delete": ["OFF", "ON", "FAST"],
-}
-
-# What bears on speed or safety and is told whether it was asked for or not.
-ALWAYS = [
-    "journal_mode",
-    "synchronous",
-    "page_size",
-    "cache_size",
-    "mmap_size",
-    "temp_store",
-    "locking_mode",
-    "auto_vacuum",
-    "wal_autocheckpoint",
-    "encoding",
-    "fullfsync",
-    "threads",
-]
 
 # What shapes the file must be set before it has a page; how it is locked decides how the journal is kept; the
 # journal must be there before what depends on it.
@@ -52,15 +28,18 @@ PLACES = {"file": None, ":memory:": ":memory:", "temporary": ""}
 class Settings:
     """The settings of a job."""
 
-    def __init__(self, asked: list[Setting]) -> None:
+    def __init__(self, job: Job) -> None:
         """Takes the settings asked for apart and refuses what cannot be a setting of SQLite."""
         self.database = "file"
+        self._read_back = job.read_back
+        # The names of the numbers that SQLite reads back, by setting.
+        self._values = job.values
         self._pragmas: list[Setting] = []
-        for setting in asked:
+        for setting in job.settings:
             if setting.name == "database":
                 self.database = _database(setting.value)
             else:
-                _check(setting)
+                _check(setting, self._values.get(setting.name, []))
                 self._pragmas.append(setting)
         self._pragmas.sort(key=lambda setting: TURNS.get(setting.name, LAST_TURN))
 
@@ -80,13 +59,13 @@ class Settings:
                 raise failure.within(f"SQLite refuses the setting '{setting.name}'") from None
 
     def in_force(self, execute: Execute) -> list[Setting]:
-        """Reads back what was asked for and what matters in any case."""
+        """Reads back what was asked for and what the job wants read back."""
         asked = [setting.name for setting in self._pragmas]
         settings = {"database": self._database_in_force(execute)}
-        for name in ALWAYS + asked:
+        for name in self._read_back + asked:
             if name in settings:
                 continue
-            value = _read_back(execute, name)
+            value = _told(execute, name, self._values.get(name, []))
             if value is not None:
                 settings[name] = value
             elif name in asked:
@@ -112,7 +91,7 @@ def _database(value: str) -> str:
     return value
 
 
-def _check(setting: Setting) -> None:
+def _check(setting: Setting, names: list[str]) -> None:
     name, value = setting.name, setting.value
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
         raise Failure(
@@ -121,12 +100,12 @@ def _check(setting: Setting) -> None:
     if "\0" in value:
         raise Failure(f"the value of the setting '{name}' holds a NUL byte")
     # SQLite takes any other value for some value of its own.
-    names = NAMED.get(name, [])
     if names and value.upper() not in names and value not in map(str, range(len(names))):
         raise Failure(f"SQLite's setting '{name}' is one of {', '.join(names)}, not '{value}'")
 
 
-def _read_back(execute: Execute, name: str) -> str | None:
+def _told(execute: Execute, name: str, names: list[str]) -> str | None:
+    """The value of a setting, by its name where it has one. None where SQLite has no such setting."""
     try:
         rows = execute(f"PRAGMA {name}")
     except Failure as failure:
@@ -134,5 +113,4 @@ def _read_back(execute: Execute, name: str) -> str | None:
     if not rows:
         return None
     value = str(rows[0][0])
-    names = NAMED.get(name, [])
     return names[int(value)] if value.isdigit() and int(value) < len(names) else value
