@@ -7,10 +7,10 @@
 use std::ffi::CString;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_client::sqlite::Connection;
 use dyno_protocol::{InForce, Secret, Setting, Value};
 
 use crate::cipher::{self, Form, Lock};
-use crate::connection::Connection;
 
 /// Settings whose values SQLite reads back as numbers, and the names that its manual gives them.
 const NAMED: [(&str, &[&str]); 4] = [
