@@ -64,6 +64,8 @@ fn size(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use dyno_protocol::Sink;
+
     use super::*;
 
     fn sizes(answer: &Answer) -> Vec<usize> {

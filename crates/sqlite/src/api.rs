@@ -4,9 +4,6 @@
 
 use std::ffi::{c_char, c_double, c_int, c_uchar, c_void};
 
-use anyhow::{Context as _, Result};
-use libloading::os::unix::Library;
-
 /// A connection, opaque.
 #[repr(C)]
 pub struct Sqlite3 {
@@ -123,90 +120,51 @@ pub const TRANSIENT: *const c_void = std::ptr::without_provenance(usize::MAX);
 /// Flags of `open_v2`: for reading and writing, and created if missing.
 pub const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;
 
-/// Declares the table and how to fill it. The list is the whole of what a library must offer.
-macro_rules! table {
-    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
-        /// The table. Calling an entry is as unsafe as calling the C function.
-        pub struct Api {
-            $(
-                #[doc = concat!("`sqlite3_", stringify!($name), "`")]
-                pub $name: unsafe extern "C" fn($($argument),*) -> $result,
-            )*
-            /// Since 3.37; counts beyond 2³¹ where it is there.
-            pub total_changes64: Option<unsafe extern "C" fn(*mut Sqlite3) -> i64>,
-            /// Gives a connection its key: in libraries that encrypt.
-            pub key: Option<unsafe extern "C" fn(*mut Sqlite3, *const c_void, c_int) -> c_int>,
-            /// The version of SQLite3 Multiple Ciphers, in its library alone.
-            pub multiple_ciphers: Option<unsafe extern "C" fn() -> *const c_char>,
-            /// Keeps the functions in memory.
-            _library: Library,
-        }
-
-        impl Api {
-            /// Looks every function up; the error names the one that is missing.
-            pub fn resolve(library: Library) -> Result<Api> {
-                // SAFETY: these are the signatures of SQLite's header. A library that has functions
-                // of these names with others is not SQLite.
-                unsafe {
-                    Ok(Api {
-                        $($name: symbol(&library, concat!("sqlite3_", stringify!($name)))?,)*
-                        total_changes64: symbol(&library, "sqlite3_total_changes64").ok(),
-                        key: symbol(&library, "sqlite3_key").ok(),
-                        multiple_ciphers: symbol(&library, "sqlite3mc_version").ok(),
-                        _library: library,
-                    })
-                }
-            }
-        }
-    };
-}
-
-table! {
-    initialize: fn() -> c_int;
-    libversion: fn() -> *const c_char;
-    sourceid: fn() -> *const c_char;
-    open_v2: fn(*const c_char, *mut *mut Sqlite3, c_int, *const c_char) -> c_int;
-    close: fn(*mut Sqlite3) -> c_int;
-    extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
-    errmsg: fn(*mut Sqlite3) -> *const c_char;
-    busy_timeout: fn(*mut Sqlite3, c_int) -> c_int;
-    interrupt: fn(*mut Sqlite3) -> ();
-    total_changes: fn(*mut Sqlite3) -> c_int;
-    exec: fn(*mut Sqlite3, *const c_char, *const c_void, *mut c_void, *mut *mut c_char) -> c_int;
-    prepare_v2: fn(*mut Sqlite3, *const c_char, c_int, *mut *mut Stmt, *mut *const c_char) -> c_int;
-    bind_parameter_count: fn(*mut Stmt) -> c_int;
-    bind_int64: fn(*mut Stmt, c_int, i64) -> c_int;
-    bind_double: fn(*mut Stmt, c_int, c_double) -> c_int;
-    bind_text: fn(*mut Stmt, c_int, *const c_char, c_int, *const c_void) -> c_int;
-    bind_blob: fn(*mut Stmt, c_int, *const c_void, c_int, *const c_void) -> c_int;
-    bind_null: fn(*mut Stmt, c_int) -> c_int;
-    clear_bindings: fn(*mut Stmt) -> c_int;
-    step: fn(*mut Stmt) -> c_int;
-    reset: fn(*mut Stmt) -> c_int;
-    finalize: fn(*mut Stmt) -> c_int;
-    column_count: fn(*mut Stmt) -> c_int;
-    column_type: fn(*mut Stmt, c_int) -> c_int;
-    column_int64: fn(*mut Stmt, c_int) -> i64;
-    column_double: fn(*mut Stmt, c_int) -> c_double;
-    column_text: fn(*mut Stmt, c_int) -> *const c_uchar;
-    column_blob: fn(*mut Stmt, c_int) -> *const c_void;
-    column_bytes: fn(*mut Stmt, c_int) -> c_int;
-    create_module: fn(*mut Sqlite3, *const c_char, *const Module, *mut c_void) -> c_int;
-    declare_vtab: fn(*mut Sqlite3, *const c_char) -> c_int;
-    result_null: fn(*mut FunctionContext) -> ();
-    result_int64: fn(*mut FunctionContext, i64) -> ();
-    result_double: fn(*mut FunctionContext, c_double) -> ();
-    result_text: fn(*mut FunctionContext, *const c_char, c_int, *const c_void) -> ();
-}
-
-/// One function of a library.
-///
-/// # Safety
-/// `T` is the function's type.
-unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { library.get::<T>(name) };
-    found.map(|symbol| *symbol).with_context(|| {
-        format!("it has no function {name}: it is not SQLite, or one too old (3.6.18 of 2009 will do)")
-    })
+dyno_library::functions! {
+    /// The functions of SQLite.
+    Api of "SQLite, or one too old (3.6.18 of 2009 will do)", "sqlite3_" {
+        initialize: fn() -> c_int;
+        libversion: fn() -> *const c_char;
+        sourceid: fn() -> *const c_char;
+        open_v2: fn(*const c_char, *mut *mut Sqlite3, c_int, *const c_char) -> c_int;
+        close: fn(*mut Sqlite3) -> c_int;
+        extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
+        errmsg: fn(*mut Sqlite3) -> *const c_char;
+        busy_timeout: fn(*mut Sqlite3, c_int) -> c_int;
+        interrupt: fn(*mut Sqlite3);
+        total_changes: fn(*mut Sqlite3) -> c_int;
+        exec: fn(*mut Sqlite3, *const c_char, *const c_void, *mut c_void, *mut *mut c_char) -> c_int;
+        prepare_v2: fn(*mut Sqlite3, *const c_char, c_int, *mut *mut Stmt, *mut *const c_char) -> c_int;
+        bind_parameter_count: fn(*mut Stmt) -> c_int;
+        bind_int64: fn(*mut Stmt, c_int, i64) -> c_int;
+        bind_double: fn(*mut Stmt, c_int, c_double) -> c_int;
+        bind_text: fn(*mut Stmt, c_int, *const c_char, c_int, *const c_void) -> c_int;
+        bind_blob: fn(*mut Stmt, c_int, *const c_void, c_int, *const c_void) -> c_int;
+        bind_null: fn(*mut Stmt, c_int) -> c_int;
+        clear_bindings: fn(*mut Stmt) -> c_int;
+        step: fn(*mut Stmt) -> c_int;
+        reset: fn(*mut Stmt) -> c_int;
+        finalize: fn(*mut Stmt) -> c_int;
+        column_count: fn(*mut Stmt) -> c_int;
+        column_type: fn(*mut Stmt, c_int) -> c_int;
+        column_int64: fn(*mut Stmt, c_int) -> i64;
+        column_double: fn(*mut Stmt, c_int) -> c_double;
+        column_text: fn(*mut Stmt, c_int) -> *const c_uchar;
+        column_blob: fn(*mut Stmt, c_int) -> *const c_void;
+        column_bytes: fn(*mut Stmt, c_int) -> c_int;
+        create_module: fn(*mut Sqlite3, *const c_char, *const Module, *mut c_void) -> c_int;
+        declare_vtab: fn(*mut Sqlite3, *const c_char) -> c_int;
+        result_null: fn(*mut FunctionContext);
+        result_int64: fn(*mut FunctionContext, i64);
+        result_double: fn(*mut FunctionContext, c_double);
+        result_text: fn(*mut FunctionContext, *const c_char, c_int, *const c_void);
+    }
+    optional {
+        // Since 3.37: counts beyond 2³¹.
+        total_changes64: fn(*mut Sqlite3) -> i64;
+        // In libraries that encrypt: gives a connection its key.
+        key: fn(*mut Sqlite3, *const c_void, c_int) -> c_int;
+        // In SQLite3 Multiple Ciphers alone: its version.
+        multiple_ciphers = "sqlite3mc_version": fn() -> *const c_char;
+    }
 }

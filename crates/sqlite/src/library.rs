@@ -2,23 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use dyno_library::LibraryName;
 use dyno_protocol::Build;
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::api::Api;
 
 /// The bundled library, compiled by `build.rs`.
 const BUNDLED: &str = "libdyno_sqlite3.so";
-/// What the system's library is called; the second name exists where headers are installed.
-const SYSTEM: [&str; 2] = ["libsqlite3.so.0", "libsqlite3.so"];
+/// The others; the second name exists where headers are installed.
+const SQLITE: LibraryName = LibraryName { of: "SQLite", stems: &["libsqlite3.so.0", "libsqlite3.so"] };
 
 /// Loads a build and resolves its functions.
 pub fn load(build: &Build) -> Result<Api> {
     match build {
-        Build::Bundled => open(&bundled()?),
-        Build::System => system(),
-        Build::Path(path) => open(&own(path)?),
+        Build::Bundled => SQLITE.open(&bundled()?, Api::resolve),
+        Build::System | Build::Path(_) => SQLITE.load(build, Api::resolve),
     }
 }
 
@@ -36,49 +35,12 @@ fn bundled() -> Result<PathBuf> {
     })
 }
 
-fn system() -> Result<Api> {
-    let mut complaint = String::new();
-    for name in SYSTEM {
-        // The loader's own search, so no path.
-        match open(Path::new(name)) {
-            Ok(api) => return Ok(api),
-            Err(error) if complaint.is_empty() => complaint = format!("{error:#}"),
-            Err(_) => {}
-        }
-    }
-    bail!("this system has no SQLite library that can be used: {complaint}")
-}
-
-/// A file of the user's own, or the library in an installation folder.
-fn own(path: &Path) -> Result<PathBuf> {
-    // Whole, because the loader would search for a name without a slash.
-    let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
-    if !path.is_dir() {
-        return Ok(path);
-    }
-    let folders = [path.clone(), path.join("lib"), path.join(".libs")];
-    let mut files = folders.iter().flat_map(|folder| SYSTEM.map(|name| folder.join(name)));
-    files.find(|file| file.is_file()).with_context(|| {
-        format!("neither {} nor its lib folder holds {}", path.display(), SYSTEM.join(" or "))
-    })
-}
-
-fn open(file: &Path) -> Result<Api> {
-    let context = || format!("cannot use {} as SQLite", file.display());
-    // Every symbol is resolved now, so that none is looked up within a timed section.
-    // SAFETY: loading a library runs its initialisers. It is the library that the user chose.
-    let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
-    let library =
-        library.context("it is no shared library that this machine can load").with_context(context)?;
-    Api::resolve(library).with_context(context)
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::c_void;
     use std::fs;
 
-    use dyno_runner::file_of;
+    use dyno_library::file_of;
 
     use super::*;
 
@@ -109,9 +71,8 @@ mod tests {
 
     #[test]
     fn another_library_lacks_a_named_function() {
-        // SAFETY: the C library is loaded already.
-        let library = unsafe { Library::open(Some("libc.so.6"), RTLD_NOW) }.unwrap();
-        let error = Api::resolve(library).err().unwrap();
-        assert!(error.to_string().starts_with("it has no function sqlite3_initialize"), "{error:#}");
+        let error = SQLITE.open(Path::new("libc.so.6"), Api::resolve).err().unwrap();
+        let said = format!("{error:#}");
+        assert!(said.contains("as SQLite: it has no function sqlite3_initialize"), "{said}");
     }
 }

@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use anyhow::{Context, Result, ensure};
-use dyno_runner::{file_of, prefixed_functions};
+use dyno_library::file_of;
 
 /// The release whose structures these are.
 pub const RELEASE: (c_int, c_int) = (5, 3);
@@ -55,13 +55,14 @@ impl Dbt {
     }
 }
 
-prefixed_functions! {
+dyno_library::functions! {
     /// The functions that the library exports.
-    Api, "db_":
-    version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
-    strerror: fn(c_int) -> *const c_char;
-    create: fn(*mut *mut Db, *mut Env, u32) -> c_int;
-    env_create: fn(*mut *mut Env, u32) -> c_int;
+    Api of "Berkeley DB", "db_" {
+        version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
+        strerror: fn(c_int) -> *const c_char;
+        create: fn(*mut *mut Db, *mut Env, u32) -> c_int;
+        env_create: fn(*mut *mut Env, u32) -> c_int;
+    }
 }
 
 /// Takes what an error message says: a handle, a prefix, the text.

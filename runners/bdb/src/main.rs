@@ -16,17 +16,17 @@ use std::process::ExitCode;
 use std::ptr;
 
 use anyhow::{Error, Result, bail};
+use dyno_library::LibraryName;
 use dyno_protocol::{Hello, Job, PROTOCOL, Store};
 use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, file_bytes,
-    in_transactions,
+    Delete, Driver, Failure, Found, KeyValue, LARGEST, Put, Rows, Slice, Watch, file_bytes, in_transactions,
 };
 
 use api::{Api, Cursor, Db, Dbt};
 use databases::Databases;
 use settings::Settings;
 
-const LIBRARY: LibraryName = LibraryName { engine: "Berkeley DB", stem: "libdb-5.3.so" };
+const LIBRARY: LibraryName = LibraryName { of: "Berkeley DB", stems: &["libdb-5.3.so"] };
 /// How the names of files begin that an environment shares between processes, which hold no data.
 const REGION: &str = "__db.";
 
@@ -46,7 +46,7 @@ impl Driver for BerkeleyDb {
             Some(other) => bail!("bdb/c has no variant '{other}'; it has btree, hash"),
         };
         let settings = Settings::parse(&job.settings)?;
-        let api = Api::resolve(dyno_runner::load_library(&job.build, &LIBRARY)?)?;
+        let api = LIBRARY.load(&job.build, Api::resolve)?;
         let (version, library) = (api::version(&api)?, api::file(&api)?);
         let databases = Databases::open(api, settings, job.key.as_ref(), kind, &job.directory)?;
         let hello = Hello {

@@ -4,8 +4,6 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use dyno_runner::prefixed_functions;
-
 /// An environment: one file, opaque.
 #[repr(C)]
 pub struct Env {
@@ -86,27 +84,28 @@ pub const MAP_FULL: c_int = -30792;
 /// Result: a key of a length that cannot be.
 pub const BAD_VALSIZE: c_int = -30781;
 
-prefixed_functions! {
-    /// The table.
-    Api, "mdb_":
-    version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
-    strerror: fn(c_int) -> *const c_char;
-    env_create: fn(*mut *mut Env) -> c_int;
-    env_set_mapsize: fn(*mut Env, usize) -> c_int;
-    env_set_maxdbs: fn(*mut Env, Dbi) -> c_int;
-    env_open: fn(*mut Env, *const c_char, c_uint, c_uint) -> c_int;
-    env_get_flags: fn(*mut Env, *mut c_uint) -> c_int;
-    env_get_maxkeysize: fn(*mut Env) -> c_int;
-    env_info: fn(*mut Env, *mut EnvInfo) -> c_int;
-    env_close: fn(*mut Env);
-    txn_begin: fn(*mut Env, *mut Txn, c_uint, *mut *mut Txn) -> c_int;
-    txn_commit: fn(*mut Txn) -> c_int;
-    txn_abort: fn(*mut Txn);
-    dbi_open: fn(*mut Txn, *const c_char, c_uint, *mut Dbi) -> c_int;
-    get: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
-    put: fn(*mut Txn, Dbi, *mut Val, *mut Val, c_uint) -> c_int;
-    del: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
-    cursor_open: fn(*mut Txn, Dbi, *mut *mut Cursor) -> c_int;
-    cursor_close: fn(*mut Cursor);
-    cursor_get: fn(*mut Cursor, *mut Val, *mut Val, c_int) -> c_int;
+dyno_library::functions! {
+    /// The table of functions.
+    Api of "LMDB, or one too old", "mdb_" {
+        version: fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
+        strerror: fn(c_int) -> *const c_char;
+        env_create: fn(*mut *mut Env) -> c_int;
+        env_set_mapsize: fn(*mut Env, usize) -> c_int;
+        env_set_maxdbs: fn(*mut Env, Dbi) -> c_int;
+        env_open: fn(*mut Env, *const c_char, c_uint, c_uint) -> c_int;
+        env_get_flags: fn(*mut Env, *mut c_uint) -> c_int;
+        env_get_maxkeysize: fn(*mut Env) -> c_int;
+        env_info: fn(*mut Env, *mut EnvInfo) -> c_int;
+        env_close: fn(*mut Env);
+        txn_begin: fn(*mut Env, *mut Txn, c_uint, *mut *mut Txn) -> c_int;
+        txn_commit: fn(*mut Txn) -> c_int;
+        txn_abort: fn(*mut Txn);
+        dbi_open: fn(*mut Txn, *const c_char, c_uint, *mut Dbi) -> c_int;
+        get: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
+        put: fn(*mut Txn, Dbi, *mut Val, *mut Val, c_uint) -> c_int;
+        del: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
+        cursor_open: fn(*mut Txn, Dbi, *mut *mut Cursor) -> c_int;
+        cursor_close: fn(*mut Cursor);
+        cursor_get: fn(*mut Cursor, *mut Val, *mut Val, c_int) -> c_int;
+    }
 }

@@ -14,17 +14,17 @@ use std::ffi::c_void;
 use std::process::ExitCode;
 
 use anyhow::{Error, Result, anyhow};
+use dyno_library::{LibraryName, file_title};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL, Store};
 use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LARGEST, LibraryName, Put, Rows, Slice, Watch, file_of,
-    in_transactions,
+    Delete, Driver, Failure, Found, KeyValue, LARGEST, Put, Rows, Slice, Watch, in_transactions,
 };
 
 use api::{Api, Dbi, Val};
 use environment::{Environment, Keys};
 use settings::Settings;
 
-const LIBRARY: LibraryName = LibraryName { engine: "LMDB", stem: "liblmdb.so" };
+const LIBRARY: LibraryName = LibraryName { of: "LMDB", stems: &["liblmdb.so"] };
 
 /// An environment and the store that the test at work is about.
 struct Lmdb {
@@ -37,9 +37,9 @@ impl Driver for Lmdb {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "lmdb", &["c"])?;
         let settings = Settings::parse(&job.settings)?;
-        let api = Api::resolve(dyno_runner::load_library(&job.build, &LIBRARY)?)?;
+        let api = LIBRARY.load(&job.build, Api::resolve)?;
         let version = version(&api);
-        let library = file_of(api.version as *const c_void).unwrap_or_else(|| "unknown".to_owned());
+        let library = file_title(api.version as *const c_void);
         let environment = Environment::open(api, &job.directory, &settings)?;
         let hello = Hello {
             protocol: PROTOCOL,

@@ -1,29 +1,14 @@
-//! The trial's own database: how its server is reached, how it is made and removed.
+//! The trial's own database: how it is made and removed.
 
-use std::ffi::CString;
-use std::rc::Rc;
-
-use anyhow::{Error, Result, anyhow, ensure};
-use dyno_protocol::{Server, Value};
-use dyno_runner::server::Client;
-
-use crate::api::{Api, OPT_LOCAL_INFILE, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME};
-use crate::connection::{Address, Connection, ServerError};
-use crate::load::Way;
-use crate::options::{Encryption, Options};
-
-/// MySQL's usual port.
-const PORT: u16 = 3306;
-/// Most bytes of a socket's path: one less than the kernel's `sun_path`.
-const LONGEST_PATH: usize = 107;
+use anyhow::{Error, Result, anyhow};
+use dyno_client::Sql;
+use dyno_client::mysql::{Connection, ServerError};
+use dyno_protocol::Value;
 
 /// Error: the user may not do that with a database.
 const DATABASE_ACCESS_DENIED: u32 = 1044;
 /// Error: there is no such connection to end.
 const NO_SUCH_THREAD: u32 = 1094;
-/// Error: the connection could not be encrypted.
-const NO_ENCRYPTION: u32 = 2026;
-
 /// Makes the trial's database and works in it from then on.
 ///
 /// Texts are in utf8mb4 and compare by the engine's own rules for it (the setting `collation_server`
@@ -40,86 +25,8 @@ pub fn make(connection: &Connection, name: &str) -> Result<()> {
     create.map(drop).map_err(|error| explain(error, "make", name))
 }
 
-/// Connects to the server, to no database of the trial's own as yet.
-pub fn connect(api: &Rc<Api>, server: &Server, way: Way) -> Result<Connection> {
-    let options = Options::parse(&server.options)?;
-    let connected = attempt(api, server, &options, way);
-    let unencrypted = Options::parse(&Default::default())?;
-    let connected = match connected {
-        // libmariadb has no word for this: it is asked twice.
-        Err(error)
-            if options.encryption == Some(Encryption::Preferred) && number(&error) == Some(NO_ENCRYPTION) =>
-        {
-            attempt(api, server, &unencrypted, way)
-        }
-        connected => connected,
-    };
-    connected.map_err(|error| {
-        let advice = number(&error).map_or("", advice);
-        anyhow!("cannot connect to {}: {error:#}{advice}", server.host)
-    })
-}
-
-fn attempt(api: &Rc<Api>, server: &Server, options: &Options, way: Way) -> Result<Connection> {
-    let connection = Connection::new(api.clone(), way)?;
-    let address = address(server)?;
-    let protocol = if address.socket.is_some() { PROTOCOL_SOCKET } else { PROTOCOL_TCP };
-    connection.set_number(OPT_PROTOCOL, protocol)?;
-    connection.set_text(SET_CHARSET_NAME, c"utf8mb4")?;
-    if way == Way::LoadData {
-        connection.set_number(OPT_LOCAL_INFILE, 1)?;
-    }
-    options.set(&connection)?;
-    let password = server.password.as_ref().map_or("", |password| password.reveal());
-    let database = server.database.as_deref().map(|name| text("database", name)).transpose()?;
-    connection.connect(
-        &address,
-        &text("user", &server.user)?,
-        &text("password", password)?,
-        database.as_deref(),
-    )?;
-    // The server's own choice of collation for it, which the library's may not be.
-    connection.rows("SET NAMES utf8mb4")?;
-    // Statements commit by themselves, as in the other engines, unless a suite says otherwise.
-    connection.rows("SET SESSION autocommit = 1")?;
-    Ok(connection)
-}
-
-fn address(server: &Server) -> Result<Address> {
-    let host = text("host", &server.host)?;
-    if !server.host.starts_with('/') {
-        let port = server.port.unwrap_or(PORT).into();
-        return Ok(Address { host: Some(host), port, socket: None });
-    }
-    ensure!(
-        server.host.len() <= LONGEST_PATH,
-        "the path of the socket {} is too long: the kernel takes {LONGEST_PATH} bytes; use a folder with a \
-         shorter name",
-        server.host
-    );
-    Ok(Address { host: None, port: 0, socket: Some(host) })
-}
-
-fn text(what: &str, text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| anyhow!("the {what} of the connection holds a NUL byte"))
-}
-
 fn number(error: &Error) -> Option<u32> {
     error.downcast_ref().map(|error: &ServerError| error.number)
-}
-
-/// What to do about a connection that failed, for the usual reasons.
-fn advice(number: u32) -> &'static str {
-    match number {
-        1045 | 1698 => "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
-        DATABASE_ACCESS_DENIED | 1049 => "; name a database in the URL that the user may enter, or none",
-        1040 => "; the server has no connection left: raise max_connections or close others",
-        2002 | 2003 => "; is the server running, and does it listen there?",
-        2005 => "; check the host's name in the URL",
-        NO_ENCRYPTION => "; check the options ssl-… of the URL",
-        2059 | 2061 => "; the server wants an encrypted connection or another plugin: try ?ssl-mode=REQUIRED",
-        _ => "",
-    }
 }
 
 /// Removes a database if it is there. Where a runner that was killed has left a statement running in
@@ -152,29 +59,5 @@ fn explain(error: Error, what: &str, name: &str) -> Error {
              administrator run: GRANT ALL ON `dyno\\_%`.* TO the user"
         ),
         _ => error.context(format!("cannot {what} the database {name}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn server(host: &str) -> Server {
-        let json = serde_json::json!({"host": host, "user": "u", "scratch": "dyno_1"});
-        serde_json::from_value(json).unwrap()
-    }
-
-    #[test]
-    fn a_path_is_a_socket_and_a_name_a_host() {
-        let socket = address(&server("/run/x.sock")).unwrap();
-        assert_eq!((socket.socket.unwrap().as_c_str(), socket.host, socket.port), (c"/run/x.sock", None, 0));
-        let host = address(&server("localhost")).unwrap();
-        assert_eq!((host.host.unwrap().as_c_str(), host.socket, host.port), (c"localhost", None, 3306));
-    }
-
-    #[test]
-    fn a_path_that_is_too_long_is_told() {
-        let error = address(&server(&format!("/{}", "x".repeat(107)))).unwrap_err().to_string();
-        assert!(error.contains("too long") && error.contains("shorter"), "{error}");
     }
 }

@@ -5,10 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use dyno_client::Sql;
+use dyno_client::mysql::Connection;
 use dyno_protocol::Setting;
-use dyno_runner::server::Client;
-
-use crate::connection::Connection;
 
 /// The setting that sets the threads to work.
 const SETTING: &str = "innodb_encrypt_tables";

@@ -1,20 +1,30 @@
 //! The runner for MariaDB, MySQL and whatever speaks their protocol: loads the client library and calls
 //! it directly. One code path serves all engines.
 //!
-//! The package's library finds, loads and calls it. The rest of a server's runner is
-//! [`dyno_runner::server`].
+//! The client is [`dyno_client::mysql`], and the rest of a server's runner [`dyno_runner::server`]. `session` is a
+//! connection: `load` puts rows into tables by it, `import` the records of a file. `database` makes and removes the
+//! trial's own database, `encryption` waits for a server that encrypts, `settings` sets system variables and reads them
+//! back.
+
+mod database;
+mod encryption;
+mod import;
+mod load;
+mod session;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_client::Sql;
+use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting, VersionRule};
-use dyno_runner::server::{self, Client, Engine, Parameters, Trial};
-use dyno_runner_mysql::api::Api;
-use dyno_runner_mysql::connection::{Connection, ServerError};
-use dyno_runner_mysql::load::Way;
-use dyno_runner_mysql::{database, encryption, library};
+use dyno_runner::server::{self, Engine, Parameters, Trial};
+
+use load::Way;
+use session::Session;
 
 /// The oldest versions that are served, of MariaDB and of others.
 const OLDEST_MARIADB: (u32, u32) = (10, 2);
@@ -24,7 +34,7 @@ const MARIADB: &str = "-MariaDB";
 
 /// A server as the client library reaches it.
 struct MySql {
-    api: Rc<Api>,
+    api: Arc<Api>,
     /// The engine's name, for messages.
     engine: String,
     server: Server,
@@ -35,53 +45,56 @@ struct MySql {
 }
 
 impl Engine for MySql {
-    type Client = Connection;
+    type Client = Session;
 
     fn new(job: &Job, server: &Server) -> Result<MySql> {
         dyno_runner::expect(job, "mysql", &["rust"])?;
         let way = dyno_runner::variant(job, &Way::ALL)?;
-        server::check_names(&job.settings, Connection::TITLE)?;
-        let api = Rc::new(library::CLIENT.load(&job.build, Api::resolve)?);
+        server::check_names(&job.settings, Session::TITLE)?;
+        let api = Arc::new(mysql::load(&job.build)?);
         let (settings, read_back) = (job.settings.clone(), job.read_back.clone());
         let engine = job.engine.clone();
         Ok(MySql { api, engine, server: server.clone(), settings, read_back, way })
     }
 
-    fn connect(&self) -> Result<Connection> {
-        database::connect(&self.api, &self.server, self.way)
+    fn connect(&self) -> Result<Session> {
+        let connection = mysql::connect(&self.api, &self.server, self.way == Way::LoadData)?;
+        Ok(Session { connection, way: self.way })
     }
 
-    fn make(&self, connection: &Connection) -> Result<()> {
+    fn make(&self, session: &Session) -> Result<()> {
+        let connection = &session.connection;
         check_version(&self.engine, &self.server.version, &version(connection)?, self.way)?;
         // The database is made by some of the settings.
-        server::apply(connection, self.settings.iter())?;
+        server::apply(session, self.settings.iter())?;
         database::make(connection, &self.server.scratch)?;
         encryption::settle(&self.settings, connection)
     }
 
-    fn enter(&self, connection: Connection) -> Result<Connection> {
-        connection.rows(&format!("USE `{}`", self.server.scratch))?;
-        Ok(connection)
+    fn enter(&self, session: Session) -> Result<Session> {
+        session.connection.rows(&format!("USE `{}`", self.server.scratch))?;
+        Ok(session)
     }
 
-    fn remove(&self, connection: &Connection) -> Result<()> {
-        database::remove(connection, &self.server.scratch)
+    fn remove(&self, session: &Session) -> Result<()> {
+        database::remove(&session.connection, &self.server.scratch)
     }
 
-    fn hello(&self, connection: &Connection) -> Result<Hello> {
+    fn hello(&self, session: &Session) -> Result<Hello> {
+        let connection = &session.connection;
         let version = version(connection)?;
         Ok(Hello {
             protocol: PROTOCOL,
             runner: concat!("mysql ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: short(&version).to_owned(),
-            driver_version: library::version(connection.api()),
+            driver_version: mysql::version(connection.api()),
             build: identity(connection, version)?,
-            settings: server::in_force(connection, self.settings.iter(), &self.read_back)?,
+            settings: server::in_force(session, self.settings.iter(), &self.read_back)?,
         })
     }
 
-    fn database_bytes(&self, connection: &Connection) -> Result<u64> {
-        database_bytes(connection)
+    fn database_bytes(&self, session: &Session) -> Result<u64> {
+        database_bytes(&session.connection)
     }
 }
 
@@ -149,7 +162,7 @@ fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String,
     let encryption = connection.cipher().unwrap_or_else(|| "none".to_owned());
     Ok(BTreeMap::from([
         ("version".to_owned(), vec![version, comment]),
-        ("library".to_owned(), vec![library::file(connection.api())]),
+        ("library".to_owned(), vec![mysql::file(connection.api())]),
         ("encryption".to_owned(), vec![encryption]),
     ]))
 }

@@ -3,10 +3,12 @@
 //! A number may be asked for as on the server's command line, `128M`, and is read back as `134217728`.
 
 use anyhow::{Error, Result};
+use dyno_client::Sql;
+use dyno_client::mysql::ServerError;
 use dyno_protocol::Setting;
-use dyno_runner::server::{Client, Parameters};
+use dyno_runner::server::Parameters;
 
-use crate::connection::{Connection, ServerError};
+use crate::session::Session;
 
 /// Error: there is no variable of that name.
 const UNKNOWN_VARIABLE: u32 = 1193;
@@ -15,11 +17,11 @@ const NOT_HERE: [u32; 5] = [1227, 1228, 1229, 1238, 3530];
 /// Error: a text was given for a number.
 const WRONG_TYPE: u32 = 1232;
 
-impl Parameters for Connection {
+impl Parameters for Session {
     const TITLE: &str = "MySQL";
 
     fn show(&self, name: &str) -> Result<String> {
-        match self.value(&format!("SELECT @@{name}")) {
+        match self.connection.value(&format!("SELECT @@{name}")) {
             Ok(value) => Ok(value.unwrap_or_default()),
             Err(error) if number(&error) == Some(UNKNOWN_VARIABLE) => Err(error.context(format!(
                 "unknown setting '{name}' (see https://mariadb.com/kb/en/server-system-variables/ or \
@@ -32,10 +34,10 @@ impl Parameters for Connection {
     /// Sets a variable to a text or, if it takes none, to a number.
     fn set(&self, Setting { name, value }: &Setting) -> Result<()> {
         let text = value.replace('\\', "\\\\").replace('\'', "''");
-        let outcome = self.rows(&format!("SET SESSION {name} = '{text}'"));
+        let outcome = self.connection.rows(&format!("SET SESSION {name} = '{text}'"));
         match (outcome, amount(value)) {
             (Err(error), Some(amount)) if number(&error) == Some(WRONG_TYPE) => {
-                self.rows(&format!("SET SESSION {name} = {amount}")).map(drop)
+                self.connection.rows(&format!("SET SESSION {name} = {amount}")).map(drop)
             }
             (outcome, _) => outcome.map(drop),
         }

@@ -1,20 +1,10 @@
-//! The trial's own database: how it is reached, made and removed.
-
-use std::ffi::CString;
-use std::rc::Rc;
+//! The trial's own database: how it is made and removed.
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
+use dyno_client::Sql;
+use dyno_client::postgres::{Connection, ServerError};
 use dyno_protocol::Server;
-use dyno_runner::server::Client;
 
-use crate::api::Api;
-use crate::connection::{Connection, ServerError};
-use crate::load::Way;
-
-/// The database that every PostgreSQL has for this purpose.
-const MAINTENANCE: &str = "postgres";
-/// Seconds to wait for an answer to a connection, where the URL does not say.
-const PATIENCE: &str = "10";
 /// The oldest version that is served, as libpq numbers them.
 const OLDEST: i32 = 100_000;
 /// The first version that can be told whose collations are meant.
@@ -32,20 +22,6 @@ pub struct Locale {
     pub ctype: String,
 }
 
-/// Connects to a database of a server.
-pub fn connect(api: &Rc<Api>, server: &Server, database: &str, way: Way) -> Result<Connection> {
-    let connection = Connection::open(api.clone(), &options(server, database)?, way);
-    connection.map_err(|error| {
-        let advice = advice(&error.to_string());
-        anyhow!("cannot connect to the database '{database}' of {}: {error}{advice}", server.host)
-    })
-}
-
-/// The database from which the trial's is made and removed.
-pub fn maintenance(server: &Server) -> &str {
-    server.database.as_deref().unwrap_or(MAINTENANCE)
-}
-
 /// Makes the trial's database.
 pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Result<()> {
     let version = maintenance.server_version();
@@ -57,38 +33,6 @@ pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Resul
     );
     let sql = create(maintenance, &server.scratch, locale)?;
     maintenance.rows(&sql).map(drop).map_err(|error| explain(error, server))
-}
-
-/// libpq's keywords and their values. Those of the user's URL come first, because of a keyword given
-/// twice the last counts: they cannot lead to another server or database.
-fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
-    let mut options = vec![("application_name", "dyno"), ("connect_timeout", PATIENCE)];
-    options.extend(server.options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let port = server.port.map(|port| port.to_string());
-    options.extend(port.as_deref().map(|port| ("port", port)));
-    options.extend(server.password.as_ref().map(|password| ("password", password.reveal())));
-    options.extend([
-        ("host", server.host.as_str()),
-        ("user", server.user.as_str()),
-        ("dbname", database),
-        ("client_encoding", "UTF8"),
-    ]);
-    let text = |name: &str, text: &str| {
-        CString::new(text).map_err(|_| anyhow!("the {name} of the connection holds a NUL byte"))
-    };
-    options.into_iter().map(|(name, value)| Ok((text("option", name)?, text(name, value)?))).collect()
-}
-
-/// What to do about a connection that failed, for the usual reasons in libpq's words.
-fn advice(message: &str) -> &'static str {
-    const ADVICE: [(&str, &str); 5] = [
-        ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
-        ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
-        ("could not translate host name", "; check the host's name in the URL"),
-        ("is too long", "; use a folder with a shorter name for the socket"),
-        ("does not exist", "; name a database and a user of the server in the URL"),
-    ];
-    ADVICE.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, advice)| advice)
 }
 
 /// The statement that makes the database, from the template that nobody has changed.
@@ -134,47 +78,5 @@ fn explain(error: Error, server: &Server) -> Error {
             server.user
         ),
         _ => error.context(format!("cannot make the database {name}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn server() -> Server {
-        let json = serde_json::json!({
-            "host": "/run/x", "port": 5433, "user": "u", "password": "hunter2", "scratch": "dyno_1",
-            "options": {"sslmode": "require", "dbname": "production"},
-        });
-        serde_json::from_value(json).unwrap()
-    }
-
-    #[test]
-    fn options_of_the_url_come_before_what_must_hold() {
-        let options = options(&server(), "dyno_1").unwrap();
-        let of = |name: &str| {
-            let last = options.iter().rev().find(|(known, _)| known.to_str() == Ok(name));
-            last.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
-        };
-        assert_eq!(
-            (of("dbname"), of("sslmode"), of("port")),
-            ("dyno_1".into(), "require".into(), "5433".into())
-        );
-        assert_eq!(of("password"), "hunter2");
-    }
-
-    #[test]
-    fn a_secret_with_a_nul_byte_is_not_told() {
-        let server = Server { password: Some(dyno_protocol::Secret::new("hunter\0")), ..server() };
-        let error = options(&server, "x").unwrap_err().to_string();
-        assert!(error.contains("password") && !error.contains("hunter"), "{error}");
-    }
-
-    #[test]
-    fn the_usual_troubles_have_advice() {
-        let wrong = "FATAL:  password authentication failed for user \"u\"";
-        assert!(advice(wrong).contains("check user and password"));
-        assert!(advice("Unix-domain socket path \"/x\" is too long (maximum 107 bytes)").contains("shorter"));
-        assert_eq!(advice("something new"), "");
     }
 }

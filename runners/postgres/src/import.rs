@@ -3,22 +3,23 @@
 use std::ffi::CString;
 
 use anyhow::{Error, Result};
+use dyno_client::Sql;
+use dyno_client::postgres::{Copy, Pipeline, Statement, copy_in};
+use dyno_protocol::{FieldKind, FileColumn};
 use dyno_runner::server::{
     Client, Extent, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
 };
-use dyno_runner::{Failure, Import};
+use dyno_runner::{Failure, Import, whole_number};
 use memchr::memchr2;
 
-use crate::connection::Connection;
-use crate::copy::{Copy, copy_in};
-use crate::load::Way;
-use crate::prepared::{PIPELINE, Pipeline, Statement};
+use crate::load::{PIPELINE, Way};
+use crate::session::Session;
 
 /// Bytes that are looked through for what must be escaped, and sent if there is none: so they are sent while
 /// they are still in the processor's cache.
 const PIECE: usize = 1 << 18;
 
-impl Connection {
+impl Session {
     /// Imports by the variant's way.
     pub fn import_file(&self, import: &Import) -> Result<u64, Failure> {
         match self.way {
@@ -38,14 +39,14 @@ impl Connection {
             import,
             several,
             self.import_preparer(import),
-            |statement, place, fields| statement.bind_fields(place, fields, import.columns),
-            |statement| statement.execute(self),
+            |statement, place, fields| bind(statement, place, fields, import.columns),
+            |statement| statement.execute(&self.connection),
         )
     }
 
     /// The same, sent without waiting for the results of those before.
-    fn pipeline_file(&self, import: &Import) -> Result<u64, Failure> {
-        let pipeline = Pipeline::of(self)?;
+    fn pipeline_file<'a>(&self, import: &Import<'a>) -> Result<u64, Failure> {
+        let pipeline = Pipeline::of(&self.connection)?;
         let prepare = self.import_preparer(import);
         let mut reader = import.reader();
         insert(
@@ -54,10 +55,11 @@ impl Connection {
             PIPELINE,
             |_| prepare(1),
             |statement, records| {
-                pipeline.insert(statement, records, |statement, record| {
-                    let bound = statement.bind_fields(0, reader.expect()?, import.columns);
+                let bind = |statement: &mut Statement<'a>, record| {
+                    let bound = bind(statement, 0, reader.expect()?, import.columns);
                     bound.map_err(|error| Failure::at(record, error))
-                })
+                };
+                pipeline.execute(statement, records, bind, Failure::at)
             },
         )
     }
@@ -67,7 +69,7 @@ impl Connection {
         import: &'a Import<'v>,
     ) -> impl Fn(u64) -> Result<Statement<'v>> + 'a {
         let columns = import.columns.iter().map(|column| (column.name.as_str(), column.kind));
-        move |rows| Statement::prepare(self, import.table, columns.clone(), rows)
+        move |rows| self.prepare_insert(import.table, columns.clone(), rows)
     }
 
     /// COPY FROM STDIN of the file as it is: the server splits the records. To freeze them, which spares a later
@@ -78,7 +80,8 @@ impl Connection {
         let [plain, frozen] = [false, true].map(|freeze| text(copy_text(import, freeze)));
         let (plain, frozen) = (plain?, frozen?);
         let truncate = text(format!("TRUNCATE {}", import.table))?;
-        let mut freezes = freeze && self.rows(&format!("SELECT 1 FROM {} LIMIT 1", import.table))?.is_empty();
+        let mut freezes =
+            freeze && self.connection.rows(&format!("SELECT 1 FROM {} LIMIT 1", import.table))?.is_empty();
         let mut pieces = Pieces::new(import);
         let mut escaped = Vec::new();
         // To empty it and to fill it are two statements.
@@ -91,11 +94,28 @@ impl Connection {
                 &plain
             };
             let bytes = pieces.take(records.end - records.start);
-            Ok(copy_in(self, sql, |copy| {
+            Ok(copy_in(&self.connection, sql, |copy| {
                 bytes.chunks(PIECE).try_for_each(|piece| send(copy, piece, &mut escaped))
             })?)
         })
     }
+}
+
+/// Takes the fields of a record, the one at a place among those of the statement.
+#[inline]
+fn bind<'v>(
+    statement: &mut Statement<'v>,
+    record: usize,
+    fields: &[&'v [u8]],
+    columns: &[FileColumn],
+) -> Result<()> {
+    for ((place, field), column) in (record * columns.len()..).zip(fields).zip(columns) {
+        match column.kind {
+            FieldKind::Text => statement.bind_text(place, field),
+            FieldKind::Integer => statement.bind_integer(place, whole_number(field)?),
+        }
+    }
+    Ok(())
 }
 
 fn copy_text(import: &Import, freeze: bool) -> String {

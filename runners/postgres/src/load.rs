@@ -1,16 +1,17 @@
 //! Rows into a table: the models `insert-rows`, `bulk-load` and `scan`.
 
-use std::ffi::{CString, c_int};
-use std::ptr;
+use std::ffi::CString;
 
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result};
+use dyno_client::postgres::{Pipeline, Statement, copy_in};
 use dyno_protocol::FieldKind;
-use dyno_runner::server::{Lines, column_list, in_transactions, insert, rows_per_statement};
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
+use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
+use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit, quote};
 
-use crate::connection::Connection;
-use crate::copy::copy_in;
-use crate::prepared::{PIPELINE, Pipeline, Statement};
+use crate::session::Session;
+
+/// Rows in a pipeline before their results are read.
+pub const PIPELINE: u64 = 1000;
 
 /// How many rows are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +44,8 @@ impl Way {
 
 /// Bytes handed to libpq at once in a COPY.
 const BUFFER: usize = 1 << 16;
-/// The format of results.
-const TEXT_FORMAT: c_int = 0;
 
-impl Rows for Connection {
+impl Rows for Session {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
         self.insert(load, 1)
     }
@@ -62,18 +61,11 @@ impl Rows for Connection {
     }
 
     fn scan(&mut self, scan: &Scan, answer: &mut Answer) -> Result<()> {
-        self.prepare(c"", scan.sql, &[])?;
-        let (none, lengths) = (ptr::null(), ptr::null());
-        // SAFETY: the connection is open, and the statement has no parameters.
-        unsafe {
-            let name = c"".as_ptr();
-            let result = (self.api().exec_prepared)(self.raw(), name, 0, none, lengths, lengths, TEXT_FORMAT);
-            self.fetched(result, answer).map(drop)
-        }
+        self.connection.query_prepared(scan.sql, answer)
     }
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        self.read(table, columns, visit)
+        self.connection.read(table, columns, visit)
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
@@ -81,20 +73,20 @@ impl Rows for Connection {
     }
 }
 
-impl Connection {
+impl Session {
     /// Prepared inserts of so many rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         insert(self, load.into(), group, self.preparer(load), |statement, rows| {
             let cells = load.rows.slice(rows);
             let cells = cells.iter().flat_map(|row| load.cells(row));
             cells.enumerate().for_each(|(place, cell)| statement.bind_text(place, cell));
-            Ok(statement.execute(self)?)
+            Ok(statement.execute(&self.connection)?)
         })
     }
 
     /// Prepared inserts, sent without waiting for the results of those before.
-    fn pipeline(&self, load: &Load) -> Result<u64, Failure> {
-        let pipeline = Pipeline::of(self)?;
+    fn pipeline<'a>(&self, load: &'a Load) -> Result<u64, Failure> {
+        let pipeline = Pipeline::of(&self.connection)?;
         let prepare = self.preparer(load);
         insert(
             self,
@@ -102,18 +94,33 @@ impl Connection {
             PIPELINE,
             |_| prepare(1),
             |statement, rows| {
-                pipeline.insert(statement, rows, |statement, row| {
+                let bind = |statement: &mut Statement<'a>, row| {
                     let cells = load.cells(load.rows.get(row)).enumerate();
                     cells.for_each(|(place, cell)| statement.bind_text(place, cell));
                     Ok(())
-                })
+                };
+                pipeline.execute(statement, rows, bind, Failure::at)
             },
         )
     }
 
-    fn preparer<'a>(&'a self, load: &'a Load) -> impl Fn(u64) -> Result<Statement<'a>> + 'a {
+    fn preparer<'a>(&self, load: &'a Load) -> impl Fn(u64) -> Result<Statement<'a>> {
         let columns = load.names().map(|name| (name, FieldKind::Text));
-        move |rows| Statement::prepare(self, load.table, columns.clone(), rows)
+        move |rows| self.prepare_insert(load.table, columns.clone(), rows)
+    }
+
+    /// A prepared INSERT of so many rows.
+    pub fn prepare_insert<'a, 'v>(
+        &self,
+        table: &str,
+        columns: impl ExactSizeIterator<Item = (&'a str, FieldKind)> + Clone,
+        rows: u64,
+    ) -> Result<Statement<'v>> {
+        let names = columns.clone().map(|(name, _)| name);
+        let sql = insert_text(table, names, rows, |number| format!("${number}"));
+        let kinds: Vec<FieldKind> = columns.map(|(_, kind)| kind).collect();
+        let prepared = Statement::prepare(&self.connection, &sql, &kinds.repeat(rows as usize));
+        prepared.with_context(|| format!("cannot prepare {}", quote(&sql)))
     }
 
     /// COPY FROM STDIN, in text: the server reads its binary format no faster, and a column that is no text
@@ -124,7 +131,7 @@ impl Connection {
         let mut buffer = vec![0; BUFFER];
         in_transactions(self, load.into(), |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
-            let loaded = copy_in(self, &sql, |copy| {
+            let loaded = copy_in(&self.connection, &sql, |copy| {
                 loop {
                     match lines.read(&mut buffer) {
                         0 => return Ok(()),

@@ -1,83 +1,94 @@
 //! The runner for PostgreSQL and whatever speaks its protocol: loads libpq and calls it directly.
 //!
-//! The package's library finds, loads and calls libpq. The rest of a server's runner is
-//! [`dyno_runner::server`].
+//! The client is [`dyno_client::postgres`], and the rest of a server's runner [`dyno_runner::server`]. `session` is a
+//! connection: `load` puts rows into tables by it, `import` the records of a file. `database` makes and removes the
+//! trial's own database, `settings` sets parameters and reads them back, `units` knows that 6GB are 6144MB.
+
+mod database;
+mod import;
+mod load;
+mod session;
+mod settings;
+mod units;
 
 use std::collections::BTreeMap;
 use std::env;
 use std::process::ExitCode;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use dyno_client::Sql;
+use dyno_client::postgres::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
-use dyno_runner::server::{Client, Engine, Trial};
-use dyno_runner_postgres::api::Api;
-use dyno_runner_postgres::connection::{Connection, ServerError};
-use dyno_runner_postgres::load::Way;
-use dyno_runner_postgres::settings::Settings;
-use dyno_runner_postgres::{database, library};
+use dyno_runner::server::{Engine, Trial};
+
+use load::Way;
+use session::Session;
+use settings::Settings;
 
 /// Variables that libpq may read: where it finds a password that the job does not bring.
 const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 
 /// A server as libpq reaches it.
 struct Postgres {
-    api: Rc<Api>,
+    api: Arc<Api>,
     server: Server,
     settings: Settings,
     way: Way,
 }
 
 impl Postgres {
-    fn connect_to(&self, database: &str) -> Result<Connection> {
-        database::connect(&self.api, &self.server, database, self.way)
+    fn connect_to(&self, database: &str) -> Result<Session> {
+        let connection = postgres::connect(&self.api, &self.server, database)?;
+        Ok(Session { connection, way: self.way })
     }
 }
 
 impl Engine for Postgres {
-    type Client = Connection;
+    type Client = Session;
 
     fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
         let way = dyno_runner::variant(job, &Way::ALL)?;
         let settings = Settings::parse(&job.settings, &job.read_back)?;
         forget_environment();
-        let api = Rc::new(library::LIBPQ.load(&job.build, Api::resolve)?);
+        let api = Arc::new(postgres::load(&job.build)?);
         Ok(Postgres { api, server: server.clone(), settings, way })
     }
 
-    fn connect(&self) -> Result<Connection> {
-        self.connect_to(database::maintenance(&self.server))
+    fn connect(&self) -> Result<Session> {
+        self.connect_to(postgres::maintenance(&self.server))
     }
 
-    fn make(&self, maintenance: &Connection) -> Result<()> {
-        database::make(maintenance, &self.server, &self.settings.locale)
+    fn make(&self, maintenance: &Session) -> Result<()> {
+        database::make(&maintenance.connection, &self.server, &self.settings.locale)
     }
 
-    fn enter(&self, _maintenance: Connection) -> Result<Connection> {
-        let connection = self.connect_to(&self.server.scratch)?;
-        self.settings.apply(&connection)?;
-        Ok(connection)
+    fn enter(&self, _maintenance: Session) -> Result<Session> {
+        let session = self.connect_to(&self.server.scratch)?;
+        self.settings.apply(&session)?;
+        Ok(session)
     }
 
-    fn remove(&self, maintenance: &Connection) -> Result<()> {
-        database::remove(maintenance, &self.server.scratch)
+    fn remove(&self, maintenance: &Session) -> Result<()> {
+        database::remove(&maintenance.connection, &self.server.scratch)
     }
 
-    fn hello(&self, connection: &Connection) -> Result<Hello> {
+    fn hello(&self, session: &Session) -> Result<Hello> {
+        let connection = &session.connection;
         let version = connection.value("SELECT version()")?.unwrap_or_default();
         Ok(Hello {
             protocol: PROTOCOL,
             runner: concat!("postgres ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: engine_version(connection, &version)?,
-            driver_version: format!("libpq {}", library::version(connection.api())),
+            driver_version: format!("libpq {}", postgres::version(connection.api())),
             build: identity(connection, version),
-            settings: self.settings.in_force(connection)?,
+            settings: self.settings.in_force(session)?,
         })
     }
 
-    fn database_bytes(&self, connection: &Connection) -> Result<u64> {
-        match connection.value("SELECT pg_database_size(current_database())") {
+    fn database_bytes(&self, session: &Session) -> Result<u64> {
+        match session.connection.value("SELECT pg_database_size(current_database())") {
             Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)),
             // What only speaks the protocol may have no such function; its files are out of reach too.
             Err(error) if error.is::<ServerError>() => Ok(0),
@@ -112,7 +123,7 @@ fn identity(connection: &Connection, version: String) -> BTreeMap<String, Vec<St
     let encryption = if connection.is_encrypted() { "TLS" } else { "none" };
     BTreeMap::from([
         ("version".to_owned(), vec![version]),
-        ("library".to_owned(), vec![library::file(connection.api())]),
+        ("library".to_owned(), vec![postgres::file(connection.api())]),
         ("encryption".to_owned(), vec![encryption.to_owned()]),
     ])
 }

@@ -3,11 +3,13 @@
 //! A bare number is in units that only the server knows.
 
 use anyhow::{Error, Result};
+use dyno_client::Sql;
+use dyno_client::postgres::ServerError;
 use dyno_protocol::{InForce, Setting};
-use dyno_runner::server::{self, Client, Parameters, check_names, if_told};
+use dyno_runner::server::{self, Parameters, check_names, if_told};
 
-use crate::connection::{Connection, ServerError};
 use crate::database::Locale;
+use crate::session::Session;
 use crate::units;
 
 /// What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not
@@ -32,7 +34,7 @@ pub struct Settings {
 impl Settings {
     /// Takes the settings asked for apart and refuses what cannot be a setting of PostgreSQL.
     pub fn parse(asked: &[Setting], read_back: &[String]) -> Result<Settings> {
-        check_names(asked, Connection::TITLE)?;
+        check_names(asked, Session::TITLE)?;
         let mut locale = Locale { collate: "C".to_owned(), ctype: "C".to_owned() };
         for Setting { name, value } in asked {
             match name.as_str() {
@@ -45,16 +47,16 @@ impl Settings {
     }
 
     /// Sets what is not in force yet, for this session only.
-    pub fn apply(&self, connection: &Connection) -> Result<()> {
-        server::apply(connection, self.of_the_server())
+    pub fn apply(&self, session: &Session) -> Result<()> {
+        server::apply(session, self.of_the_server())
     }
 
     /// Reads back what was asked for, what the job wants read back, and the locale.
-    pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
-        let mut settings = server::in_force(connection, self.of_the_server(), &self.read_back)?;
+    pub fn in_force(&self, session: &Session) -> Result<Vec<InForce>> {
+        let mut settings = server::in_force(session, self.of_the_server(), &self.read_back)?;
         for (name, column) in LOCALE {
             let sql = format!("SELECT {column} FROM pg_database WHERE datname = current_database()");
-            let value = if_told::<Connection, _>(connection.value(&sql))?.flatten();
+            let value = if_told::<Session, _>(session.connection.value(&sql))?.flatten();
             settings.extend(value.map(|value| InForce { name: name.to_owned(), value }));
         }
         Ok(settings)
@@ -65,11 +67,11 @@ impl Settings {
     }
 }
 
-impl Parameters for Connection {
+impl Parameters for Session {
     const TITLE: &str = "PostgreSQL";
 
     fn show(&self, name: &str) -> Result<String> {
-        match self.value(&format!("SHOW {}", identifier(name))) {
+        match self.connection.value(&format!("SHOW {}", identifier(name))) {
             Ok(value) => Ok(value.unwrap_or_default()),
             Err(error) if code(&error) == Some(UNDEFINED_OBJECT) => Err(error.context(format!(
                 "unknown setting '{name}' (see https://www.postgresql.org/docs/current/runtime-config.html, or \
@@ -80,7 +82,7 @@ impl Parameters for Connection {
     }
 
     fn set(&self, Setting { name, value }: &Setting) -> Result<()> {
-        self.rows(&format!("SET {} = '{}'", identifier(name), value.replace('\'', "''"))).map(drop)
+        self.connection.rows(&format!("SET {} = '{}'", identifier(name), value.replace('\'', "''"))).map(drop)
     }
 
     fn is_not_the_sessions(refusal: &ServerError) -> bool {
@@ -93,7 +95,7 @@ impl Parameters for Connection {
         }
         // What speaks the protocol and has no such view tells its values in their only spelling.
         let query = format!("SELECT unit FROM pg_settings WHERE lower(name) = lower('{}')", asked.name);
-        let unit = self.value(&query).ok().flatten();
+        let unit = self.connection.value(&query).ok().flatten();
         units::are_equal(&asked.value, found, unit.as_deref())
     }
 }

@@ -5,8 +5,6 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
-use dyno_runner::prefixed_functions;
-
 /// Declares types of which only pointers are known.
 macro_rules! opaque {
     ($($(#[$about:meta])* $name:ident)*) => {
@@ -33,48 +31,49 @@ opaque! {
     Iter
 }
 
-prefixed_functions! {
-    /// The table.
+dyno_library::functions! {
+    /// The table of functions.
     // Two of the names are not in the case that Rust prefers.
     #[allow(non_snake_case)]
-    Api, "rocksdb_":
-    free: fn(*mut c_void);
-    options_create: fn() -> *mut Options;
-    options_destroy: fn(*mut Options);
-    options_set_create_if_missing: fn(*mut Options, c_uchar);
-    get_options_from_string: fn(*const Options, *const c_char, *mut Options, *mut *mut c_char);
-    writeoptions_create: fn() -> *mut WriteOptions;
-    writeoptions_destroy: fn(*mut WriteOptions);
-    writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
-    writeoptions_get_sync: fn(*mut WriteOptions) -> c_uchar;
-    writeoptions_disable_WAL: fn(*mut WriteOptions, c_int);
-    writeoptions_get_disable_WAL: fn(*mut WriteOptions) -> c_uchar;
-    readoptions_create: fn() -> *mut ReadOptions;
-    readoptions_destroy: fn(*mut ReadOptions);
-    open: fn(*const Options, *const c_char, *mut *mut c_char) -> *mut Db;
-    close: fn(*mut Db);
-    create_column_family: fn(*mut Db, *const Options, *const c_char, *mut *mut c_char) -> *mut Family;
-    column_family_handle_destroy: fn(*mut Family);
-    property_int: fn(*mut Db, *const c_char, *mut u64) -> c_int;
-    flush_wal: fn(*mut Db, c_uchar, *mut *mut c_char);
-    put_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *const u8, usize, *mut *mut c_char);
-    delete_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *mut *mut c_char);
-    writebatch_create: fn() -> *mut Batch;
-    writebatch_destroy: fn(*mut Batch);
-    writebatch_clear: fn(*mut Batch);
-    writebatch_put_cf: fn(*mut Batch, *mut Family, *const u8, usize, *const u8, usize);
-    writebatch_delete_cf: fn(*mut Batch, *mut Family, *const u8, usize);
-    write: fn(*mut Db, *const WriteOptions, *mut Batch, *mut *mut c_char);
-    get_pinned_cf: fn(*mut Db, *const ReadOptions, *mut Family, *const u8, usize, *mut *mut c_char) -> *mut Pinned;
-    pinnableslice_value: fn(*const Pinned, *mut usize) -> *const u8;
-    pinnableslice_destroy: fn(*mut Pinned);
-    create_iterator_cf: fn(*mut Db, *const ReadOptions, *mut Family) -> *mut Iter;
-    iter_destroy: fn(*mut Iter);
-    iter_seek_to_first: fn(*mut Iter);
-    iter_seek: fn(*mut Iter, *const u8, usize);
-    iter_next: fn(*mut Iter);
-    iter_valid: fn(*const Iter) -> c_uchar;
-    iter_key: fn(*const Iter, *mut usize) -> *const u8;
-    iter_value: fn(*const Iter, *mut usize) -> *const u8;
-    iter_get_error: fn(*const Iter, *mut *mut c_char);
+    Api of "RocksDB, or one too old", "rocksdb_" {
+        free: fn(*mut c_void);
+        options_create: fn() -> *mut Options;
+        options_destroy: fn(*mut Options);
+        options_set_create_if_missing: fn(*mut Options, c_uchar);
+        get_options_from_string: fn(*const Options, *const c_char, *mut Options, *mut *mut c_char);
+        writeoptions_create: fn() -> *mut WriteOptions;
+        writeoptions_destroy: fn(*mut WriteOptions);
+        writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
+        writeoptions_get_sync: fn(*mut WriteOptions) -> c_uchar;
+        writeoptions_disable_WAL: fn(*mut WriteOptions, c_int);
+        writeoptions_get_disable_WAL: fn(*mut WriteOptions) -> c_uchar;
+        readoptions_create: fn() -> *mut ReadOptions;
+        readoptions_destroy: fn(*mut ReadOptions);
+        open: fn(*const Options, *const c_char, *mut *mut c_char) -> *mut Db;
+        close: fn(*mut Db);
+        create_column_family: fn(*mut Db, *const Options, *const c_char, *mut *mut c_char) -> *mut Family;
+        column_family_handle_destroy: fn(*mut Family);
+        property_int: fn(*mut Db, *const c_char, *mut u64) -> c_int;
+        flush_wal: fn(*mut Db, c_uchar, *mut *mut c_char);
+        put_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *const u8, usize, *mut *mut c_char);
+        delete_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *mut *mut c_char);
+        writebatch_create: fn() -> *mut Batch;
+        writebatch_destroy: fn(*mut Batch);
+        writebatch_clear: fn(*mut Batch);
+        writebatch_put_cf: fn(*mut Batch, *mut Family, *const u8, usize, *const u8, usize);
+        writebatch_delete_cf: fn(*mut Batch, *mut Family, *const u8, usize);
+        write: fn(*mut Db, *const WriteOptions, *mut Batch, *mut *mut c_char);
+        get_pinned_cf: fn(*mut Db, *const ReadOptions, *mut Family, *const u8, usize, *mut *mut c_char) -> *mut Pinned;
+        pinnableslice_value: fn(*const Pinned, *mut usize) -> *const u8;
+        pinnableslice_destroy: fn(*mut Pinned);
+        create_iterator_cf: fn(*mut Db, *const ReadOptions, *mut Family) -> *mut Iter;
+        iter_destroy: fn(*mut Iter);
+        iter_seek_to_first: fn(*mut Iter);
+        iter_seek: fn(*mut Iter, *const u8, usize);
+        iter_next: fn(*mut Iter);
+        iter_valid: fn(*const Iter) -> c_uchar;
+        iter_key: fn(*const Iter, *mut usize) -> *const u8;
+        iter_value: fn(*const Iter, *mut usize) -> *const u8;
+        iter_get_error: fn(*const Iter, *mut *mut c_char);
+    }
 }

@@ -17,16 +17,15 @@ use std::process::ExitCode;
 use std::ptr;
 
 use anyhow::Result;
+use dyno_library::{LibraryName, file_title};
 use dyno_protocol::{Hello, Job, PROTOCOL, Store};
-use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LibraryName, Put, Rows, Slice, Watch, file_of, in_transactions,
-};
+use dyno_runner::{Delete, Driver, Failure, Found, KeyValue, Put, Rows, Slice, Watch, in_transactions};
 
 use api::{Api, Batch, Family, WriteOptions};
 use database::Database;
 use settings::Settings;
 
-const LIBRARY: LibraryName = LibraryName { engine: "RocksDB", stem: "librocksdb.so" };
+const LIBRARY: LibraryName = LibraryName { of: "RocksDB", stems: &["librocksdb.so"] };
 
 /// A database and the column family of the store which the test at work is about.
 struct RocksDb {
@@ -38,8 +37,8 @@ impl Driver for RocksDb {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "rocksdb", &["c"])?;
         let settings = Settings::parse(&job.settings, &job.read_back)?;
-        let api = Api::resolve(dyno_runner::load_library(&job.build, &LIBRARY)?)?;
-        let library = file_of(api.open as *const c_void).unwrap_or_else(|| "unknown".to_owned());
+        let api = LIBRARY.load(&job.build, Api::resolve)?;
+        let library = file_title(api.open as *const c_void);
         let database = Database::open(api, &settings, &job.directory)?;
         let version = settings::version(&job.directory)?;
         let hello = Hello {

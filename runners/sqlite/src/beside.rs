@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use dyno_client::sqlite::{Connection, quoted};
 use dyno_protocol::Value;
 use dyno_runner::{Failure, Import};
 
 use crate::Sqlite;
-use crate::connection::Connection;
 use crate::import::{self, Way};
-use crate::prepared::{quoted, text};
 use crate::settings::Database;
+use crate::text::text;
 
 /// What makes the file quick to fill, and useless if the process dies: it is thrown away then.
 const PRAGMAS: [&CStr; 4] = [
@@ -41,9 +41,7 @@ pub fn import(sqlite: &mut Sqlite, import: &Import) -> Result<u64, Failure> {
     }
     let whole = Import { per_commit: None, ..*import };
     let done = import::import(&sqlite.connection, &whole, Way::Typed)?;
-    sqlite.connection.disconnect()?;
-    replace(&new, &place)?;
-    sqlite.connection.connect(&sqlite.location)?;
+    sqlite.connection.replace(|| replace(&new, &place), &sqlite.location)?;
     sqlite.settings.apply(&sqlite.connection, sqlite.key.as_ref())?;
     Ok(done)
 }

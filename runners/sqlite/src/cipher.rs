@@ -5,9 +5,8 @@
 //! beginning.
 
 use anyhow::{Result, bail, ensure};
+use dyno_client::sqlite::Connection;
 use dyno_protocol::{Secret, Value};
-
-use crate::connection::Connection;
 
 /// How many hexadecimal digits a raw key has: the ciphers all take 256 bits.
 const RAW_DIGITS: usize = 64;

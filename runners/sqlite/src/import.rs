@@ -3,11 +3,12 @@
 use std::ffi::{CStr, c_int};
 
 use anyhow::{Context, Result};
+use dyno_client::sqlite::{Connection, Statement, quoted};
 use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Failure, Import, whole_number};
 
-use crate::connection::Connection;
-use crate::prepared::{PARAMETERS, Prepared, ROWS, Transactions, insert_text, names, quoted};
+use crate::text::{PARAMETERS, ROWS, insert_text, names};
+use crate::transactions::Transactions;
 
 /// How records become rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +94,10 @@ fn put_quoted(field: &[u8], sql: &mut Vec<u8>) {
 fn by_statement<'a>(
     connection: &'a Connection,
     import: &Import<'a>,
-    bind: impl Fn(&Prepared<'a>, c_int, &'a [u8], FieldKind) -> Result<()>,
+    bind: impl Fn(&Statement<'a>, c_int, &'a [u8], FieldKind) -> Result<()>,
 ) -> Result<(), Failure> {
     let columns = import.columns.iter().map(|column| column.name.as_str());
-    let mut statement = Prepared::new(connection, &insert_text(import.table, columns, 1)?)?;
+    let mut statement = Statement::new(connection, &insert_text(import.table, columns, 1)?)?;
     insert(connection, import, |fields| {
         for ((place, field), column) in (1..).zip(fields).zip(import.columns) {
             bind(&statement, place, field, column.kind)?;
@@ -129,7 +130,7 @@ fn insert<'a>(
 
 /// Binds a field as what it is.
 #[inline]
-fn bind_typed<'a>(statement: &Prepared<'a>, place: c_int, field: &'a [u8], kind: FieldKind) -> Result<()> {
+fn bind_typed<'a>(statement: &Statement<'a>, place: c_int, field: &'a [u8], kind: FieldKind) -> Result<()> {
     match kind {
         FieldKind::Text => statement.bind_text(place, field),
         FieldKind::Integer => statement.bind_integer(place, whole_number::<i64>(field)?),
@@ -142,12 +143,12 @@ fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), 
     let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
     let together = ROWS.min(PARAMETERS / width).min(transaction).max(1);
     let columns = || import.columns.iter().map(|column| column.name.as_str());
-    let mut many = Prepared::new(connection, &insert_text(import.table, columns(), together)?)?;
-    let mut single = Prepared::new(connection, &insert_text(import.table, columns(), 1)?)?;
+    let mut many = Statement::new(connection, &insert_text(import.table, columns(), together)?)?;
+    let mut single = Statement::new(connection, &insert_text(import.table, columns(), 1)?)?;
     let mut transactions = Transactions::new(connection, import.per_commit)?;
     let mut reader = import.reader();
     let mut pending: Vec<&[u8]> = Vec::with_capacity(together * width);
-    let mut execute = |statement: &mut Prepared<'a>, fields: &[&'a [u8]], first: u64| {
+    let mut execute = |statement: &mut Statement<'a>, fields: &[&'a [u8]], first: u64| {
         let mut group = || {
             transactions.before()?;
             for (place, field) in (1..).zip(fields) {

@@ -7,12 +7,13 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use anyhow::{Context, Result};
+use dyno_client::sqlite::{Connection, Statement, quoted};
 use dyno_protocol::{KeyKind, Store};
 use dyno_runner::{Delete, Failure, Found, KeyValue, Put, Slice, Watch};
 
 use crate::Sqlite;
-use crate::connection::Connection;
-use crate::prepared::{Prepared, Transactions, quoted, text};
+use crate::text::text;
+use crate::transactions::Transactions;
 
 impl KeyValue for Sqlite {
     fn open_store(&mut self, store: &Store) -> Result<()> {
@@ -35,7 +36,7 @@ impl KeyValue for Sqlite {
             true => format!("UPDATE {table} SET v = ?2 WHERE k = ?1"),
         };
         let before = connection.total_changes();
-        let mut statement = Prepared::new(connection, &text(sql)?)?;
+        let mut statement = Statement::new(connection, &text(sql)?)?;
         let mut transactions = Transactions::new(connection, put.per_commit)?;
         for (index, (own, value)) in (0..).zip(put.keys.iter().zip(put.values.iter())) {
             let mut operation = || {
@@ -53,12 +54,12 @@ impl KeyValue for Sqlite {
 
     fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
         let (connection, table, key) = self.parts()?;
-        let mut query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
+        let mut query = Statement::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
         let mut found = Found::default();
         for (index, own) in (0..).zip(keys.iter()) {
             let mut operation = || {
                 bind(&query, key, own)?;
-                if query.next()? {
+                if query.step()? {
                     found.add(query.column(0).len());
                     query.reset();
                 }
@@ -71,8 +72,8 @@ impl KeyValue for Sqlite {
 
     fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
         let (connection, table, key) = self.parts()?;
-        let mut query = Prepared::new(connection, &text(format!("SELECT k, v FROM {table} ORDER BY k"))?)?;
-        while query.next()? {
+        let mut query = Statement::new(connection, &text(format!("SELECT k, v FROM {table} ORDER BY k"))?)?;
+        while query.step()? {
             match key {
                 KeyKind::Integer => visit(&query.integer(0).to_be_bytes(), query.column(1)),
                 KeyKind::Blob => visit(query.column(0), query.column(1)),
@@ -84,12 +85,12 @@ impl KeyValue for Sqlite {
     fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
         let (connection, table, key) = self.parts()?;
         let sql = format!("SELECT k, v FROM {table} WHERE k >= ?1 ORDER BY k LIMIT {length}");
-        let mut query = Prepared::new(connection, &text(sql)?)?;
+        let mut query = Statement::new(connection, &text(sql)?)?;
         let mut found = Found::default();
         for (index, own) in (0..).zip(keys.iter()) {
             let mut operation = || {
                 bind(&query, key, own)?;
-                while query.next()? {
+                while query.step()? {
                     match key {
                         KeyKind::Integer => _ = black_box(query.integer(0)),
                         KeyKind::Blob => _ = black_box(query.column(0)),
@@ -106,7 +107,7 @@ impl KeyValue for Sqlite {
     fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
         let (connection, table, key) = self.parts()?;
         let before = connection.total_changes();
-        let mut statement = Prepared::new(connection, &text(format!("DELETE FROM {table} WHERE k = ?1"))?)?;
+        let mut statement = Statement::new(connection, &text(format!("DELETE FROM {table} WHERE k = ?1"))?)?;
         let mut transactions = Transactions::new(connection, delete.per_commit)?;
         for (index, own) in (0..).zip(delete.keys.iter()) {
             let mut operation = || {
@@ -123,10 +124,10 @@ impl KeyValue for Sqlite {
 
     fn value(&mut self, own: &[u8]) -> Result<Option<Vec<u8>>> {
         let (connection, table, key) = self.parts()?;
-        let mut query = Prepared::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
+        let mut query = Statement::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
         // A copy, because what is bound must outlive the statement.
         bind(&query, key, own)?;
-        Ok(if query.next()? { Some(query.column(0).to_vec()) } else { None })
+        Ok(if query.step()? { Some(query.column(0).to_vec()) } else { None })
     }
 }
 
@@ -139,7 +140,7 @@ impl Sqlite {
 }
 
 #[inline]
-fn bind<'a>(statement: &Prepared<'a>, key: KeyKind, own: &'a [u8]) -> Result<()> {
+fn bind<'a>(statement: &Statement<'a>, key: KeyKind, own: &'a [u8]) -> Result<()> {
     const FIRST: c_int = 1;
     match (key, own.first_chunk()) {
         (KeyKind::Integer, Some(bytes)) => statement.bind_integer(FIRST, i64::from_be_bytes(*bytes)),

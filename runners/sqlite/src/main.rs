@@ -1,29 +1,30 @@
 //! The runner for SQLite: loads the library that the job names and calls its C API.
 //!
 //! One code path measures every build (the bundled one, the system's, a file of the user's own),
-//! because none of them is linked: the crate `dyno-sqlite` finds and loads it. `connection` is the hot
-//! loop of statements, `rows`, `import` and `kv` those of prepared ones, `settings` sets PRAGMAs and reads them back.
+//! because none of them is linked: the client, [`dyno_client::sqlite`], finds and loads it. `rows`,
+//! `import` and `kv` are the hot loops of prepared statements, `settings` sets PRAGMAs and reads them back.
 
 mod beside;
 mod cipher;
-mod connection;
 mod import;
 mod kv;
-mod prepared;
 mod rows;
 mod settings;
+mod text;
+mod transactions;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use dyno_client::sqlite::{self, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Driver, Failure, Statements};
 
-use connection::Connection;
 use import::Way;
 use settings::{Database, Settings};
 
@@ -54,7 +55,7 @@ impl Driver for Sqlite {
         // SAFETY: the runner has one thread as yet, so nobody reads the environment meanwhile.
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
-        let api = dyno_sqlite::load(&job.build)?;
+        let api = Arc::new(sqlite::load(&job.build)?);
         let location = location(settings.database, &job.directory)?;
         let connection = Connection::open(api, &location)?;
         settings.apply(&connection, job.key.as_ref())?;
@@ -135,7 +136,7 @@ fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, V
     identity
         .extend(connection.multiple_ciphers().map(|version| ("multiple_ciphers".to_owned(), vec![version])));
     if *build == Build::Bundled {
-        let flags = dyno_sqlite::BUNDLED_FLAGS.split_whitespace().map(str::to_owned);
+        let flags = BUNDLED_FLAGS.split_whitespace().map(str::to_owned);
         identity.insert("compile_flags".to_owned(), flags.collect());
     }
     Ok(identity)

@@ -6,13 +6,14 @@
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
+use dyno_client::sqlite::api::{INTEGER, TEXT};
+use dyno_client::sqlite::{Connection, Statement, quoted};
 use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
-use dyno_sqlite::api::{INTEGER, TEXT};
 
-use crate::connection::Connection;
 use crate::import::{self, Way};
-use crate::prepared::{PARAMETERS, Prepared, ROWS, Transactions, insert_text, names, quoted, text};
+use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
+use crate::transactions::Transactions;
 use crate::{Sqlite, beside};
 
 impl Rows for Sqlite {
@@ -38,9 +39,9 @@ impl Rows for Sqlite {
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         let list = names(columns.iter().map(|(name, _)| *name));
         let mut query =
-            Prepared::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
+            Statement::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
-        while query.next()? {
+        while query.step()? {
             for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {
                 let (stored, words) = match kind {
                     FieldKind::Text => (TEXT, "text"),
@@ -83,7 +84,7 @@ fn insert(
     if range.is_empty() {
         return Ok(());
     }
-    let mut statement = Prepared::new(
+    let mut statement = Statement::new(
         connection,
         &insert_text(load.table, load.columns.iter().map(|column| column.name.as_str()), together as usize)?,
     )?;

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_client::sqlite::Connection;
 use dyno_protocol::{InForce, Job, Secret, Setting, Value};
 
 use crate::cipher::{self, Form, Lock};
-use crate::connection::Connection;
 
 /// Where the data lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

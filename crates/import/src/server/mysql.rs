@@ -4,15 +4,12 @@
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
 use std::ffi::CString;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use dyno_client::Sql;
+use dyno_client::mysql::{self, Connection, ServerError, infile};
 use dyno_protocol::{Build, Server, Value};
-use dyno_runner::server::Client;
-use dyno_runner_mysql::api::Api;
-use dyno_runner_mysql::connection::{Connection, ServerError};
-use dyno_runner_mysql::load::Way;
-use dyno_runner_mysql::{database, infile, library};
 
 use super::types::{Spelling, kind};
 use super::{staged_name, write_lines};
@@ -40,8 +37,8 @@ pub struct MySql {
 impl MySql {
     /// Connects.
     pub fn connect(server: &Server) -> Result<MySql> {
-        let api = Rc::new(library::CLIENT.load(&Build::System, Api::resolve)?);
-        let connection = database::connect(&api, server, Way::LoadData)?;
+        let api = Arc::new(mysql::load(&Build::System)?);
+        let connection = mysql::connect(&api, server, true)?;
         let database =
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;

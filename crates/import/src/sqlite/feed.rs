@@ -8,10 +8,10 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
 use anyhow::{Error, Result};
-use dyno_sqlite::Api;
-use dyno_sqlite::api::{
+use dyno_client::sqlite::api::{
     CONSTRAINT, DONE, ERROR, FunctionContext, INTERRUPT, Module, OK, STATIC, Sqlite3, Vtab, VtabCursor,
 };
+use dyno_client::sqlite::{Api, SqliteError};
 
 use super::connection::Connection;
 use crate::batch::{Batch, Cell};
@@ -52,51 +52,40 @@ struct Cursor {
 /// Runs `insert`, which selects from the virtual table, until all rows are in. How many there are is
 /// counted by `rows`.
 pub fn load(connection: &Connection, columns: usize, insert: &str, rows: &mut Rows) -> Result<()> {
+    let (client, api) = (connection.client(), connection.client().api());
     let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
     let declaration = CString::new(format!("CREATE TABLE x({})", names.join(", ")))?;
-    let mut feed = Feed {
-        api: connection.api,
-        rows,
-        batch: None,
-        row: 0,
-        base: 0,
-        is_refused: false,
-        error: None,
-        declaration,
-    };
+    let mut feed =
+        Feed { api, rows, batch: None, row: 0, base: 0, is_refused: false, error: None, declaration };
     let feed: *mut Feed = &mut feed;
     let name = CString::new(NAME)?;
     // SAFETY: module and feed outlive the statement, which is finalized below, and no other statement
     // names the table. The lifetimes are those of this function's arguments.
-    let code = unsafe {
-        (connection.api.create_module)(connection.raw(), name.as_ptr(), &MODULE, feed.cast::<c_void>())
-    };
+    let code = unsafe { (api.create_module)(client.raw(), name.as_ptr(), &MODULE, feed.cast::<c_void>()) };
     connection.check(code)?;
     let statement = connection.prepare(insert)?;
     loop {
         // SAFETY: the statement is prepared.
-        let code = unsafe { (connection.api.step)(statement.0) };
+        let code = unsafe { (api.step)(statement.raw()) };
         if code == DONE {
             break;
         }
-        let error = connection.error(code);
+        let error = client.error(code);
         // SAFETY: the statement is prepared, and while it does not run nothing else uses the feed.
         unsafe {
-            (connection.api.reset)(statement.0);
+            (api.reset)(statement.raw());
             (*feed).after(code, error)?;
         }
     }
     drop(statement);
     // SAFETY: a null module takes the old one, and the connected table with it, away.
-    let code = unsafe {
-        (connection.api.create_module)(connection.raw(), name.as_ptr(), ptr::null(), ptr::null_mut())
-    };
+    let code = unsafe { (api.create_module)(client.raw(), name.as_ptr(), ptr::null(), ptr::null_mut()) };
     connection.check(code)
 }
 
 impl Feed<'_, '_> {
     /// Judges what ended the statement: a refused row is rejected, all else is the import's end.
-    fn after(&mut self, code: c_int, error: super::connection::SqliteError) -> Result<()> {
+    fn after(&mut self, code: c_int, error: SqliteError) -> Result<()> {
         if let Some(cause) = self.error.take() {
             return Err(cause);
         }

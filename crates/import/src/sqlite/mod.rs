@@ -8,13 +8,14 @@ mod schema;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
+use dyno_client::sqlite::{self, Api, Interrupter};
 use dyno_protocol::Build;
-use dyno_sqlite::Api;
 use sqlite_pages::Pages;
 
 use crate::error::Input;
@@ -24,7 +25,7 @@ use crate::pipeline::{Rows, Watch};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
-use connection::{Connection, Interrupter};
+use connection::Connection;
 use place::{Done, Fresh};
 
 /// How often somebody is asked whether to stop while SQLite is at work.
@@ -49,7 +50,7 @@ const PROGRAMS: [Program; 3] = [
 
 /// A SQLite database.
 pub struct Sqlite {
-    api: Api,
+    api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
 }
@@ -57,7 +58,7 @@ pub struct Sqlite {
 impl Sqlite {
     /// The database at a place, there or not.
     pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
-        let api = dyno_sqlite::load(&Build::Bundled)?;
+        let api = Arc::new(sqlite::load(&Build::Bundled)?);
         Ok(Sqlite { api, place: place.to_owned(), safety })
     }
 

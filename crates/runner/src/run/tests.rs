@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
-use dyno_protocol::{Event, Failed, Hello, Job, PROTOCOL, Value};
+use dyno_protocol::{Event, Failed, Hello, Job, PROTOCOL, Sink, Value};
 
 use super::run_with;
 use crate::{Answer, Driver, Failure, KeyValue, Rows, Statements};

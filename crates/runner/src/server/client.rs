@@ -1,9 +1,8 @@
 //! A connection to a server.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use anyhow::Result;
-use dyno_protocol::Value;
 
 use crate::{Answer, Rows};
 
@@ -24,24 +23,5 @@ pub trait Client: Rows {
     #[inline]
     fn command(&self, sql: &CStr) -> Result<()> {
         self.execute(sql, &mut Answer::new()).map(drop)
-    }
-
-    /// Executes a statement outside the clock and returns its rows.
-    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
-        let mut answer = Answer::new();
-        self.execute(&CString::new(sql)?, &mut answer)?;
-        Ok(answer.kept().collect())
-    }
-
-    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
-    fn value(&self, sql: &str) -> Result<Option<String>> {
-        let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
-        Ok(match value {
-            None | Some(Value::Null) => None,
-            Some(Value::Integer(number)) => Some(number.to_string()),
-            Some(Value::Real(number)) => Some(number.to_string()),
-            Some(Value::Text(text)) => Some(text),
-            Some(Value::Blob { blob }) => Some(blob),
-        })
     }
 }

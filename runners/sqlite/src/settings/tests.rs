@@ -1,7 +1,9 @@
 //! Settings against the bundled SQLite.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use dyno_client::sqlite;
 use dyno_protocol::{Build, PROTOCOL};
 
 use super::*;
@@ -42,7 +44,7 @@ fn in_force(asked: &[(&str, &str)]) -> Result<Vec<InForce>> {
     let folder = tempfile::tempdir()?;
     let settings = settings(asked)?;
     let place = location(settings.database, folder.path())?;
-    let connection = Connection::open(dyno_sqlite::load(&Build::Bundled)?, &place)?;
+    let connection = Connection::open(Arc::new(sqlite::load(&Build::Bundled)?), &place)?;
     settings.apply(&connection, None)?;
     let found = settings.in_force(&connection)?;
     connection.close()?;
@@ -144,7 +146,7 @@ fn library(name: &str) -> Option<Build> {
 fn open(build: &Build, folder: &Path, asked: &[(&str, &str)], key: Option<&str>) -> Result<Vec<InForce>> {
     let settings = settings(asked)?;
     let place = location(settings.database, folder)?;
-    let connection = Connection::open(dyno_sqlite::load(build)?, &place)?;
+    let connection = Connection::open(Arc::new(sqlite::load(build)?), &place)?;
     settings.apply(&connection, key.map(Secret::new).as_ref())?;
     connection.rows(c"CREATE TABLE IF NOT EXISTS t(a)")?;
     let found = settings.in_force(&connection)?;

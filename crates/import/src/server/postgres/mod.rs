@@ -6,16 +6,12 @@ mod statements;
 
 use std::ffi::CString;
 use std::iter;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use dyno_client::Sql;
+use dyno_client::postgres::{self, Api, Connection, Copy, ServerError};
 use dyno_protocol::{Build, Server, Value};
-use dyno_runner::server::Client;
-use dyno_runner_postgres::api::Api;
-use dyno_runner_postgres::connection::{Connection, ServerError};
-use dyno_runner_postgres::copy::Copy;
-use dyno_runner_postgres::load::Way;
-use dyno_runner_postgres::{database, library};
 
 use super::types::{Spelling, kind};
 use super::{staged_name, write_lines};
@@ -32,7 +28,7 @@ const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION
 
 /// A database of a PostgreSQL server.
 pub struct Postgres {
-    api: Rc<Api>,
+    api: Arc<Api>,
     server: Server,
     connection: Connection,
     safety: Safety,
@@ -45,7 +41,7 @@ pub struct Postgres {
 impl Postgres {
     /// Connects. A new table is filled by so many `connections`; one does all in one transaction.
     pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
-        let api = Rc::new(library::LIBPQ.load(&Build::System, Api::resolve)?);
+        let api = Arc::new(postgres::load(&Build::System)?);
         let connection = open(&api, server)?;
         Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged: staged_name() })
     }
@@ -143,8 +139,8 @@ impl Postgres {
     }
 }
 
-fn open(api: &Rc<Api>, server: &Server) -> Result<Connection> {
-    database::connect(api, server, database::maintenance(server), Way::Copy)
+fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
+    postgres::connect(api, server, postgres::maintenance(server))
 }
 
 impl Target for Postgres {

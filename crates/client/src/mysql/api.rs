@@ -1,4 +1,4 @@
-//! The functions of MySQL's C API that the runner calls, resolved once into a table.
+//! The functions of MySQL's C API that are called, resolved once into a table.
 //!
 //! See <https://mariadb.com/kb/en/mariadb-connector-c/>; the names lack `mysql_` and the types are its own.
 //! libmariadb and libmysqlclient have the same functions and differ in the numbers of some options.
@@ -122,45 +122,47 @@ pub enum Family {
     MySql,
 }
 
-dyno_runner::functions! {
-    Api of "a client library of MariaDB or MySQL" {
-        get_client_info = "mysql_get_client_info": fn() -> *const c_char;
-        init = "mysql_init": fn(*mut Mysql) -> *mut Mysql;
-        options = "mysql_options": fn(*mut Mysql, c_int, *const c_void) -> c_int;
-        real_connect = "mysql_real_connect": fn(
+dyno_library::functions! {
+    /// The functions of the client library.
+    Api of "a client library of MariaDB or MySQL", "mysql_" {
+        get_client_info: fn() -> *const c_char;
+        init: fn(*mut Mysql) -> *mut Mysql;
+        options: fn(*mut Mysql, c_int, *const c_void) -> c_int;
+        real_connect: fn(
             *mut Mysql, *const c_char, *const c_char, *const c_char, *const c_char, c_uint, *const c_char, c_ulong
         ) -> *mut Mysql;
-        close = "mysql_close": fn(*mut Mysql);
-        errno = "mysql_errno": fn(*mut Mysql) -> c_uint;
-        error = "mysql_error": fn(*mut Mysql) -> *const c_char;
-        sqlstate = "mysql_sqlstate": fn(*mut Mysql) -> *const c_char;
-        get_ssl_cipher = "mysql_get_ssl_cipher": fn(*mut Mysql) -> *const c_char;
-        real_query = "mysql_real_query": fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
-        store_result = "mysql_store_result": fn(*mut Mysql) -> *mut Res;
-        use_result = "mysql_use_result": fn(*mut Mysql) -> *mut Res;
-        more_results = "mysql_more_results": fn(*mut Mysql) -> c_char;
-        next_result = "mysql_next_result": fn(*mut Mysql) -> c_int;
-        field_count = "mysql_field_count": fn(*mut Mysql) -> c_uint;
-        affected_rows = "mysql_affected_rows": fn(*mut Mysql) -> u64;
-        warning_count = "mysql_warning_count": fn(*mut Mysql) -> c_uint;
-        num_fields = "mysql_num_fields": fn(*mut Res) -> c_uint;
-        fetch_fields = "mysql_fetch_fields": fn(*mut Res) -> *const Field;
-        fetch_row = "mysql_fetch_row": fn(*mut Res) -> *const *const c_char;
-        fetch_lengths = "mysql_fetch_lengths": fn(*mut Res) -> *const c_ulong;
-        free_result = "mysql_free_result": fn(*mut Res);
-        set_local_infile_handler = "mysql_set_local_infile_handler": fn(*mut Mysql, InfileInit, InfileRead, InfileEnd, InfileError, *mut c_void);
-        stmt_init = "mysql_stmt_init": fn(*mut Mysql) -> *mut Stmt;
-        stmt_prepare = "mysql_stmt_prepare": fn(*mut Stmt, *const c_char, c_ulong) -> c_int;
-        stmt_attr_set = "mysql_stmt_attr_set": fn(*mut Stmt, c_int, *const c_void) -> c_char;
-        stmt_bind_param = "mysql_stmt_bind_param": fn(*mut Stmt, *mut Bind) -> c_char;
-        stmt_execute = "mysql_stmt_execute": fn(*mut Stmt) -> c_int;
-        stmt_field_count = "mysql_stmt_field_count": fn(*mut Stmt) -> c_uint;
-        stmt_bind_result = "mysql_stmt_bind_result": fn(*mut Stmt, *mut Bind) -> c_char;
-        stmt_fetch = "mysql_stmt_fetch": fn(*mut Stmt) -> c_int;
-        stmt_errno = "mysql_stmt_errno": fn(*mut Stmt) -> c_uint;
-        stmt_error = "mysql_stmt_error": fn(*mut Stmt) -> *const c_char;
-        stmt_sqlstate = "mysql_stmt_sqlstate": fn(*mut Stmt) -> *const c_char;
-        stmt_close = "mysql_stmt_close": fn(*mut Stmt) -> c_char;
+        close: fn(*mut Mysql);
+        errno: fn(*mut Mysql) -> c_uint;
+        error: fn(*mut Mysql) -> *const c_char;
+        sqlstate: fn(*mut Mysql) -> *const c_char;
+        get_ssl_cipher: fn(*mut Mysql) -> *const c_char;
+        real_query: fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
+        store_result: fn(*mut Mysql) -> *mut Res;
+        use_result: fn(*mut Mysql) -> *mut Res;
+        more_results: fn(*mut Mysql) -> c_char;
+        next_result: fn(*mut Mysql) -> c_int;
+        field_count: fn(*mut Mysql) -> c_uint;
+        affected_rows: fn(*mut Mysql) -> u64;
+        warning_count: fn(*mut Mysql) -> c_uint;
+        num_fields: fn(*mut Res) -> c_uint;
+        fetch_fields: fn(*mut Res) -> *const Field;
+        fetch_row: fn(*mut Res) -> *const *const c_char;
+        fetch_lengths: fn(*mut Res) -> *const c_ulong;
+        free_result: fn(*mut Res);
+        set_local_infile_handler: fn(*mut Mysql, InfileInit, InfileRead, InfileEnd, InfileError, *mut c_void);
+        stmt_init: fn(*mut Mysql) -> *mut Stmt;
+        stmt_prepare: fn(*mut Stmt, *const c_char, c_ulong) -> c_int;
+        stmt_param_count: fn(*mut Stmt) -> c_ulong;
+        stmt_attr_set: fn(*mut Stmt, c_int, *const c_void) -> c_char;
+        stmt_bind_param: fn(*mut Stmt, *mut Bind) -> c_char;
+        stmt_execute: fn(*mut Stmt) -> c_int;
+        stmt_field_count: fn(*mut Stmt) -> c_uint;
+        stmt_bind_result: fn(*mut Stmt, *mut Bind) -> c_char;
+        stmt_fetch: fn(*mut Stmt) -> c_int;
+        stmt_errno: fn(*mut Stmt) -> c_uint;
+        stmt_error: fn(*mut Stmt) -> *const c_char;
+        stmt_sqlstate: fn(*mut Stmt) -> *const c_char;
+        stmt_close: fn(*mut Stmt) -> c_char;
     }
     optional {
         // Only libmariadb has it.

@@ -1,31 +1,32 @@
-//! An open connection, and the loop that is measured.
+//! An open connection, and the statement that is executed once.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
-use dyno_runner::Answer;
-use dyno_runner::server::Client;
+use dyno_protocol::Sink;
 
-use crate::api::{
+use super::api::{
     Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_CONTEXT, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE,
     EMPTY_QUERY, FATAL_ERROR, PgResult, TUPLES_OK,
 };
-use crate::load::Way;
-use crate::values::put;
+use super::values::put;
+use crate::Sql;
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
-    api: Rc<Api>,
+    api: Arc<Api>,
     /// Open, and used by one thread.
     conn: *mut Conn,
-    /// How it loads many rows.
-    pub way: Way,
     /// How many statements have been prepared under a name.
     names: Cell<u32>,
 }
+
+// SAFETY: libpq lets any thread use a connection, if only one does at a time; nothing else has a part of it, and the
+// library's functions may be called from any thread.
+unsafe impl Send for Connection {}
 
 /// What the server said of a statement that failed.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +41,7 @@ pub struct ServerError {
 impl Connection {
     /// Connects with libpq's keywords and their values. The error is libpq's own message, in which no
     /// password stands.
-    pub fn open(api: Rc<Api>, options: &[(CString, CString)], way: Way) -> Result<Connection> {
+    pub fn open(api: Arc<Api>, options: &[(CString, CString)]) -> Result<Connection> {
         let list = |part: fn(&(CString, CString)) -> &CString| -> Vec<*const c_char> {
             let texts = options.iter().map(|option| part(option).as_ptr());
             texts.chain([ptr::null()]).collect()
@@ -51,7 +52,7 @@ impl Connection {
         if conn.is_null() {
             bail!("libpq has no memory for a connection");
         }
-        let connection = Connection { api, conn, way, names: Cell::new(0) };
+        let connection = Connection { api, conn, names: Cell::new(0) };
         // SAFETY: the pointer is a connection, open or not, until it is finished.
         if unsafe { (connection.api.status)(conn) } != CONNECTION_OK {
             bail!("{}", connection.message());
@@ -66,7 +67,7 @@ impl Connection {
     /// # Safety
     /// The result is one of this connection, or null; it is cleared.
     #[inline]
-    pub unsafe fn changed(&self, result: *mut PgResult) -> Result<u64> {
+    pub(super) unsafe fn changed(&self, result: *mut PgResult) -> Result<u64> {
         // SAFETY: as the caller promises.
         unsafe { self.done(result, |result| count((self.api.cmd_tuples)(result))) }
     }
@@ -76,7 +77,11 @@ impl Connection {
     /// # Safety
     /// The result is one of this connection, or null; it is cleared.
     #[inline]
-    pub unsafe fn done<T>(&self, result: *mut PgResult, read: impl FnOnce(*mut PgResult) -> T) -> Result<T> {
+    pub(super) unsafe fn done<T>(
+        &self,
+        result: *mut PgResult,
+        read: impl FnOnce(*mut PgResult) -> T,
+    ) -> Result<T> {
         let api = &*self.api;
         // SAFETY: as the caller promises.
         unsafe {
@@ -94,14 +99,14 @@ impl Connection {
     /// # Safety
     /// The result is one of this connection, or null; it is cleared.
     #[inline]
-    pub unsafe fn fetched(&self, result: *mut PgResult, answer: &mut Answer) -> Result<u64> {
+    pub(super) unsafe fn fetched<S: Sink>(&self, result: *mut PgResult, sink: &mut S) -> Result<u64> {
         let api = &*self.api;
         // SAFETY: as the caller promises.
         unsafe {
             if (api.result_status)(result) != TUPLES_OK {
                 return self.changed(result);
             }
-            self.fetch(result, answer);
+            self.fetch(result, sink);
             (api.clear)(result);
             Ok(0)
         }
@@ -109,7 +114,7 @@ impl Connection {
 
     /// The end of a statement, whose first result came to `outcome`.
     #[inline]
-    pub fn end<T>(&self, outcome: Result<T>) -> Result<T> {
+    pub(super) fn end<T>(&self, outcome: Result<T>) -> Result<T> {
         // SAFETY: the connection is open, and a statement is under way on it.
         let next = unsafe { (self.api.get_result)(self.conn) };
         if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
@@ -139,12 +144,12 @@ impl Connection {
         }
     }
 
-    /// Puts every row of a result into the answer.
+    /// Puts every row of a result into the sink.
     ///
     /// # Safety
     /// The result holds rows.
     #[inline]
-    unsafe fn fetch(&self, result: *const PgResult, answer: &mut Answer) {
+    unsafe fn fetch<S: Sink>(&self, result: *const PgResult, sink: &mut S) {
         let api = &*self.api;
         // SAFETY: as the caller promises; rows and columns are counted before they are read, and a value
         // is used before the result is cleared.
@@ -154,14 +159,14 @@ impl Connection {
                 for column in 0..columns {
                     let length = (api.getlength)(result, row, column);
                     if length == 0 && (api.getisnull)(result, row, column) != 0 {
-                        answer.null();
+                        sink.null();
                         continue;
                     }
                     let start = (api.getvalue)(result, row, column).cast();
                     let value = slice::from_raw_parts(start, length as usize);
-                    put(value, (api.ftype)(result, column), answer);
+                    put(value, (api.ftype)(result, column), sink);
                 }
-                answer.end_row();
+                sink.end_row();
             }
         }
     }
@@ -184,13 +189,13 @@ impl Connection {
     }
 
     /// A name that no prepared statement of the connection has.
-    pub fn new_name(&self) -> CString {
+    pub(super) fn new_name(&self) -> CString {
         self.names.set(self.names.get() + 1);
         CString::new(format!("dyno_{}", self.names.get())).unwrap_or_default()
     }
 
     /// The connection as the library knows it, open while this is not dropped.
-    pub fn raw(&self) -> *mut Conn {
+    pub(super) fn raw(&self) -> *mut Conn {
         self.conn
     }
 
@@ -204,7 +209,7 @@ impl Connection {
 
     /// What libpq says where a call did not even reach the server.
     #[cold]
-    pub fn trouble(&self) -> Error {
+    pub(super) fn trouble(&self) -> Error {
         // SAFETY: no result is looked at.
         unsafe { self.error(ptr::null(), FATAL_ERROR) }
     }
@@ -214,7 +219,7 @@ impl Connection {
     /// # Safety
     /// The result is one of this connection that has not been cleared, or null.
     #[cold]
-    pub unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
+    pub(super) unsafe fn error(&self, result: *const PgResult, status: c_int) -> Error {
         // SAFETY: the connection is open.
         if unsafe { (self.api.status)(self.conn) } != CONNECTION_OK {
             return anyhow!(
@@ -248,11 +253,9 @@ impl Connection {
     }
 }
 
-impl Client for Connection {
-    type Refusal = ServerError;
-
+impl Sql for Connection {
     #[inline]
-    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+    fn execute<S: Sink>(&self, sql: &CStr, sink: &mut S) -> Result<u64> {
         let api = &*self.api;
         // What PQexec does, but for the results that it drops where there is more than one.
         // SAFETY: the connection is open, and the text ends in NUL.
@@ -260,7 +263,7 @@ impl Client for Connection {
             if (api.send_query)(self.conn, sql.as_ptr()) == 0 {
                 return Err(self.trouble());
             }
-            self.end(self.fetched((api.get_result)(self.conn), answer))
+            self.end(self.fetched((api.get_result)(self.conn), sink))
         }
     }
 }

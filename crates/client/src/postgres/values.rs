@@ -2,7 +2,9 @@
 
 use std::ffi::c_uint;
 
-use dyno_runner::{Answer, number, real};
+use dyno_protocol::Sink;
+
+use crate::number::{number, real};
 
 /// Object identifiers of types, the same in every PostgreSQL (`pg_type.dat`).
 const BOOL: c_uint = 16;
@@ -17,16 +19,16 @@ const NUMERIC: c_uint = 1700;
 
 /// Adds a value of a type by its text.
 #[inline]
-pub fn put(value: &[u8], kind: c_uint, answer: &mut Answer) {
+pub fn put<S: Sink>(value: &[u8], kind: c_uint, sink: &mut S) {
     match kind {
-        INT4 | INT8 | INT2 | NUMERIC | OID => number(value, answer),
-        FLOAT8 | FLOAT4 => real(value, answer),
-        BOOL => answer.integer((value == b"t").into()),
+        INT4 | INT8 | INT2 | NUMERIC | OID => number(value, sink),
+        FLOAT8 | FLOAT4 => real(value, sink),
+        BOOL => sink.integer((value == b"t").into()),
         BYTEA => match bytes(value) {
-            Some(bytes) => answer.blob(&bytes),
-            None => answer.blob(value),
+            Some(bytes) => sink.blob(&bytes),
+            None => sink.blob(value),
         },
-        _ => answer.text(value),
+        _ => sink.text(value),
     }
 }
 
@@ -39,15 +41,15 @@ fn bytes(value: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::Value;
+    use dyno_protocol::{Kept, Value};
 
     use super::*;
 
     fn read(kind: c_uint, value: &str) -> Value {
-        let mut answer = Answer::new();
-        put(value.as_bytes(), kind, &mut answer);
-        answer.end_row();
-        answer.first().unwrap()
+        let mut kept = Kept::default();
+        put(value.as_bytes(), kind, &mut kept);
+        kept.end_row();
+        kept.first().unwrap()
     }
 
     #[test]

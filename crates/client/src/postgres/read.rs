@@ -4,12 +4,11 @@ use std::ffi::{CString, c_uint};
 use std::slice;
 
 use anyhow::{Result, bail, ensure};
-use dyno_protocol::FieldKind;
-use dyno_runner::server::column_list;
-use dyno_runner::{Answer, Visit};
+use dyno_protocol::{FieldKind, Kept};
 
-use crate::api::{PgResult, SINGLE_TUPLE, TUPLES_OK};
-use crate::connection::Connection;
+use super::api::{PgResult, SINGLE_TUPLE, TUPLES_OK};
+use super::connection::Connection;
+use crate::Visit;
 
 /// The types of text, `pg_type.dat`: text, character(n), character varying(n).
 const TEXTS: [c_uint; 3] = [25, 1042, 1043];
@@ -20,7 +19,7 @@ impl Connection {
     /// Hands every row of some columns to `visit`, a row of the result at a time. A column whose values are not of
     /// its kind is an error.
     pub fn read(&self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        let names = column_list(columns.iter().map(|(name, _)| *name));
+        let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let sql = CString::new(format!("SELECT {names} FROM {table}"))?;
         let api = self.api();
         // SAFETY: the connection is open, and the text ends in NUL; each result is one of this query and
@@ -38,7 +37,7 @@ impl Connection {
                 match (api.result_status)(result) {
                     SINGLE_TUPLE => self.visit(result, columns, visit)?,
                     // The last one, which has no row.
-                    TUPLES_OK => return self.end(self.fetched(result, &mut Answer::new())).map(drop),
+                    TUPLES_OK => return self.end(self.fetched(result, &mut Kept::default())).map(drop),
                     status => return Err(self.error(result, status)),
                 }
                 (api.clear)(result);

@@ -5,16 +5,15 @@ use std::slice;
 
 use anyhow::{Result, bail, ensure};
 use dyno_protocol::FieldKind;
-use dyno_runner::Visit;
-use dyno_runner::server::column_list;
 
-use crate::api::Res;
-use crate::connection::Connection;
+use super::api::Res;
+use super::connection::Connection;
+use crate::Visit;
 
 impl Connection {
     /// Hands every row of some columns to `visit`. A column whose values are not of its kind is an error.
     pub fn read(&self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        let names = column_list(columns.iter().map(|(name, _)| *name));
+        let names = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {names} FROM {table}");
         // SAFETY: the connection is open; text and length belong together; the result is freed once, which
         // reads to its end.

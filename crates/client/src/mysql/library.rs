@@ -2,15 +2,17 @@
 
 use std::ffi::{CStr, c_void};
 
-use dyno_runner::library::{ClientLibrary, file_of};
+use anyhow::Result;
+use dyno_library::{LibraryName, file_title};
+use dyno_protocol::Build;
 
-use crate::api::{Api, Family};
+use super::api::{Api, Family};
 
 /// The client libraries. libmariadb reaches both engines, so that they are compared through one client.
 /// The others are those of MySQL 9 and 8.4, 8.1 to 8.3, and 8.0.
-pub const CLIENT: ClientLibrary = ClientLibrary {
-    of: "MariaDB or MySQL",
-    files: &[
+const CLIENT: LibraryName = LibraryName {
+    of: "the client library of MariaDB or MySQL",
+    stems: &[
         "libmariadb.so.3",
         "libmysqlclient.so.24",
         "libmysqlclient.so.23",
@@ -18,6 +20,11 @@ pub const CLIENT: ClientLibrary = ClientLibrary {
         "libmysqlclient.so.21",
     ],
 };
+
+/// Loads it: the system's, or where it has none that of the server's build.
+pub fn load(build: &Build) -> Result<Api> {
+    CLIENT.load_client(build, Api::resolve)
+}
 
 /// The library's name and the version it says it has: that of the server it was released with.
 pub fn version(api: &Api) -> String {
@@ -32,20 +39,18 @@ pub fn version(api: &Api) -> String {
 
 /// The file that the library was loaded from.
 pub fn file(api: &Api) -> String {
-    file_of(api.get_client_info as *const c_void).unwrap_or_else(|| "unknown".to_owned())
+    file_title(api.get_client_info as *const c_void)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use dyno_protocol::Build;
-
     use super::*;
 
     #[test]
     fn the_library_tells_its_version_and_file() {
-        let api = CLIENT.load(&Build::System, Api::resolve).unwrap();
+        let api = load(&Build::System).unwrap();
         assert!(version(&api).contains('.'));
         assert!(file(&api).contains("lib"));
     }

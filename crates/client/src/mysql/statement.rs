@@ -2,60 +2,67 @@
 
 use std::ffi::{c_int, c_uint, c_ulong};
 use std::ptr;
-use std::rc::Rc;
 
-use anyhow::{Context, Error, Result, bail, ensure};
-use dyno_runner::{Answer, quote};
+use anyhow::{Error, Result, bail, ensure};
+use dyno_protocol::Sink;
 
-use crate::api::{Api, Bind, LONGLONG, NO_DATA, Stmt};
-use crate::connection::{Connection, ServerError, text};
+use super::api::{Api, Bind, LONGLONG, NO_DATA, Stmt};
+use super::connection::{Connection, ServerError, text};
 
 /// A prepared statement, closed when dropped.
-pub struct Statement {
-    api: Rc<Api>,
-    /// Not null, and used while its connection is open.
+pub struct Statement<'c> {
+    api: &'c Api,
+    /// Not null, and of a connection that is open for as long.
     stmt: *mut Stmt,
 }
 
-impl Statement {
+impl<'c> Statement<'c> {
     /// Prepares one.
-    pub fn prepare(connection: &Connection, sql: &str) -> Result<Statement> {
-        let api = connection.api().clone();
+    pub fn prepare(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
+        let api = connection.api();
         // SAFETY: the connection is open.
         let stmt = unsafe { (api.stmt_init)(connection.raw()) };
         ensure!(!stmt.is_null(), "there is no memory for a statement");
         let statement = Statement { api, stmt };
         // SAFETY: text and length belong together.
         let code = unsafe { (statement.api.stmt_prepare)(stmt, sql.as_ptr().cast(), sql.len() as c_ulong) };
-        statement.check(code).with_context(|| format!("cannot prepare {}", quote(sql)))?;
+        statement.check(code)?;
         Ok(statement)
     }
 
     /// Sets an attribute, which is a number.
-    pub fn set(&self, attribute: c_int, value: c_uint) -> Result<()> {
+    pub(super) fn set(&self, attribute: c_int, value: c_uint) -> Result<()> {
         let value: *const c_uint = &value;
         // SAFETY: the attribute takes a pointer to a number and copies it.
         self.check(unsafe { (self.api.stmt_attr_set)(self.stmt, attribute, value.cast()) }.into())
+    }
+
+    /// Refuses another number of values than the statement has parameters.
+    pub(super) fn check_parameters(&self, values: usize) -> Result<()> {
+        // SAFETY: it is prepared.
+        let parameters = unsafe { (self.api.stmt_param_count)(self.stmt) };
+        ensure!(parameters as usize == values, "the statement has {parameters} parameters and not {values}");
+        Ok(())
     }
 
     /// Says where the parameters' values will lie whenever it is executed.
     ///
     /// # Safety
     /// There are as many as parameters, and what they point to outlives the last execution.
-    pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<()> {
+    pub(super) unsafe fn bind(&self, binds: &mut [Bind]) -> Result<()> {
         // SAFETY: as the caller promises; the library copies the list.
         self.check(unsafe { (self.api.stmt_bind_param)(self.stmt, binds.as_mut_ptr()) }.into())
     }
 
     /// Executes it with the values that lie there now.
     #[inline]
-    pub fn execute(&self) -> Result<()> {
+    pub(super) fn execute(&self) -> Result<()> {
         // SAFETY: it is prepared, and what it is bound to is there.
         self.check(unsafe { (self.api.stmt_execute)(self.stmt) })
     }
 
     /// Executes a query for whole numbers in one column and fetches them.
-    pub fn count(&self, answer: &mut Answer) -> Result<()> {
+    pub fn count<S: Sink>(&self, sink: &mut S) -> Result<()> {
         self.execute()?;
         // SAFETY: it has been executed.
         let columns = unsafe { (self.api.stmt_field_count)(self.stmt) };
@@ -69,12 +76,12 @@ impl Statement {
             self.check((self.api.stmt_bind_result)(self.stmt, &mut bind).into())?;
             loop {
                 match (self.api.stmt_fetch)(self.stmt) {
-                    0 => answer.integer(place.read()),
+                    0 => sink.integer(place.read()),
                     NO_DATA => return Ok(()),
                     1 => return Err(self.error()),
                     _ => bail!("the count is larger than a number of 64 bits"),
                 }
-                answer.end_row();
+                sink.end_row();
             }
         }
     }
@@ -98,7 +105,7 @@ impl Statement {
     }
 }
 
-impl Drop for Statement {
+impl Drop for Statement<'_> {
     fn drop(&mut self) {
         // SAFETY: it is not used after this.
         unsafe { (self.api.stmt_close)(self.stmt) };

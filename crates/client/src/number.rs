@@ -3,25 +3,25 @@
 //! A client reads them in any case, so this belongs to the timed section: whole numbers cost a
 //! multiplication and an addition a digit, the others what the standard library's parser takes.
 
-use crate::Answer;
+use dyno_protocol::Sink;
 
 /// Adds the number that a text is: a whole one where it has neither point nor exponent and fits into
 /// 64 bits, else a real one. A text that is no number is added as it is.
 #[inline]
-pub fn number(text: &[u8], answer: &mut Answer) {
+pub fn number<S: Sink>(text: &[u8], sink: &mut S) {
     match whole(text) {
-        Some(value) => answer.integer(value),
-        None => real(text, answer),
+        Some(value) => sink.integer(value),
+        None => real(text, sink),
     }
 }
 
 /// Adds the real number that a text is, whole or not: for columns of floating point, of which engines
 /// print 1.0 as `1`. A text that is no number is added as it is.
 #[inline]
-pub fn real(text: &[u8], answer: &mut Answer) {
+pub fn real<S: Sink>(text: &[u8], sink: &mut S) {
     match std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()) {
-        Some(value) => answer.real(value),
-        None => answer.text(text),
+        Some(value) => sink.real(value),
+        None => sink.text(text),
     }
 }
 
@@ -51,15 +51,15 @@ fn whole(text: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::Value;
+    use dyno_protocol::{Kept, Value};
 
     use super::*;
 
-    fn read(add: fn(&[u8], &mut Answer), text: &str) -> Value {
-        let mut answer = Answer::new();
-        add(text.as_bytes(), &mut answer);
-        answer.end_row();
-        answer.first().unwrap()
+    fn read(add: fn(&[u8], &mut Kept), text: &str) -> Value {
+        let mut kept = Kept::default();
+        add(text.as_bytes(), &mut kept);
+        kept.end_row();
+        kept.first().unwrap()
     }
 
     #[test]

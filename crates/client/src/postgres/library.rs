@@ -2,12 +2,19 @@
 
 use std::ffi::c_void;
 
-use dyno_runner::library::{ClientLibrary, file_of};
+use anyhow::Result;
+use dyno_library::{LibraryName, file_title};
+use dyno_protocol::Build;
 
-use crate::api::Api;
+use super::api::Api;
 
 /// PostgreSQL's client library.
-pub const LIBPQ: ClientLibrary = ClientLibrary { of: "PostgreSQL", files: &["libpq.so.5"] };
+const LIBPQ: LibraryName = LibraryName { of: "the client library of PostgreSQL", stems: &["libpq.so.5"] };
+
+/// Loads libpq: the system's, or where it has none that of the server's build.
+pub fn load(build: &Build) -> Result<Api> {
+    LIBPQ.load_client(build, Api::resolve)
+}
 
 /// The version that libpq says it has, as `15.18`.
 pub fn version(api: &Api) -> String {
@@ -19,20 +26,18 @@ pub fn version(api: &Api) -> String {
 
 /// The file that libpq was loaded from.
 pub fn file(api: &Api) -> String {
-    file_of(api.lib_version as *const c_void).unwrap_or_else(|| "unknown".to_owned())
+    file_title(api.lib_version as *const c_void)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use dyno_protocol::Build;
-
     use super::*;
 
     #[test]
     fn the_library_tells_its_version_and_file() {
-        let api = LIBPQ.load(&Build::System, Api::resolve).unwrap();
+        let api = load(&Build::System).unwrap();
         assert!(version(&api).contains('.'));
         assert!(file(&api).contains("libpq.so"));
     }

@@ -5,8 +5,8 @@ use std::ptr;
 
 use anyhow::{Result, bail};
 
-use crate::api::COPY_IN;
-use crate::connection::Connection;
+use super::api::COPY_IN;
+use super::connection::Connection;
 
 /// Most bytes that libpq is handed at once, far from the limit of its number for them.
 const LARGEST: usize = 1 << 20;

@@ -1,26 +1,27 @@
-//! An open connection, and the loop that is measured.
+//! An open connection, and the statement that is executed once.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
-use dyno_protocol::Value;
-use dyno_runner::server::Client;
-use dyno_runner::{Answer, number, real};
+use dyno_protocol::{Sink, Value};
 
-use crate::api::{Api, CLIENT_FOUND_ROWS, Field, LONG, LONGLONG, Mysql, Res, STRING};
-use crate::infile;
-use crate::load::Way;
+use super::api::{Api, CLIENT_FOUND_ROWS, Field, LONG, LONGLONG, Mysql, Res, STRING};
+use super::{infile, library};
+use crate::Sql;
+use crate::number::{number, real};
 
 /// A connection to a server, closed when dropped.
 pub struct Connection {
-    api: Rc<Api>,
+    api: Arc<Api>,
     /// Open once `connect` has succeeded, and used by one thread.
     mysql: *mut Mysql,
-    /// How it loads many rows.
-    pub way: Way,
 }
+
+// SAFETY: both libraries let any thread use a connection, if only one does at a time; nothing else has a part of it, and
+// their functions may be called from any thread.
+unsafe impl Send for Connection {}
 
 /// Where to connect.
 #[derive(Debug)]
@@ -47,25 +48,25 @@ pub struct ServerError {
 
 impl Connection {
     /// A connection that is to be opened.
-    pub fn new(api: Rc<Api>, way: Way) -> Result<Connection> {
+    pub(super) fn new(api: Arc<Api>) -> Result<Connection> {
         // SAFETY: null asks for a new connection.
         let mysql = unsafe { (api.init)(ptr::null_mut()) };
         if mysql.is_null() {
-            bail!("{} has no memory for a connection", crate::library::version(&api));
+            bail!("{} has no memory for a connection", library::version(&api));
         }
-        let connection = Connection { api, mysql, way };
+        let connection = Connection { api, mysql };
         infile::refuse(&connection);
         Ok(connection)
     }
 
     /// Sets an option that is a string.
-    pub fn set_text(&self, option: c_int, value: &CStr) -> Result<()> {
+    pub(super) fn set_text(&self, option: c_int, value: &CStr) -> Result<()> {
         // SAFETY: the option takes a string and copies it.
         self.set(option, unsafe { (self.api.options)(self.mysql, option, value.as_ptr().cast()) })
     }
 
     /// Sets an option that is a number.
-    pub fn set_number(&self, option: c_int, value: c_uint) -> Result<()> {
+    pub(super) fn set_number(&self, option: c_int, value: c_uint) -> Result<()> {
         let value: *const c_uint = &value;
         // SAFETY: the option takes a pointer to a number and copies it. Of those that are a single byte
         // the value is 0 or 1, which a little-endian machine has in the first one.
@@ -74,13 +75,19 @@ impl Connection {
 
     fn set(&self, option: c_int, code: c_int) -> Result<()> {
         if code != 0 {
-            bail!("{} does not know its option {option}", crate::library::version(&self.api));
+            bail!("{} does not know its option {option}", library::version(&self.api));
         }
         Ok(())
     }
 
     /// Connects. No password stands in an error.
-    pub fn connect(&self, at: &Address, user: &CStr, password: &CStr, database: Option<&CStr>) -> Result<()> {
+    pub(super) fn connect(
+        &self,
+        at: &Address,
+        user: &CStr,
+        password: &CStr,
+        database: Option<&CStr>,
+    ) -> Result<()> {
         let pointer = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the connection is not open yet, and the strings outlive the call.
         let connected = unsafe {
@@ -98,12 +105,12 @@ impl Connection {
         if connected.is_null() { Err(self.server_error().into()) } else { Ok(()) }
     }
 
-    /// Puts every row of a result into the answer.
+    /// Puts every row of a result into the sink.
     ///
     /// # Safety
     /// The result is a stored one of this connection.
     #[inline]
-    unsafe fn fetch(&self, result: *mut Res, answer: &mut Answer) {
+    unsafe fn fetch<S: Sink>(&self, result: *mut Res, sink: &mut S) {
         let api = &*self.api;
         // SAFETY: as the caller promises; a row has as many values and lengths as there are columns, and
         // they are used before the next row is fetched.
@@ -119,12 +126,12 @@ impl Connection {
                 let lengths = slice::from_raw_parts((api.fetch_lengths)(result), columns);
                 for ((value, length), field) in values.iter().zip(lengths).zip(fields) {
                     if value.is_null() {
-                        answer.null();
+                        sink.null();
                     } else {
-                        put(slice::from_raw_parts(value.cast(), *length as usize), field, answer);
+                        put(slice::from_raw_parts(value.cast(), *length as usize), field, sink);
                     }
                 }
-                answer.end_row();
+                sink.end_row();
             }
         }
     }
@@ -139,12 +146,12 @@ impl Connection {
     }
 
     /// The library in use.
-    pub fn api(&self) -> &Rc<Api> {
+    pub fn api(&self) -> &Arc<Api> {
         &self.api
     }
 
     /// The connection as the library knows it, open while this is not dropped.
-    pub fn raw(&self) -> *mut Mysql {
+    pub(super) fn raw(&self) -> *mut Mysql {
         self.mysql
     }
 
@@ -194,7 +201,7 @@ impl Connection {
 
     /// Why the last call failed.
     #[cold]
-    pub fn error(&self) -> Error {
+    pub(super) fn error(&self) -> Error {
         self.server_error().explain()
     }
 }
@@ -213,11 +220,9 @@ impl ServerError {
     }
 }
 
-impl Client for Connection {
-    type Refusal = ServerError;
-
+impl Sql for Connection {
     #[inline]
-    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+    fn execute<S: Sink>(&self, sql: &CStr, sink: &mut S) -> Result<u64> {
         let api = &*self.api;
         let mut changed = 0;
         // SAFETY: the connection is open; text and length belong together; each result is fetched to its
@@ -230,7 +235,7 @@ impl Client for Connection {
                 }
                 let result = (api.store_result)(self.mysql);
                 if !result.is_null() {
-                    self.fetch(result, answer);
+                    self.fetch(result, sink);
                     (api.free_result)(result);
                 } else if (api.field_count)(self.mysql) == 0 {
                     changed += (api.affected_rows)(self.mysql);
@@ -278,12 +283,12 @@ const GEOMETRY: c_uint = 255;
 /// Adds a value of a column by its text. A column of bytes has the type of a text and another collation,
 /// as have dates and times, which are text all the same.
 #[inline]
-fn put(value: &[u8], field: &Field, answer: &mut Answer) {
+fn put<S: Sink>(value: &[u8], field: &Field, sink: &mut S) {
     match field.kind {
-        LONG | LONGLONG | NEWDECIMAL | TINY | SHORT | INT24 | YEAR | DECIMAL => number(value, answer),
-        DOUBLE | FLOAT => real(value, answer),
-        TINY_BLOB..=GEOMETRY | BIT if field.charset == BYTES => answer.blob(value),
-        _ => answer.text(value),
+        LONG | LONGLONG | NEWDECIMAL | TINY | SHORT | INT24 | YEAR | DECIMAL => number(value, sink),
+        DOUBLE | FLOAT => real(value, sink),
+        TINY_BLOB..=GEOMETRY | BIT if field.charset == BYTES => sink.blob(value),
+        _ => sink.text(value),
     }
 }
 
@@ -303,7 +308,7 @@ impl Field {
 ///
 /// # Safety
 /// It ends in NUL.
-pub unsafe fn text(string: *const c_char) -> String {
+pub(super) unsafe fn text(string: *const c_char) -> String {
     // SAFETY: as the caller promises.
     unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }

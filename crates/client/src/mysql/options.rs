@@ -7,8 +7,8 @@ use std::ffi::{CString, c_int};
 
 use anyhow::{Context, Result, bail};
 
-use crate::api::{Family, OPT_CONNECT_TIMEOUT};
-use crate::connection::Connection;
+use super::api::{Family, OPT_CONNECT_TIMEOUT};
+use super::connection::Connection;
 
 /// Seconds to wait for an answer to a connection, where the URL does not say.
 const PATIENCE: u32 = 10;

@@ -7,11 +7,11 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow};
-use dyno_runner::Answer;
-use dyno_runner::server::{Client, column_list};
+use dyno_protocol::Kept;
 
-use crate::api::InfileRead;
-use crate::connection::{Connection, ServerError};
+use super::api::InfileRead;
+use super::connection::{Connection, ServerError};
+use crate::Sql;
 
 /// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
 pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
@@ -30,7 +30,7 @@ struct File<F> {
 }
 
 /// Sends no file, whatever the server asks for.
-pub fn refuse(connection: &Connection) {
+pub(super) fn refuse(connection: &Connection) {
     set(connection, read_nothing, ptr::null_mut());
 }
 
@@ -46,14 +46,14 @@ pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
     let mut file = File { fill, error: None };
     let pointer: *mut File<F> = &mut file;
     set(connection, read::<F>, pointer.cast());
-    let loaded = connection.execute(sql, &mut Answer::new());
+    let loaded = connection.execute(sql, &mut Kept::default());
     refuse(connection);
     file.error.map_or(loaded, Err)
 }
 
 /// The statement for [`load_rows`], with the clause that says what stands between fields.
 pub fn load_text<'a>(table: &str, fields: &str, names: impl Iterator<Item = &'a str>) -> Result<CString> {
-    let names = column_list(names);
+    let names = names.collect::<Vec<_>>().join(", ");
     let sql =
         format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET utf8mb4 {fields}({names})");
     Ok(CString::new(sql)?)

@@ -1,4 +1,4 @@
-//! The functions of libpq that the runner calls, resolved once into a table.
+//! The functions of libpq that are called, resolved once into a table.
 //!
 //! See <https://www.postgresql.org/docs/current/libpq.html>; the names lack `PQ` and the types are its own.
 
@@ -48,8 +48,9 @@ pub const DIAG_HINT: c_int = b'H' as c_int;
 /// Field of an error: where it happened, as the line of a COPY.
 pub const DIAG_CONTEXT: c_int = b'W' as c_int;
 
-dyno_runner::functions! {
-    Api of "libpq, or one too old (that of PostgreSQL 9.5 will do)" {
+dyno_library::functions! {
+    /// The functions of libpq.
+    Api of "libpq, or one too old (that of PostgreSQL 9.5 will do)", "" {
         lib_version = "PQlibVersion": fn() -> c_int;
         connectdb_params = "PQconnectdbParams": fn(*const *const c_char, *const *const c_char, c_int) -> *mut Conn;
         finish = "PQfinish": fn(*mut Conn);

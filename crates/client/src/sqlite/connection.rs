@@ -1,39 +1,58 @@
-//! An open database, and the loop that is measured.
+//! An open database, and the statement that is executed once.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Arc;
+use std::time::Duration;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail, ensure};
-use dyno_protocol::Value;
-use dyno_runner::{Answer, file_of};
-use dyno_sqlite::api::{
-    Api, BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT,
-};
+use dyno_library::file_title;
+use dyno_protocol::{Kept, Sink, Value};
+use dyno_sqlite::Api;
+use dyno_sqlite::api::{BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT};
 
-/// A connection to one database. It must be closed with [`Connection::close`]; a trial that failed
-/// ends its process instead.
+use super::Interrupter;
+
+/// A connection to one database, closed when dropped.
 pub struct Connection {
-    pub api: Api,
-    /// Open, and used by one thread.
-    pub db: *mut Sqlite3,
+    api: Arc<Api>,
+    /// Open, and used by one thread. Null where opening it again has failed: of a null connection SQLite itself
+    /// refuses to prepare a statement.
+    db: *mut Sqlite3,
+}
+
+/// What SQLite said of a call that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (SQLite error {code})")]
+pub struct SqliteError {
+    /// The extended code.
+    pub code: c_int,
+    /// The message.
+    pub message: String,
 }
 
 impl Connection {
     /// Opens a database with SQLite's defaults, creating it where it is missing.
-    pub fn open(api: Api, location: &CStr) -> Result<Connection> {
+    pub fn open(api: Arc<Api>, location: &CStr) -> Result<Connection> {
         let mut connection = Connection { api, db: ptr::null_mut() };
         connection.connect(location)?;
         Ok(connection)
     }
 
-    /// Closes the database and opens it anew by the same library.
+    /// Closes the database and opens one anew by the same library.
     pub fn reopen(&mut self, location: &CStr) -> Result<()> {
         self.disconnect()?;
         self.connect(location)
     }
 
-    /// Opens a database in place of the one that was closed.
-    pub fn connect(&mut self, location: &CStr) -> Result<()> {
+    /// Closes the database, does something to its file, and opens one anew.
+    pub fn replace(&mut self, between: impl FnOnce() -> Result<()>, location: &CStr) -> Result<()> {
+        self.disconnect()?;
+        between()?;
+        self.connect(location)
+    }
+
+    fn connect(&mut self, location: &CStr) -> Result<()> {
         let api = &self.api;
         let mut db = ptr::null_mut();
         // SAFETY: the strings end in NUL and `db` outlives the call.
@@ -46,32 +65,36 @@ impl Connection {
         ensure!(!db.is_null(), "SQLite has no memory for a connection (error {code})");
         self.db = db;
         if code != OK {
-            return Err(self.error(code).context(format!("cannot open {}", location.to_string_lossy())));
+            return Err(
+                Error::from(self.error(code)).context(format!("cannot open {}", location.to_string_lossy()))
+            );
         }
         // SAFETY: the connection is open.
         unsafe { (self.api.extended_result_codes)(db, 1) };
         Ok(())
     }
 
-    /// Closes the database; only [`Connection::connect`] may follow.
-    pub fn disconnect(&mut self) -> Result<()> {
-        // SAFETY: the connection is open; it is used again only once `connect` has opened another.
+    fn disconnect(&mut self) -> Result<()> {
+        // SAFETY: the connection is open, or null, which is let be.
         let code = unsafe { (self.api.close)(self.db) };
-        if code == OK { Ok(()) } else { Err(self.error(code)) }
+        if code != OK {
+            return Err(self.error(code).into());
+        }
+        self.db = ptr::null_mut();
+        Ok(())
     }
 
     /// Executes one statement to its end and fetches every value of every row by the type it has.
     ///
-    /// This is the timed section. It allocates nothing, and beyond SQLite's calls it does what puts a
-    /// value into the answer.
+    /// It allocates nothing, and beyond SQLite's calls it does what puts a value into the sink.
     #[inline]
-    pub fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<()> {
+    pub fn execute<S: Sink>(&self, sql: &CStr, sink: &mut S) -> Result<()> {
         let Ok(length) = c_int::try_from(sql.count_bytes() + 1) else {
             return Err(anyhow!("it is longer than SQLite can take"));
         };
         let mut statement = ptr::null_mut();
         let mut tail = ptr::null();
-        // SAFETY: the connection is open; text and length, with its NUL byte, belong together; the
+        // SAFETY: the connection is open or null; text and length, with its NUL byte, belong together; the
         // statement is finalized once and not used after that; `tail` points into the text.
         unsafe {
             let code = (self.api.prepare_v2)(self.db, sql.as_ptr(), length, &mut statement, &mut tail);
@@ -86,53 +109,82 @@ impl Connection {
             if code == ROW {
                 let columns = (self.api.column_count)(statement);
                 while code == ROW {
-                    self.fetch(statement, columns, answer);
+                    self.fetch(statement, columns, sink);
                     code = (self.api.step)(statement);
                 }
             }
             let finalized = (self.api.finalize)(statement);
-            if code != DONE || finalized != OK { Err(self.error(finalized)) } else { Ok(()) }
+            if code != DONE || finalized != OK { Err(self.error(finalized).into()) } else { Ok(()) }
         }
     }
 
-    /// Puts the current row into the answer.
+    /// Puts the current row into the sink.
     ///
     /// # Safety
     /// The statement has just returned a row of this many columns.
     #[inline]
-    unsafe fn fetch(&self, statement: *mut Stmt, columns: c_int, answer: &mut Answer) {
+    unsafe fn fetch<S: Sink>(&self, statement: *mut Stmt, columns: c_int, sink: &mut S) {
         let api = &self.api;
         for column in 0..columns {
             // SAFETY: as the caller promises. The bytes are read before the next call that could
             // change them, in the order that SQLite's manual recommends.
             unsafe {
                 match (api.column_type)(statement, column) {
-                    INTEGER => answer.integer((api.column_int64)(statement, column)),
-                    FLOAT => answer.real((api.column_double)(statement, column)),
+                    INTEGER => sink.integer((api.column_int64)(statement, column)),
+                    FLOAT => sink.real((api.column_double)(statement, column)),
                     TEXT => {
                         let text = (api.column_text)(statement, column);
-                        answer.text(bytes(text, (api.column_bytes)(statement, column)));
+                        sink.text(bytes(text, (api.column_bytes)(statement, column)));
                     }
                     BLOB => {
                         let blob = (api.column_blob)(statement, column).cast();
-                        answer.blob(bytes(blob, (api.column_bytes)(statement, column)));
+                        sink.blob(bytes(blob, (api.column_bytes)(statement, column)));
                     }
-                    _ => answer.null(),
+                    _ => sink.null(),
                 }
             }
         }
-        answer.end_row();
+        sink.end_row();
     }
 
-    /// Executes a statement outside the clock and returns its rows.
+    /// Executes a statement and returns its rows.
     pub fn rows(&self, sql: &CStr) -> Result<Vec<Vec<Value>>> {
-        let mut answer = Answer::new();
-        self.execute(sql, &mut answer)?;
-        Ok(answer.kept().collect())
+        let mut kept = Kept::default();
+        self.execute(sql, &mut kept)?;
+        Ok(kept.rows)
+    }
+
+    /// How long to wait for others that have the database locked, to the millisecond.
+    pub fn wait_for_locks(&self, patience: Duration) {
+        let milliseconds = c_int::try_from(patience.as_millis()).unwrap_or(c_int::MAX);
+        if !self.db.is_null() {
+            // SAFETY: the connection is open.
+            unsafe { (self.api.busy_timeout)(self.db, milliseconds) };
+        }
+    }
+
+    /// What can interrupt this connection from another thread.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter::new(&self.api, self.db)
+    }
+
+    /// The library in use.
+    #[inline]
+    pub fn api(&self) -> &Arc<Api> {
+        &self.api
+    }
+
+    /// The connection as the library knows it, open while this is not dropped.
+    #[inline]
+    pub fn raw(&self) -> *mut Sqlite3 {
+        self.db
     }
 
     /// Rows inserted, updated and deleted since the connection was opened.
     pub fn total_changes(&self) -> u64 {
+        if self.db.is_null() {
+            return 0;
+        }
         // SAFETY: the connection is open.
         let total = unsafe {
             match self.api.total_changes64 {
@@ -154,6 +206,7 @@ impl Connection {
         let Some(give) = self.api.key else {
             bail!("{} has no encryption; sqlite@sqlcipher and sqlite@mc have", self.library());
         };
+        ensure!(!self.db.is_null(), "the database is closed");
         // SAFETY: the connection is open; the key is read during the call.
         let code = unsafe { give(self.db, key.as_ptr().cast(), key.len() as c_int) };
         // What the library says of a key may quote it.
@@ -181,20 +234,31 @@ impl Connection {
 
     /// The library's file.
     pub fn library(&self) -> String {
-        file_of(self.api.libversion as *const c_void).unwrap_or_else(|| "unknown".to_owned())
+        file_title(self.api.libversion as *const c_void)
     }
 
     /// The last call's error in SQLite's words, with its extended code.
     #[cold]
-    pub fn error(&self, code: c_int) -> Error {
-        // SAFETY: the connection is open, and the string is copied before the next call.
+    pub fn error(&self, code: c_int) -> SqliteError {
+        // SAFETY: the connection is open or null, and the string is copied before the next call.
         let message = unsafe { text((self.api.errmsg)(self.db)) };
-        anyhow!("{message} (SQLite error {code})")
+        SqliteError { code, message }
     }
 
     #[cold]
     fn unprepared(&self, code: c_int) -> Error {
-        if code == OK { anyhow!("there is no statement in it, only a comment") } else { self.error(code) }
+        if code == OK {
+            anyhow!("there is no statement in it, only a comment")
+        } else {
+            self.error(code).into()
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: null, which is let be, or open and not used after this.
+        unsafe { (self.api.close)(self.db) };
     }
 }
 
@@ -203,7 +267,7 @@ impl Connection {
 /// # Safety
 /// `start` is null or has `length` bytes, which stay as they are while the result is in use.
 #[inline]
-pub unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
+pub(super) unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
     if start.is_null() || length <= 0 {
         return &[];
     }
@@ -247,7 +311,7 @@ mod tests {
     use super::*;
 
     fn connection() -> Connection {
-        Connection::open(load(&Build::Bundled).unwrap(), c":memory:").unwrap()
+        Connection::open(Arc::new(load(&Build::Bundled).unwrap()), c":memory:").unwrap()
     }
 
     fn complaint(connection: &Connection, sql: &CStr) -> String {
@@ -301,8 +365,18 @@ mod tests {
     }
 
     #[test]
+    fn a_database_that_did_not_open_again_is_refused_and_not_touched() {
+        let mut connection = connection();
+        let failed = connection.replace(|| bail!("no"), c":memory:").unwrap_err();
+        assert_eq!((failed.to_string().as_str(), connection.total_changes()), ("no", 0));
+        assert!(complaint(&connection, c"SELECT 1").contains("SQLite error 21"));
+        connection.reopen(c":memory:").unwrap();
+        assert_eq!(connection.rows(c"SELECT 1").unwrap(), [[Value::Integer(1)]]);
+    }
+
+    #[test]
     fn a_place_that_cannot_be_opened_is_named() {
-        let api = load(&Build::Bundled).unwrap();
+        let api = Arc::new(load(&Build::Bundled).unwrap());
         let error = Connection::open(api, c"/nowhere/dyno.db").err().unwrap();
         let said = format!("{error:#}");
         assert!(said.starts_with("cannot open /nowhere/dyno.db: unable to open database file"), "{said}");

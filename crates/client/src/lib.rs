@@ -1,0 +1,17 @@
+//! Clients of databases by their own libraries in C, which are loaded at run time: what runners and `dyno import`
+//! share.
+//!
+//! [`sqlite`], [`postgres`] (libpq) and [`mysql`] (libmariadb and libmysqlclient) have a connection, prepared statements
+//! and what else their database has. They know neither jobs nor clocks. Values that are fetched go to a
+//! [`Sink`](dyno_protocol::Sink) of the caller's, for whose type the hot loops are compiled.
+
+pub mod mysql;
+mod number;
+pub mod postgres;
+mod sql;
+pub mod sqlite;
+
+pub use sql::Sql;
+
+/// Takes the cells of one row.
+pub type Visit<'a> = dyn FnMut(&[&[u8]]) -> anyhow::Result<()> + 'a;

@@ -1,0 +1,22 @@
+//! MariaDB, MySQL and what speaks their protocol, by libmariadb or libmysqlclient.
+//!
+//! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
+//! by them, `connection` executes statements, `statement` and `insert` prepared ones, `infile` is the file that LOAD
+//! DATA reads, `read` reads tables back.
+
+mod api;
+mod connect;
+mod connection;
+pub mod infile;
+mod insert;
+mod library;
+mod options;
+mod read;
+mod statement;
+
+pub use api::Api;
+pub use connect::connect;
+pub use connection::{Connection, ServerError};
+pub use insert::{ArrayInsert, CellInsert, FieldInsert};
+pub use library::{file, load, version};
+pub use statement::Statement;

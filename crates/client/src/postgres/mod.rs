@@ -1,0 +1,23 @@
+//! PostgreSQL, and what speaks its protocol, by libpq.
+//!
+//! `library` loads it, `api` is its table of functions, `connect` opens a connection as a server's URL says,
+//! `connection` executes statements, `statement` and `pipeline` prepared ones, `copy` sends rows, `read` reads tables
+//! back, `values` knows what libpq's texts are.
+
+mod api;
+mod connect;
+mod connection;
+mod copy;
+mod library;
+mod pipeline;
+mod read;
+mod statement;
+mod values;
+
+pub use api::Api;
+pub use connect::{connect, maintenance};
+pub use connection::{Connection, ServerError};
+pub use copy::{Copy, copy_in};
+pub use library::{file, load, version};
+pub use pipeline::Pipeline;
+pub use statement::Statement;

@@ -1,0 +1,14 @@
+//! Libraries in C that are loaded at run time, so that any version of one can be measured and none has to be there
+//! when dyno is built.
+//!
+//! [`LibraryName`] finds and loads a library, and [`functions!`] declares the table of its functions. [`file_of`] tells
+//! which file is really in use.
+
+mod file;
+mod name;
+mod table;
+
+pub use file::{file_of, file_title};
+pub use libloading::os::unix::Library;
+pub use name::LibraryName;
+pub use table::Table;

@@ -1,0 +1,27 @@
+//! A connection to the trial's own database, and how rows come to its tables.
+
+use std::ffi::CStr;
+
+use anyhow::Result;
+use dyno_client::Sql;
+use dyno_client::postgres::{Connection, ServerError};
+use dyno_runner::Answer;
+use dyno_runner::server::Client;
+
+use crate::load::Way;
+
+/// A connection, and the driver's variant.
+pub struct Session {
+    pub connection: Connection,
+    /// How it loads many rows.
+    pub way: Way,
+}
+
+impl Client for Session {
+    type Refusal = ServerError;
+
+    #[inline]
+    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        self.connection.execute(sql, answer)
+    }
+}
