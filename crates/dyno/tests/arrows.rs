@@ -24,7 +24,10 @@ fn built() -> Arrows {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
-    let is_crate = |package: &&Value| package["manifest_path"].as_str().unwrap().contains("/crates/");
+    let crates = repository().join("crates");
+    let is_crate = |package: &&Value| {
+        std::path::Path::new(package["manifest_path"].as_str().unwrap()).starts_with(&crates)
+    };
     let uses = |package: &Value| {
         let dependencies = package["dependencies"].as_array().unwrap().iter();
         let own = dependencies.filter(|other| other["path"].is_string() && other["kind"] != "dev");

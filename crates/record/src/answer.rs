@@ -18,7 +18,7 @@ pub const KEPT_VALUES: usize = 1_000;
 /// How many bytes of text and blobs (in hexadecimal) are kept.
 pub const KEPT_BYTES: usize = 64 * 1024;
 
-/// The answer of one test in one trial. Two that are the same to the last bit are equal by `==`; for
+/// The answer of one test in one trial. Two that are the same to the last bit are equal by `==`;
 /// whether they agree within a tolerance is the verdict's business.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
