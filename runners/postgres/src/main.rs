@@ -23,6 +23,8 @@ const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 /// A server as libpq reaches it.
 struct Postgres {
     api: Rc<Api>,
+    /// The engine's name, for messages.
+    engine: String,
     server: Server,
     settings: Settings,
     way: Way,
@@ -43,7 +45,7 @@ impl Engine for Postgres {
         let settings = Settings::parse(&job.settings, &job.read_back)?;
         forget_environment();
         let api = Rc::new(library::LIBPQ.load(&job.build, Api::resolve)?);
-        Ok(Postgres { api, server: server.clone(), settings, way })
+        Ok(Postgres { api, engine: job.engine.clone(), server: server.clone(), settings, way })
     }
 
     fn connect(&self) -> Result<Connection> {
@@ -51,7 +53,7 @@ impl Engine for Postgres {
     }
 
     fn make(&self, maintenance: &Connection) -> Result<()> {
-        database::make(maintenance, &self.server, &self.settings.locale)
+        database::make(maintenance, &self.engine, &self.server, &self.settings.locale)
     }
 
     fn enter(&self, _maintenance: Connection) -> Result<Connection> {
