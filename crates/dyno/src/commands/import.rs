@@ -14,7 +14,7 @@ use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
 use crate::engine::{Protocol, Registry};
 use crate::home::Home;
 use crate::output::{self, ImportProgress};
-use crate::server::{ServerUrl, is_address};
+use crate::server::{ServerUrl, UrlError, is_address};
 use crate::terminal::say;
 use crate::trial::Interrupts;
 
@@ -108,7 +108,12 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     let url = match is_address(into) {
         true => {
             let servers = Registry::load(&Home::find()?)?.servers();
-            Some(ServerUrl::parse(into, &servers).context("--into").input()?)
+            // dyno import has clients of its own, and a URL of another driver's is none of them.
+            let url = ServerUrl::parse(into, &servers).and_then(|url| match url.driver {
+                Some(_) => Err(UrlError::Scheme),
+                None => Ok(url),
+            });
+            Some(url.context("--into").input()?)
         }
         false => None,
     };
