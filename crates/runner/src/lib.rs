@@ -26,7 +26,6 @@
 mod answer;
 mod cells;
 mod clock;
-mod counters;
 mod digest;
 mod events;
 mod import;
@@ -41,7 +40,6 @@ mod number;
 mod rows;
 mod run;
 pub mod server;
-mod server_cost;
 pub mod setting;
 mod statements;
 mod transactions;
