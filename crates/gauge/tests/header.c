@@ -50,7 +50,7 @@ static int digests(void) {
     dyno_gauge_table_add(table, cells, lengths);
     dyno_gauge_table_sums(table, sums);
     /* python3 -c 'import zlib; print(zlib.crc32(b"key"), zlib.crc32(b"value"), zlib.crc32(b"keyvalue"))' */
-    CHECK(sums[0] == 2 && sums[1] == 2 * 2324736937u && sums[2] == 2 * (uint64_t)494360628u);
+    CHECK(sums[0] == 2 && sums[1] == 2 * (uint64_t)2324736937u && sums[2] == 2 * (uint64_t)494360628u);
     uint64_t row = sums[3];
     dyno_gauge_table_free(table);
 
