@@ -117,13 +117,15 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         }
         false => None,
     };
-    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.speaks != Protocol::Postgres) {
+    if arguments.connections.is_some()
+        && url.as_ref().is_none_or(|url| url.engine.speaks != Protocol::Postgres)
+    {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
-        return Ok(match url.speaks {
+        return Ok(match url.engine.speaks {
             Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
             Protocol::MySql => Box::new(MySql::connect(&server)?),
         });

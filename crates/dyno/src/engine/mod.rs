@@ -14,6 +14,7 @@ mod runner;
 mod secret;
 mod server;
 mod settings;
+mod start;
 mod ways;
 
 pub use contender::Contender;
@@ -22,5 +23,6 @@ pub use level::{Level, Safety, Standing};
 pub use name::split_list;
 pub use registry::{Engine, NamedBuild, Profile, Registry};
 pub use runner::{Driver, Runner, Variant};
-pub use server::{Argument, KeyGift, Memory, Protocol, ServerEngine, Start, Url};
+pub use server::{Protocol, ServerEngine, Url};
 pub use settings::{Difference, parse_setting};
+pub use start::{Argument, KeyGift, Memory, Start};
