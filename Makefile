@@ -27,8 +27,9 @@ build:
 build-python:
 	sh scripts/build-python.sh
 
-# The runner of drivers in Go; without Go, nothing.
+# The runner of drivers in Go, and the library with which it measures; without Go, nothing.
 build-go:
+	if command -v go >/dev/null; then $(CARGO) build --release -p dyno-gauge; fi
 	sh scripts/build-go.sh "$(TARGET)/release"
 
 # The fifteen tests on SQLite, with syncing on and off.

@@ -22,7 +22,7 @@ say() { # what is wrong, and what to do
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
 # Every runner has its programs; a runner in Python has sources.
-for file in dyno libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
+for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
     $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' runners/*/runner.toml | sed 's/.*\///' | sort -u); do
     [ -f "$target/release/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
     # Most of a program is debug information. Without it a panic still names its line, and a backtrace its functions.

@@ -10,7 +10,7 @@ use super::script::{Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
-pub const ALL: [Duty; 19] = [
+pub const ALL: [Duty; 20] = [
     ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
     ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
     ("every setting asked for is read back", Needs::Settings, reads_back),
@@ -28,6 +28,7 @@ pub const ALL: [Duty; 19] = [
     ("the runner reports an input that is missing", STATEMENTS, missing_input),
     ("the runner reports an input that is cut short", STATEMENTS, truncated_input),
     ("the runner reports an input with fewer statements than promised", STATEMENTS, short_count),
+    ("a server that is another engine's is refused", Needs::Server, other_engine),
     ("another version of the protocol is refused", Needs::Nothing, other_protocol),
     ("a job that is no job is refused", Needs::Nothing, nonsense_job),
 ];
@@ -210,6 +211,15 @@ fn short_count(script: &Script) -> Result<()> {
         Ok(())
     })?;
     failed(&trial, Some("1"), &["3", "2"])
+}
+
+fn other_engine(script: &Script) -> Result<()> {
+    let trial = script.run_changed(&[], |job, _| {
+        let server = job.server.as_mut().context("the job has no server")?;
+        server.version.holds.push("no such word".into());
+        Ok(())
+    })?;
+    failed(&trial, None, &["the server is", &format!("not {}", script.contender.engine.name)])
 }
 
 fn other_protocol(script: &Script) -> Result<()> {

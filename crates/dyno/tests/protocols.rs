@@ -73,7 +73,10 @@ fn an_engine_that_speaks_a_known_protocol_is_one_file() {
         // What it wants read back and has, and what the drivers alone know.
         assert_eq!(names, ["lc_collate", "lc_ctype", "synchronous_commit", "work_mem"]);
         let label = contender["label"].as_str().unwrap();
-        assert!(label.starts_with("cockroach") && label.contains("://postgres@/postgres?host="), "{label}");
+        assert!(
+            label.starts_with("cockroach") && label.contains("://postgres@:5432/postgres?host="),
+            "{label}"
+        );
     }
     let shown = place.dyno(&format!("show {} --format json", first_run(&place))).exits(0).json();
     for test in shown["verdict"]["tests"].as_array().unwrap() {

@@ -4,9 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dyno_engine::Home;
+use dyno_engine::Registry;
 use dyno_protocol::{Event, Job, Secret, Server, Setting};
 
-use crate::rig::{MARIADB, POSTGRES, Rig, message, samples};
+use crate::rig::{MARIADB, POSTGRES, Rig, failure, message, samples};
 
 fn rigs() -> impl Iterator<Item = Rig> {
     [POSTGRES, MARIADB].into_iter().filter_map(Rig::start)
@@ -132,7 +134,13 @@ fn a_second_statement_in_a_text_is_refused() {
 #[test]
 fn mysql_is_not_mariadb() {
     let Some(rig) = Rig::start(MARIADB) else { return };
-    let job = Job { engine: "mysql".into(), ..rig.job(&[]) };
-    let events = rig.run(&job);
-    assert!(message(&events).starts_with("the server is MariaDB 1"), "{}", message(&events));
+    let registry = Registry::load(&Home::find().unwrap()).unwrap();
+    let mysql = registry.engine("mysql").unwrap().server().unwrap();
+    let mut job = Job { engine: "mysql".into(), ..rig.job(&[]) };
+    job.server.as_mut().unwrap().version = mysql.version;
+    let said = failure(&rig, &rig.run(&job));
+    assert!(
+        said.starts_with("the server is 1") && said.contains("-MariaDB, not mysql: name the engine"),
+        "{said}"
+    );
 }

@@ -54,7 +54,7 @@ impl Contender {
     /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its label is the URL
     /// without password and options.
     pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
-        let engine = registry.engine(&url.engine)?;
+        let engine = registry.engine(&url.engine.name)?;
         let (runner, driver) = find_driver(registry, engine, url.driver.as_deref())?;
         Ok(Contender {
             label: url.label(),

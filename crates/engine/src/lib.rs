@@ -19,6 +19,7 @@ mod runner;
 mod secret;
 mod server;
 mod settings;
+mod start;
 mod url;
 
 pub use contender::Contender;
@@ -29,6 +30,7 @@ pub use key::{Key, RAW_DIGITS};
 pub use name::split_list;
 pub use registry::{Engine, NamedBuild, Profile, Registry};
 pub use runner::{Driver, Runner, Variant};
-pub use server::{Argument, KeyGift, Memory, Protocol, ServerEngine, Start, Url};
+pub use server::{Protocol, ServerEngine, Url};
 pub use settings::{Difference, parse_setting};
+pub use start::{Argument, KeyGift, Memory, Start};
 pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable};

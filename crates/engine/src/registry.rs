@@ -16,8 +16,9 @@ use super::encryption::Encryption;
 use super::level::{Rule, safety};
 use super::memory;
 use super::runner::{Driver, Runner, programs, serving};
-use super::server::{Protocol, ServerEngine, Start, Url};
+use super::server::{Protocol, ServerEngine, Url};
 use super::settings::{Difference, Values, differences, is_name, parse_setting};
+use super::start::Start;
 use crate::Home;
 
 /// An engine, as `engines/NAME.toml` describes it.
@@ -39,10 +40,10 @@ pub struct Engine {
     /// own process.
     pub speaks: Option<Protocol>,
     #[serde(default)]
-    url: Url,
+    pub(super) url: Url,
     #[serde(default)]
-    version: VersionRule,
-    server: Option<Start>,
+    pub(super) version: VersionRule,
+    pub(super) server: Option<Start>,
     /// The settings that bear on speed or safety and are read back whether they are asked for or not.
     #[serde(default)]
     pub read_back: Vec<String>,
@@ -242,23 +243,6 @@ impl Engine {
         let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
         let cache = self.cache.iter().map(|knob| knob.setting.clone());
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
-    }
-
-    /// The engine as a server; none where it is within the runner's own process.
-    pub fn server(&self) -> Option<ServerEngine> {
-        Some(ServerEngine {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            speaks: self.speaks?,
-            url: self.url.clone(),
-            version: self.version.clone(),
-            start: self.server.clone(),
-        })
-    }
-
-    /// Whether it is a server.
-    pub fn is_server(&self) -> bool {
-        self.speaks.is_some()
     }
 
     /// How it encrypts; none where it does not.

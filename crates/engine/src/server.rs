@@ -1,17 +1,13 @@
-//! What makes an engine a server, as `engines/NAME.toml` tells: the protocol that it speaks, how URLs name one,
-//! which versions are its own, and how dyno starts one.
+//! What makes an engine a server, as `engines/NAME.toml` tells: the protocol that it speaks, how URLs name one, and
+//! which versions are its own.
 //!
 //! An engine that speaks a known protocol needs nothing but its file.
 
-use std::ffi::{OsStr, OsString};
-use std::fmt;
-
-use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Setting, VersionRule};
-use nix::sys::signal::Signal;
+use dyno_protocol::VersionRule;
 use serde::Deserialize;
 
-use super::settings::{canonical, is_name, parse_setting};
+use super::registry::Engine;
+use super::start::Start;
 
 /// A protocol between clients and servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -68,225 +64,21 @@ pub struct Url {
     pub groups: Vec<String>,
 }
 
-/// How dyno starts a server. Arguments may name places in braces: `{data}`, `{sockets}` (a folder),
-/// `{quoted_sockets}` (the same in quotation marks), `{socket}`, `{temporary}`, `{base}` (the installation's folder), `{made}` (that in which the data folder is made), and
-/// `{user}`. The argument `{settings}` stands for all settings.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Start {
-    /// What the server program is called, the usual name first.
-    pub programs: Vec<String>,
-    /// What the program beside it is called that makes an empty data folder; none: the server does it itself.
-    pub initializer: Vec<String>,
-    /// The account under which servers run where dyno is root.
-    pub account: String,
-    /// The superuser.
-    pub user: String,
-    /// How to get one, for people; `{source}` stands for what the list of needs says of the program.
-    pub advice: String,
-    /// The Maven package of portable binaries from which `dyno engines install` makes one.
-    pub package: Option<String>,
-    /// The arguments with which a data folder is made.
-    init: Vec<String>,
-    /// The arguments with which the server runs. dyno's own come after the settings, so that none asked for opens
-    /// the server to a network.
-    start: Vec<String>,
-    /// A setting as arguments, with `{name}` and `{value}`.
-    setting: Vec<String>,
-    /// What stands for a setting `name=value` in place of that.
-    #[serde(default)]
-    instead: std::collections::BTreeMap<String, String>,
-    /// Settings that only a session can set.
-    #[serde(default)]
-    sessions: Vec<String>,
-    /// Settings with which the data folder is made too.
-    #[serde(default)]
-    shaping: Vec<String>,
-    /// Settings with which the data folder is made, and not the server started.
-    #[serde(default)]
-    made_with: Vec<MadeWith>,
-    /// What dyno sends the server to end it.
-    #[serde(deserialize_with = "signal")]
-    pub stop: Signal,
-    /// What the kernel sends the server when dyno dies.
-    #[serde(deserialize_with = "signal")]
-    pub death: Signal,
-    /// The setting of the main cache.
-    pub memory: Memory,
-    /// How it gets the key by which it encrypts; none where it has no encryption of its own.
-    pub key: Option<KeyGift>,
-}
-
-/// An argument that makes a data folder with a setting.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MadeWith {
-    /// `name=value`.
-    setting: String,
-    argument: String,
-    /// The first major version that has the argument.
-    #[serde(default)]
-    since: u32,
-}
-
-/// The setting that names most of a server's memory.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Memory {
-    /// Its name.
-    pub setting: String,
-    /// What a bare number counts, in bytes.
-    pub unit: u64,
-    /// Its value when it is not set, in bytes.
-    pub usual: u64,
-}
-
-/// How a server gets a key: by a file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeyGift {
-    /// What is in the file, with `{key}`.
-    pub file: String,
-    /// The arguments that name it, with `{file}`.
-    pub arguments: Vec<String>,
-}
-
-/// An argument of a command: a template with places in braces, or a setting's, which is taken as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Argument {
-    /// With places to fill.
-    Template(String),
-    /// Made of a setting.
-    Setting(String),
-}
-
-impl Argument {
-    /// The argument with its places filled.
-    pub fn filled(&self, places: &[(&str, &OsStr)]) -> OsString {
-        match self {
-            Argument::Setting(text) => text.into(),
-            Argument::Template(template) => fill(template, places),
-        }
-    }
-}
-
-impl fmt::Display for Argument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Argument::Template(text) | Argument::Setting(text)) = self;
-        f.write_str(text)
-    }
-}
-
-impl Start {
-    /// The arguments with which a data folder is made, for a server of a version.
-    pub fn init_arguments(&self, settings: &[Setting], version: &str) -> Vec<Argument> {
-        let digits = version.split(|letter: char| !letter.is_ascii_digit()).next();
-        let major: u32 = digits.and_then(|digits| digits.parse().ok()).unwrap_or(0);
-        let mut arguments = Vec::new();
-        for setting in settings.iter().filter(|setting| self.shaping.contains(&normal(&setting.name))) {
-            arguments.extend(self.option(setting));
-        }
-        let mut decided: Vec<String> = Vec::new();
-        // Of a setting named twice the last is in force.
-        for setting in settings.iter().rev() {
-            let made = self.made_with.iter().find(|made| is_setting(&made.setting, setting));
-            if let Some(made) = made.filter(|_| !decided.contains(&normal(&setting.name))) {
-                decided.push(normal(&setting.name));
-                arguments.extend((major >= made.since).then(|| made.argument.clone()));
-            }
-        }
-        expanded(&self.init, &arguments)
+impl Engine {
+    /// The engine as a server; none where it is within the runner's own process.
+    pub fn server(&self) -> Option<ServerEngine> {
+        Some(ServerEngine {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            speaks: self.speaks?,
+            url: self.url.clone(),
+            version: self.version.clone(),
+            start: self.server.clone(),
+        })
     }
 
-    /// The arguments with which the server runs.
-    pub fn start_arguments(&self, settings: &[Setting]) -> Vec<Argument> {
-        let is_made_with = |name: &str| {
-            let mut names = self.made_with.iter().filter_map(|made| made.setting.split_once('='));
-            names.any(|(known, _)| known == name)
-        };
-        let given = |setting: &&Setting| {
-            let name = normal(&setting.name);
-            !self.sessions.contains(&name) && !is_made_with(&name)
-        };
-        let settings: Vec<String> = settings.iter().filter(given).flat_map(|one| self.option(one)).collect();
-        expanded(&self.start, &settings)
+    /// Whether it is a server.
+    pub fn is_server(&self) -> bool {
+        self.speaks.is_some()
     }
-
-    /// A setting as arguments.
-    fn option(&self, setting: &Setting) -> Vec<String> {
-        if let Some((_, instead)) = self.instead.iter().find(|(known, _)| is_setting(known, setting)) {
-            return vec![instead.clone()];
-        }
-        // The value comes last, so that nothing in it is taken for a place.
-        let written =
-            |part: &String| part.replace("{name}", &setting.name).replace("{value}", &setting.value);
-        self.setting.iter().map(written).collect()
-    }
-
-    pub(super) fn check(&self) -> Result<()> {
-        ensure!(!self.programs.is_empty(), "[server] programs names none");
-        for text in self.instead.keys().chain(self.made_with.iter().map(|made| &made.setting)) {
-            parse_setting(text).context("[server]")?;
-        }
-        let mut names = self.sessions.iter().chain(&self.shaping);
-        match names.find(|name| !is_name(name)) {
-            Some(name) => anyhow::bail!("[server]: '{name}' cannot be the name of a setting"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The arguments of a template, its `{settings}` replaced by those of settings.
-fn expanded(template: &[String], settings: &[String]) -> Vec<Argument> {
-    let mut arguments = Vec::new();
-    for part in template {
-        match part.as_str() {
-            "{settings}" => arguments.extend(settings.iter().cloned().map(Argument::Setting)),
-            part => arguments.push(Argument::Template(part.to_owned())),
-        }
-    }
-    arguments
-}
-
-/// A template with its places filled. What it does not know stays.
-fn fill(template: &str, places: &[(&str, &OsStr)]) -> OsString {
-    let mut filled = OsString::new();
-    let mut rest = template;
-    while let Some((before, behind)) = rest.split_once('{') {
-        filled.push(before);
-        let place = behind.split_once('}').and_then(|(name, after)| {
-            places.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value, after))
-        });
-        match place {
-            Some((value, after)) => {
-                filled.push(value);
-                rest = after;
-            }
-            None => {
-                filled.push("{");
-                rest = behind;
-            }
-        }
-    }
-    filled.push(rest);
-    filled
-}
-
-/// Whether a setting is the one of a text `name=value`, in any of its spellings.
-fn is_setting(text: &str, setting: &Setting) -> bool {
-    let none = Default::default();
-    text.split_once('=').is_some_and(|(name, value)| {
-        normal(&setting.name) == name
-            && canonical(&none, name, value) == canonical(&none, name, &setting.value)
-    })
-}
-
-/// A setting's name as servers show it: options may be written with hyphens.
-fn normal(name: &str) -> String {
-    name.to_ascii_lowercase().replace('-', "_")
-}
-
-fn signal<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Signal, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    name.parse().map_err(|_| serde::de::Error::custom(format!("'{name}' is no signal, as SIGTERM")))
 }

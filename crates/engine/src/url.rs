@@ -26,10 +26,8 @@ pub use hidden::{is_address, may_hold_password, repeatable};
 /// A server that somebody else runs.
 #[derive(Debug, Clone)]
 pub struct ServerUrl {
-    /// The name of the engine.
-    pub engine: String,
-    /// The protocol that it speaks.
-    pub speaks: Protocol,
+    /// The engine whose scheme it has.
+    pub engine: ServerEngine,
     /// The driver that the URL names, as `pgx` in `postgres+pgx://`.
     pub driver: Option<String>,
     /// What is wrong with the files that could have named a password, in sentences for people.
@@ -38,8 +36,6 @@ pub struct ServerUrl {
     database: Option<String>,
     /// Everything but the trial's own database.
     server: Server,
-    /// What stands before `://` in what dyno writes.
-    scheme: String,
 }
 
 /// What is wrong with a URL.
@@ -98,9 +94,8 @@ impl ServerUrl {
         around: &Surroundings,
     ) -> Result<ServerUrl, UrlError> {
         let (scheme, rest) = text.trim().split_once("://").ok_or(UrlError::Scheme)?;
-        let (scheme, driver) =
-            scheme.split_once('+').map_or((scheme, None), |(s, d)| (s, Some(d.to_owned())));
-        let scheme = scheme.to_ascii_lowercase();
+        let (scheme, driver) = scheme.split_once('+').map_or((scheme, None), |(s, driver)| (s, Some(driver)));
+        let (scheme, driver) = (scheme.to_ascii_lowercase(), driver.map(str::to_owned));
         let engine = engines.iter().find(|engine| engine.url.schemes.contains(&scheme));
         let engine = engine.ok_or(UrlError::Scheme)?;
         let mut parts = take_apart(rest)?;
@@ -111,15 +106,8 @@ impl ServerUrl {
             Protocol::MySql => mysql(parts, database.clone(), &engine.url.groups, around, &mut warnings)?,
         };
         let server = Server { version: engine.version.clone(), ..server };
-        Ok(ServerUrl {
-            engine: engine.name.clone(),
-            speaks: engine.speaks,
-            driver,
-            warnings,
-            database: if engine.speaks == Protocol::Postgres { server.database.clone() } else { database },
-            server,
-            scheme: engine.scheme().to_owned(),
-        })
+        let database = if engine.speaks == Protocol::Postgres { server.database.clone() } else { database };
+        Ok(ServerUrl { engine: engine.clone(), driver, warnings, database, server })
     }
 
     /// How to reach the server, and there the database of the name `scratch`.
@@ -137,8 +125,11 @@ impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Server { host, port, user, .. } = &self.server;
         let is_socket = host.starts_with('/');
-        let driver = self.driver.iter().map(|driver| format!("+{driver}"));
-        write!(f, "{}{}://{user}@", self.scheme, driver.collect::<String>())?;
+        f.write_str(self.engine.scheme())?;
+        if let Some(driver) = &self.driver {
+            write!(f, "+{driver}")?;
+        }
+        write!(f, "://{user}@")?;
         if host.contains(':') && !is_socket {
             write!(f, "[{host}]")?;
         } else if !is_socket {
@@ -150,7 +141,7 @@ impl fmt::Display for ServerUrl {
         if let Some(database) = &self.database {
             write!(f, "/{database}")?;
         }
-        match self.speaks {
+        match self.engine.speaks {
             Protocol::Postgres if is_socket => write!(f, "?host={host}"),
             _ if is_socket => write!(f, "?socket={host}"),
             _ => Ok(()),

@@ -139,7 +139,7 @@ impl<'a> Slice<'a> {
 /// The memory that the kernel says is to be had, in bytes; none where it does not tell.
 fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    crate::counters::field(&text, "MemAvailable:").map_or(0, |kibibytes| kibibytes * 1024)
+    dyno_gauge::field(&text, "MemAvailable:").map_or(0, |kibibytes| kibibytes * 1024)
 }
 
 #[cfg(test)]

@@ -2,16 +2,13 @@
 //! CRC-32 as zlib has it. Sums do not depend on the order, which tables do not promise.
 
 use anyhow::{Result, ensure};
+use dyno_gauge::{StoreSums, TableSums};
 use dyno_protocol::Value;
 
 /// The digest of a table.
 #[derive(Debug)]
 pub struct TableDigest {
-    count: u64,
-    /// Per column the sum of its cells' checksums.
-    columns: Vec<u64>,
-    /// The sum of the checksums of whole rows, which tells cells of different rows that changed places.
-    rows: u64,
+    sums: TableSums,
     /// The rows that are shown whole, by their first cell.
     wanted: Vec<(Vec<u8>, Option<Vec<Value>>)>,
 }
@@ -21,7 +18,7 @@ impl TableDigest {
     /// cells.
     pub fn new(columns: usize, wanted: impl IntoIterator<Item = Vec<u8>>) -> TableDigest {
         let wanted = wanted.into_iter().map(|first| (first, None)).collect();
-        TableDigest { count: 0, columns: vec![0; columns], rows: 0, wanted }
+        TableDigest { sums: TableSums::new(columns), wanted }
     }
 
     /// Takes in a row.
@@ -30,19 +27,12 @@ impl TableDigest {
     /// It has another number of cells.
     pub fn add(&mut self, row: &[&[u8]]) -> Result<()> {
         ensure!(
-            row.len() == self.columns.len(),
+            self.sums.add(row.iter().copied()),
             "row {} has {} columns and not {}",
-            self.count + 1,
+            self.sums.count() + 1,
             row.len(),
-            self.columns.len()
+            self.sums.columns()
         );
-        let mut whole = crc32fast::Hasher::new();
-        for (sum, cell) in self.columns.iter_mut().zip(row) {
-            *sum += u64::from(crc32fast::hash(cell));
-            whole.update(cell);
-        }
-        self.rows += u64::from(whole.finalize());
-        self.count += 1;
         for (first, shown) in &mut self.wanted {
             if *first == row[0] {
                 *shown = Some(row.iter().map(|cell| Value::from_text(cell)).collect());
@@ -53,8 +43,7 @@ impl TableDigest {
 
     /// The rows of the answer: the count and the sums, then each wanted row or one NULL.
     pub fn answer(self) -> Vec<Vec<Value>> {
-        let numbers = [self.count].into_iter().chain(self.columns).chain([self.rows]);
-        let sums = numbers.map(|number| Value::Integer(number as i64)).collect();
+        let sums = self.sums.sums().map(|number| Value::Integer(number as i64)).collect();
         let shown = self.wanted.into_iter().map(|(_, row)| row.unwrap_or_else(|| vec![Value::Null]));
         [sums].into_iter().chain(shown).collect()
     }
@@ -62,29 +51,18 @@ impl TableDigest {
 
 /// The digest of a store.
 #[derive(Debug, Default)]
-pub struct StoreDigest {
-    count: u64,
-    keys: u64,
-    values: u64,
-    pairs: u64,
-}
+pub struct StoreDigest(StoreSums);
 
 impl StoreDigest {
     /// Takes in a pair.
     pub fn add(&mut self, key: &[u8], value: &[u8]) {
-        let mut pair = crc32fast::Hasher::new();
-        pair.update(key);
-        pair.update(value);
-        self.count += 1;
-        self.keys += u64::from(crc32fast::hash(key));
-        self.values += u64::from(crc32fast::hash(value));
-        self.pairs += u64::from(pair.finalize());
+        self.0.add(key, value);
     }
 
     /// The row of the answer: the count, and the sums of the checksums of keys, of values, and of each
     /// key with its value.
     pub fn answer(self) -> Vec<Value> {
-        [self.count, self.keys, self.values, self.pairs].map(|number| Value::Integer(number as i64)).to_vec()
+        self.0.sums().map(|number| Value::Integer(number as i64)).to_vec()
     }
 }
 

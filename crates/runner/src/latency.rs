@@ -2,10 +2,7 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
-
-/// The longest duration that is told apart from longer ones: one hour, in nanoseconds.
-const LONGEST: u64 = 3_600_000_000_000;
+use dyno_gauge::Histogram;
 
 /// Watches operations within a timed section.
 pub trait Watch {
@@ -25,20 +22,13 @@ impl Watch for Unwatched {
 }
 
 /// Reads the clock before and after each operation. Memory is reserved before the clock starts.
-#[derive(Debug)]
-pub struct Latency(Histogram<u64>);
-
-impl Default for Latency {
-    /// An empty histogram of nanoseconds with three significant digits.
-    fn default() -> Latency {
-        Latency(Histogram::new_with_bounds(1, LONGEST, 3).expect("the bounds are constants that are fine"))
-    }
-}
+#[derive(Debug, Default)]
+pub struct Latency(Histogram);
 
 impl Latency {
     /// Durations in nanoseconds, ascending, each with how many operations took so long.
     pub fn counts(&self) -> Vec<(u64, u64)> {
-        self.0.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
+        self.0.counts().collect()
     }
 }
 
@@ -47,7 +37,7 @@ impl Watch for Latency {
     fn operation<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let clock = Instant::now();
         let result = work();
-        self.0.saturating_record(clock.elapsed().as_nanos() as u64);
+        self.0.record(clock.elapsed().as_nanos() as u64);
         result
     }
 }

@@ -26,7 +26,6 @@
 mod answer;
 mod cells;
 mod clock;
-mod counters;
 mod digest;
 mod events;
 mod import;
@@ -37,7 +36,6 @@ mod locked;
 mod rows;
 mod run;
 pub mod server;
-mod server_cost;
 pub mod setting;
 mod statements;
 mod transactions;

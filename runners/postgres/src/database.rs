@@ -23,7 +23,7 @@ pub struct Locale {
 }
 
 /// Makes the trial's database.
-pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Result<()> {
+pub fn make(maintenance: &Connection, engine: &str, server: &Server, locale: &Locale) -> Result<()> {
     let version = maintenance.server_version();
     ensure!(
         version >= OLDEST,
@@ -31,7 +31,13 @@ pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Resul
         version / 10_000,
         version / 100 % 100
     );
-    let sql = create(maintenance, &server.scratch, locale)?;
+    let told = maintenance.value("SELECT version()").context("the server does not tell its version")?;
+    let told = told.unwrap_or_default();
+    ensure!(
+        server.version.allows(&told),
+        "the server is {told}, not {engine}: name the engine that it is, or another server"
+    );
+    let sql = create(&told, maintenance.server_version(), &server.scratch, locale);
     maintenance.rows(&sql).map(drop).map_err(|error| explain(error, server))
 }
 
@@ -40,23 +46,17 @@ pub fn make(maintenance: &Connection, server: &Server, locale: &Locale) -> Resul
 /// Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in
 /// the same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
 /// measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
-fn create(maintenance: &Connection, name: &str, locale: &Locale) -> Result<String> {
-    if !is_postgres(maintenance)? {
-        return Ok(format!("CREATE DATABASE \"{name}\""));
+fn create(told: &str, version: i32, name: &str, locale: &Locale) -> String {
+    if !told.starts_with("PostgreSQL") {
+        return format!("CREATE DATABASE \"{name}\"");
     }
     let quoted = |text: &str| text.replace('\'', "''");
-    let provider = if maintenance.server_version() >= WITH_PROVIDERS { " LOCALE_PROVIDER libc" } else { "" };
-    Ok(format!(
+    let provider = if version >= WITH_PROVIDERS { " LOCALE_PROVIDER libc" } else { "" };
+    format!(
         "CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE '{}' LC_CTYPE '{}'{provider}",
         quoted(&locale.collate),
         quoted(&locale.ctype)
-    ))
-}
-
-/// Whether the server is PostgreSQL itself or made from it, and does not only speak its protocol.
-fn is_postgres(connection: &Connection) -> Result<bool> {
-    let version = connection.value("SELECT version()").context("the server does not tell its version")?;
-    Ok(version.is_some_and(|version| version.starts_with("PostgreSQL")))
+    )
 }
 
 /// Removes a database if it is there. Where a runner that was killed has left a statement running in

@@ -32,6 +32,8 @@ const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 /// A server as libpq reaches it.
 struct Postgres {
     api: Arc<Api>,
+    /// The engine's name, for messages.
+    engine: String,
     server: Server,
     settings: Settings,
     way: Way,
@@ -53,7 +55,7 @@ impl Engine for Postgres {
         let settings = Settings::parse(&job.settings, &job.read_back)?;
         forget_environment();
         let api = Arc::new(postgres::load(&job.build)?);
-        Ok(Postgres { api, server: server.clone(), settings, way })
+        Ok(Postgres { api, engine: job.engine.clone(), server: server.clone(), settings, way })
     }
 
     fn connect(&self) -> Result<Session> {
@@ -61,7 +63,7 @@ impl Engine for Postgres {
     }
 
     fn make(&self, maintenance: &Session) -> Result<()> {
-        database::make(&maintenance.connection, &self.server, &self.settings.locale)
+        database::make(&maintenance.connection, &self.engine, &self.server, &self.settings.locale)
     }
 
     fn enter(&self, _maintenance: Session) -> Result<Session> {

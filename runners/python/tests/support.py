@@ -1,6 +1,7 @@
 """Jobs made by hand, and the events that come of them."""
 
 import json
+import os
 import random
 import string
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 
 RUNNER = Path(__file__).parent.parent
 ENGINES = RUNNER.parent.parent / "engines"
+# The folder of dyno's own program, with the libraries beside it.
+PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", RUNNER.parent.parent / "target")).absolute() / "release"
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -54,7 +57,7 @@ class Place(unittest.TestCase):
     def run_text(self, text: str, *options: str) -> list[dict[str, Any]]:
         """The events of a runner that was given a text for a job, and Python some options. No traceback is
         left to people or to dyno."""
-        command = [sys.executable, "-I", "-B", *options, str(RUNNER)]
+        command = [sys.executable, "-I", "-B", *options, str(RUNNER), str(PROGRAMS)]
         done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
         events = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(done.returncode == 0, events[-1]["event"] == "bye", done)

@@ -12,7 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from dyno_runner.contract import Server, Setting
-from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
@@ -23,13 +22,12 @@ from dyno_runner.drivers.postgres.units import are_equal
 from dyno_runner.drivers.spelling import check_names
 from dyno_runner.events import CHARACTERS, Closed, Events
 from dyno_runner.failure import Failure
+from dyno_runner.gauge import Gauge
 from dyno_runner.inputs import RowFile
-from dyno_runner.server_cost import Stat, tree
-from dyno_runner.server_cost import parse as parse_stat
 from dyno_runner.trial import folder_bytes
 from dyno_runner.values import to_json
 
-from .support import Place, cells_of
+from .support import PROGRAMS, Place, cells_of
 
 
 class Sizes(unittest.TestCase):
@@ -127,33 +125,23 @@ class Digests(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    def test_fields_are_found_at_the_beginning_of_a_line(self):
-        text = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 512\ncancelled_write_bytes: 7\n"
-        self.assertEqual((number_after(text, "write_bytes:"), number_after(text, "nothing:")), (512, 0))
-        self.assertEqual(
-            (number_after("VmHWM:\t    2048 kB\n", "VmHWM:"), wait_of("5 112408 6\n")), (2048, 112_408)
-        )
-
     def test_work_shows_in_the_counters(self):
-        counters = Counters()
-        before = counters.before()
+        # This process is taken for the server too.
+        gauge = Gauge(os.getpid(), PROGRAMS)
+        gauge.before()
         memory = b"x" * (64 << 20)
         end = time.monotonic() + 0.03
         while time.monotonic() < end:
             pass
-        after = counters.after()
-        self.assertGreater(after.user_ns + after.system_ns, before.user_ns + before.system_ns)
-        self.assertGreaterEqual(counters.peak_bytes(), len(memory))
+        sample = gauge.after()
+        for cost in (sample, sample["server"]):
+            self.assertGreater(cost["user_ns"] + cost["system_ns"], 0)
+            self.assertGreaterEqual(cost["peak_memory_bytes"], len(memory))
+        self.assertNotIn("server", Gauge(None, PROGRAMS).after())
 
-    def test_a_stat_is_read_behind_any_name(self):
-        text = "42 (a) b (c) S 7 1 1 0 -1 4194304 1 2 3 4 11 12 13 14 20 0 1 0 99 1 1"
-        self.assertEqual(parse_stat(text), Stat(7, 11, 12, 13, 14))
-        self.assertIsNone(parse_stat("42 (a"))
-
-    def test_descendants_are_found_and_strangers_left(self):
-        parents = {1: 0, 5: 1, 6: 5, 7: 6, 8: 1, 4: 7}
-        stats = {process: Stat(parent, 0, 0, 0, 0) for process, parent in parents.items()}
-        self.assertEqual(tree(5, stats), [5, 6, 7, 4])
+    def test_a_library_that_is_missing_comes_with_the_command_that_builds_it(self):
+        with self.assertRaisesRegex(Failure, "cargo build --release -p dyno-gauge"):
+            Gauge(None, Path("/nowhere"))
 
 
 class Spellings(unittest.TestCase):

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dyno_engine::{Home, Protocol, Registry, ServerUrl, is_address};
+use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
     BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
     Sqlite, Target, Types, encoding,
@@ -106,17 +106,24 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     let url = match is_address(into) {
         true => {
             let servers = Registry::load(&Home::find()?)?.servers();
-            Some(ServerUrl::parse(into, &servers).context("--into").input()?)
+            // dyno import has clients of its own, and a URL of another driver's is none of them.
+            let url = ServerUrl::parse(into, &servers).and_then(|url| match url.driver {
+                Some(_) => Err(UrlError::Scheme),
+                None => Ok(url),
+            });
+            Some(url.context("--into").input()?)
         }
         false => None,
     };
-    if arguments.connections.is_some() && url.as_ref().is_none_or(|url| url.speaks != Protocol::Postgres) {
+    if arguments.connections.is_some()
+        && url.as_ref().is_none_or(|url| url.engine.speaks != Protocol::Postgres)
+    {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
-        return Ok(match url.speaks {
+        return Ok(match url.engine.speaks {
             Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
             Protocol::MySql => Box::new(MySql::connect(&server)?),
         });

@@ -29,13 +29,13 @@ type Scratch[S Session] struct {
 }
 
 // Make removes a database of the name, makes it and connects to it.
-func Make[S Session](server *protocol.Server, locale Locale, connect func(database string) (S, error)) (*Scratch[S], error) {
-	scratch := &Scratch[S]{server: server, connect: connect}
-	if err := scratch.maintain(func(session Session) error { return create(session, server, locale) }); err != nil {
+func Make[S Session](job *protocol.Job, locale Locale, connect func(database string) (S, error)) (*Scratch[S], error) {
+	scratch := &Scratch[S]{server: job.Server, connect: connect}
+	if err := scratch.maintain(func(session Session) error { return create(session, job, locale) }); err != nil {
 		return nil, err
 	}
 	var err error
-	if scratch.Session, err = scratch.open(server.Scratch); err != nil {
+	if scratch.Session, err = scratch.open(job.Server.Scratch); err != nil {
 		return nil, errors.Join(err, scratch.drop())
 	}
 	return scratch, nil
@@ -78,11 +78,14 @@ func (s *Scratch[S]) open(database string) (S, error) {
 // create makes the database, from the template that nobody has changed. Texts are UTF-8 and compare by
 // their bytes, whatever the server was set up with. Other systems that speak PostgreSQL's protocol have
 // rules of their own.
-func create(session Session, server *protocol.Server, locale Locale) error {
-	name := server.Scratch
+func create(session Session, job *protocol.Job, locale Locale) error {
+	server, engine, name := job.Server, job.Engine, job.Server.Scratch
 	version, _, err := value(session, "SELECT version()")
 	if err != nil {
 		return fmt.Errorf("the server does not tell its version: %w", err)
+	}
+	if !server.Version.Allows(version) {
+		return fmt.Errorf("the server is %s, not %s: name the engine that it is, or another server", version, engine)
 	}
 	sql := fmt.Sprintf(`CREATE DATABASE "%s"`, name)
 	if strings.HasPrefix(version, "PostgreSQL") {

@@ -9,17 +9,15 @@ import (
 
 // clock times sections of one trial: two readings of the monotonic clock, with the counters just outside
 // them.
-type clock struct {
-	counters *counters
-	server   *serverProcess
-}
+type clock struct{ gauge *gauge }
 
-func newClock(job *protocol.Job) *clock {
-	clock := &clock{counters: openCounters()}
-	if job.Server != nil && job.Server.Process != 0 {
-		clock.server = &serverProcess{main: job.Server.Process}
+func newClock(job *protocol.Job) (*clock, error) {
+	server := 0
+	if job.Server != nil {
+		server = job.Server.Process
 	}
-	return clock
+	gauge, err := openGauge(server)
+	return &clock{gauge}, err
 }
 
 // time does the work and returns what it cost: every field of the sample that a clock or the kernel
@@ -27,27 +25,13 @@ func newClock(job *protocol.Job) *clock {
 // that has ended.
 func (c *clock) time(work func() error) (protocol.Sample, error) {
 	runtime.GC()
-	serverBefore := c.server.before()
-	before := c.counters.before()
+	c.gauge.begin()
 
 	start := time.Now()
 	err := work()
 	elapsed := time.Since(start)
 
-	after := c.counters.after()
-	sample := protocol.Sample{
-		Nanoseconds:        elapsed.Nanoseconds(),
-		UserNS:             since(after.userNS, before.userNS),
-		SystemNS:           since(after.systemNS, before.systemNS),
-		WaitNS:             since(after.waitNS, before.waitNS),
-		DeviceReadBytes:    since(after.readBytes, before.readBytes),
-		DeviceWrittenBytes: since(after.writtenBytes, before.writtenBytes),
-		PeakMemoryBytes:    c.counters.peakBytes(),
-		Server:             c.server.since(serverBefore),
-	}
+	sample := c.gauge.end()
+	sample.Nanoseconds = elapsed.Nanoseconds()
 	return sample, err
 }
-
-// since is a counter's difference, and never less than nothing: a thread that ends takes its figure
-// with it.
-func since(after, before int64) int64 { return max(after-before, 0) }

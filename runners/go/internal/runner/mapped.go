@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -102,4 +104,17 @@ func (c Cells) Slice(from, to int) Cells {
 // String is bytes as a string that shares their memory: for bytes that do not change while it is used.
 func String(bytes []byte) string {
 	return unsafe.String(unsafe.SliceData(bytes), len(bytes))
+}
+
+// field is the number after a name at the beginning of a line; 0 where there is none.
+func field(text, name string) int64 {
+	for line := range strings.Lines(text) {
+		if rest, found := strings.CutPrefix(line, name); found {
+			if fields := strings.Fields(rest); len(fields) > 0 {
+				number, _ := strconv.ParseInt(fields[0], 10, 64)
+				return number
+			}
+		}
+	}
+	return 0
 }

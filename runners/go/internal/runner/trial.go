@@ -43,7 +43,10 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 	if err := t.events.send("hello", hello); err != nil {
 		return err
 	}
-	t.clock, t.answer = newClock(job), residentAnswer()
+	if t.clock, err = newClock(job); err != nil {
+		return err
+	}
+	t.answer = residentAnswer()
 	for i := range job.Tests {
 		t.current = job.Tests[i].ID
 		if err := t.test(&job.Tests[i]); err != nil {

@@ -39,7 +39,7 @@ class Psycopg(ServerDriver):
         if job.build == "bundled":
             raise Failure("PostgreSQL is a server and has no bundled build")
         settings = Settings(job)
-        scratch = PostgresScratch(job.scratch_server(), settings)
+        scratch = PostgresScratch(job.scratch_server(), job.engine, settings)
         with scratch.opened():
             driver = cls(scratch, variant)
             return driver, driver._hello(settings)
@@ -47,7 +47,7 @@ class Psycopg(ServerDriver):
     def _hello(self, settings: Settings) -> Hello:
         version = str(self.query("SELECT version()")[0][0])
         short = version.split(" (")[0]
-        if is_postgres(self._connection):
+        if is_postgres(version):
             short = str(self.query("SHOW server_version")[0][0]).split(" ")[0]
         libpq = pq.version()
         encryption = "TLS" if self._connection.pgconn.ssl_in_use else "none"

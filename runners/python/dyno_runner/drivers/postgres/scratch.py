@@ -36,8 +36,9 @@ ADVICE = {
 class PostgresScratch(Scratch):
     """A database of PostgreSQL."""
 
-    def __init__(self, server: Server, settings: Settings) -> None:
+    def __init__(self, server: Server, engine: str, settings: Settings) -> None:
         super().__init__(server)
+        self._engine = engine
         _forget_environment()
         self._settings = settings
 
@@ -68,8 +69,13 @@ class PostgresScratch(Scratch):
                 f"the server is PostgreSQL {version // 10_000}.{version // 100 % 100}, and dyno works "
                 "with version 10 and later"
             )
+        told = told_version(maintenance)
+        if not self._server.is_own(told):
+            raise Failure(
+                f"the server is {told}, not {self._engine}: name the engine that it is, or another server"
+            )
         sql = f'CREATE DATABASE "{name}"'
-        if is_postgres(maintenance):
+        if is_postgres(told):
             provider = " LOCALE_PROVIDER libc" if version >= WITH_PROVIDERS else ""
             sql += f" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE {quoted(self._settings.collate)}"
             sql += f" LC_CTYPE {quoted(self._settings.ctype)}{provider}"
@@ -109,13 +115,19 @@ class PostgresScratch(Scratch):
             raise Failure(f"cannot remove the database {name}: {words_of(error)}") from None
 
 
-def is_postgres(connection: psycopg.Connection[Any]) -> bool:
-    """Whether the server is PostgreSQL itself or made from it, and does not only speak its protocol."""
+def is_postgres(version: str) -> bool:
+    """Whether a server of this version is PostgreSQL itself or made from it, and does not only speak its
+    protocol."""
+    return version.startswith("PostgreSQL")
+
+
+def told_version(connection: psycopg.Connection[Any]) -> str:
+    """What the server says of its name and version."""
     try:
         row = connection.execute("SELECT version()").fetchone()
     except psycopg.Error as error:
         raise Failure(f"the server does not tell its version: {words_of(error)}") from None
-    return row is not None and str(row[0]).startswith("PostgreSQL")
+    return "" if row is None else str(row[0])
 
 
 def _options(server: Server, database: str) -> dict[str, Any]:

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use dyno_protocol::ServerCost;
 use nix::time::ClockId;
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::counters::{field, wait};
+use crate::section::Cost;
 
 /// A server to be read.
+#[derive(Debug)]
 pub struct Server {
     main: u32,
     /// How long one tick of `/proc/PID/stat` is.
@@ -64,14 +65,14 @@ impl Server {
     }
 
     /// What has been spent since a reading. `None` where the process has gone.
-    pub fn since(&self, before: &Reading) -> Option<ServerCost> {
+    pub fn since(&self, before: &Reading) -> Option<Cost> {
         let after = self.read()?;
         let (user_ns, system_ns) = self.split(before, &after);
         let waits = after
             .waits
             .iter()
             .map(|(thread, wait)| wait.saturating_sub(before.waits.get(thread).copied().unwrap_or_default()));
-        Some(ServerCost {
+        Some(Cost {
             user_ns,
             system_ns,
             wait_ns: waits.sum(),

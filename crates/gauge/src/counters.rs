@@ -15,6 +15,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
 /// The counters, ready to be read.
+#[derive(Debug)]
 pub struct Counters {
     schedstat: Option<File>,
     io: Option<File>,
@@ -119,7 +120,7 @@ fn read(file: &File) -> String {
 }
 
 /// The number after a name at the beginning of a line.
-pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
+pub fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }

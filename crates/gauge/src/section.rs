@@ -1,0 +1,65 @@
+//! What a timed section cost: differences of counters that are read just outside the clock.
+
+use crate::counters::{self, Counters};
+use crate::server_cost::{self, Server};
+
+/// The counters of this process and of a server, ready to be read.
+#[derive(Debug)]
+pub struct Gauge {
+    counters: Counters,
+    server: Option<Server>,
+}
+
+/// What they stood at before a section.
+#[derive(Debug, Default)]
+pub struct Before {
+    process: counters::Reading,
+    server: Option<server_cost::Reading>,
+}
+
+/// What a process, or all those of a server, spent in a section.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Cost {
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in system mode.
+    pub system_ns: u64,
+    /// Time that threads were runnable and waited for a processor.
+    pub wait_ns: u64,
+    /// Bytes read from a device.
+    pub device_read_bytes: u64,
+    /// Bytes on their way to a device.
+    pub device_written_bytes: u64,
+    /// Largest resident memory in the section.
+    pub peak_memory_bytes: u64,
+}
+
+impl Gauge {
+    /// Opens the counters of this process, and of the server of a main process.
+    pub fn open(server: Option<u32>) -> Gauge {
+        Gauge { counters: Counters::open(), server: server.map(Server::new) }
+    }
+
+    /// Reads just before the clock starts: this process's own counters last.
+    pub fn before(&self) -> Before {
+        let server = self.server.as_ref().and_then(Server::before);
+        Before { process: self.counters.before(), server }
+    }
+
+    /// What this process has spent since, and the server if it is still there: to be called just after the clock
+    /// has stopped. This process's own counters are read first.
+    pub fn after(&self, before: &Before) -> (Cost, Option<Cost>) {
+        let (after, before_it) = (self.counters.after(), &before.process);
+        let process = Cost {
+            user_ns: after.user_ns.saturating_sub(before_it.user_ns),
+            system_ns: after.system_ns.saturating_sub(before_it.system_ns),
+            wait_ns: after.wait_ns.saturating_sub(before_it.wait_ns),
+            device_read_bytes: after.read_bytes.saturating_sub(before_it.read_bytes),
+            device_written_bytes: after.written_bytes.saturating_sub(before_it.written_bytes),
+            peak_memory_bytes: self.counters.peak_bytes(),
+        };
+        let server = self.server.as_ref().zip(before.server.as_ref());
+        (process, server.and_then(|(server, before)| server.since(before)))
+    }
+}
