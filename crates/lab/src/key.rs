@@ -5,15 +5,13 @@
 
 use std::env;
 use std::ffi::CStr;
-use std::fmt::Write;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_engine::{Contender, Key};
+use dyno_engine::{Contender, Key, RAW_DIGITS};
 use nix::libc;
 
 /// The variable that may hold a key.
@@ -88,15 +86,9 @@ fn read(file: &Path) -> Result<String> {
 }
 
 fn made() -> Result<String> {
-    let mut bytes = [0; dyno_engine::RAW_DIGITS / 2];
-    let mut source = File::open("/dev/urandom").context("cannot make a key")?;
-    source.read_exact(&mut bytes).context("cannot make a key")?;
-    let mut text = String::with_capacity(dyno_engine::RAW_DIGITS);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    let mut bytes = [0; RAW_DIGITS / 2];
+    getrandom::fill(&mut bytes).context("cannot make a key")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

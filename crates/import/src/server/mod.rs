@@ -7,16 +7,13 @@ mod types;
 pub use mysql::MySql;
 pub use postgres::Postgres;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 use memchr::{memchr, memchr3};
 
 use crate::batch::{Batch, Cell};
 
 /// A name that no table has, for one that is not whole yet.
 fn staged_name() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!("dyno_import_{random:016x}")
+    format!("dyno_import_{:016x}", fastrand::u64(..))
 }
 
 /// Writes rows as both servers read them by default: fields between tabs, a line each, `\N` for NULL,

@@ -1,11 +1,8 @@
 //! The names of databases that trials make for themselves.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 /// An unmistakable name for a trial's own database, which no other trial has.
 pub fn scratch_name() -> String {
-    // The standard library's hashers start from the system's random numbers.
-    format!("dyno_scratch_{:016x}", RandomState::new().build_hasher().finish())
+    format!("dyno_scratch_{:016x}", fastrand::u64(..))
 }
 
 #[cfg(test)]
