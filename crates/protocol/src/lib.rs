@@ -9,11 +9,13 @@
 mod event;
 mod input;
 mod job;
+mod model;
 mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting};
+pub use model::Model;
 pub use test::{Commits, ImportWork, LoadWork, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
