@@ -57,9 +57,10 @@ pub fn load(path: &Path) -> Result<Run> {
         ),
         None => bail!("{} is not a run file: it names no schema", path.display()),
     }
-    let run: Run = serde_json::from_str(&text)
+    let mut run: Run = serde_json::from_str(&text)
         .map_err(|error| anyhow::anyhow!("{}:{}: {error}", path.display(), error.line()))?;
     check(&run).with_context(|| format!("{} contradicts itself", path.display()))?;
+    run.suite.fill_in();
     Ok(run)
 }
 
