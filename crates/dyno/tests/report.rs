@@ -195,7 +195,6 @@ fn the_run_file_is_within_the_page_and_two_runs_are_compared() {
          new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(done)",
     );
     let unpacked: Value = serde_json::from_str(unpacked.as_str().unwrap()).unwrap();
-    let unpacked = &unpacked["run"];
     assert_eq!(unpacked["trials"], read_json(&golden())["trials"]);
     assert_eq!(unpacked["machine"]["kernel"]["release"], "9.9.9");
     browser.run("[...document.querySelectorAll('a.download')].at(-1).click()");

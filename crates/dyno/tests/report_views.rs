@@ -74,6 +74,7 @@ fn pairs_are_drawn_as_rates_over_sizes_and_by_their_percentiles() {
     rates(&browser, &place, &last);
     sizes(&browser, &place);
     percentiles(&browser, &last);
+    carried(&place, &last);
     everyone_can_read(&browser, &page);
     // A run of another size beside several of one: compared with its like, and drawn over sizes.
     let last = last.display();
@@ -147,19 +148,40 @@ fn sizes(browser: &Browser, place: &Place) {
     }
 }
 
+/// JSON and CSV hold the percentiles too.
+fn carried(place: &Place, run: &Path) {
+    let record = record::load(run).unwrap();
+    let verdict = place.dyno(&format!("show {} --format json", run.display())).exits(0).json();
+    let csv = place.dyno(&format!("show {} --format csv", run.display())).exits(0).stdout;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let column = |name: &str| header.iter().position(|known| known == name).unwrap();
+    for test in verdict["verdict"]["latency"]["tests"].as_array().unwrap() {
+        for line in test["lines"].as_array().unwrap() {
+            let label = &record.contenders[line["contender"].as_u64().unwrap() as usize].label;
+            let is_it = |row: &&csv::StringRecord| {
+                test["test"] == row[column("test")] && label == &row[column("contender")]
+            };
+            let row = rows.iter().find(is_it).unwrap();
+            for (name, key) in [("p50_ns", "p50"), ("p99_ns", "p99"), ("slowest_ns", "max")] {
+                assert_eq!(row[column(name)], line["percentiles"][key].to_string(), "{label}, {name}");
+            }
+        }
+    }
+}
+
 /// Medians and slowest operations stand where they are on a logarithmic axis.
 fn percentiles(browser: &Browser, run: &Path) {
-    let record = record::load(run).unwrap();
-    let timed =
-        |id: &str| record.shown_contenders().any(|(index, _)| verdict::latency(&record, index, id).is_some());
-    let tests: Vec<_> = record.shown_tests().filter(|test| timed(&test.id)).collect();
+    let verdict = verdict::judge(&record::load(run).unwrap());
+    let tests = &verdict.views.latency.as_ref().unwrap().tests;
     assert!(tests.len() > 4, "{tests:?}");
     for test in tests {
-        choose(browser, "latency", &test.id);
+        choose(browser, "latency", &test.test);
         let dots = marks(browser, "section[aria-labelledby=latency]", "circle");
         let mut drawn = Vec::new();
-        for (index, contender) in record.shown_contenders() {
-            let found = verdict::latency(&record, index, &test.id).unwrap();
+        for (index, contender) in verdict.shown_contenders() {
+            let found = test.lines.iter().find(|line| line.contender == index).unwrap().percentiles;
             for (name, nanoseconds) in [("median", found.p50), ("slowest", found.max)] {
                 let said = format!("{}, {name}: ", contender.label);
                 let dot = dots.iter().find(|(title, ..)| title.starts_with(&said)).unwrap();

@@ -9,12 +9,14 @@
 mod event;
 mod input;
 mod job;
+mod model;
 mod sink;
 mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting, VersionRule};
+pub use model::Model;
 pub use sink::{Kept, Sink};
 pub use test::{Commits, ImportWork, LoadWork, Test, Work};
 

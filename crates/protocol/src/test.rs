@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Model;
 use crate::input::{Cells, FileColumn, Pairs, RowFile, Store};
 
 /// One test of a job.
@@ -165,20 +166,21 @@ pub struct Commits {
 }
 
 impl Work {
-    /// The model's name, as suites and `runner.toml` spell it.
+    /// The name of its model.
     pub fn model(&self) -> &'static str {
-        match self {
-            Work::Statements { .. } => "statements",
-            Work::Reopen {} => "reopen",
-            Work::InsertRows(_) => "insert-rows",
-            Work::BulkLoad(_) => "bulk-load",
-            Work::ImportFile(_) => "import-file",
-            Work::Scan { .. } => "scan",
-            Work::KvPut { .. } => "kv-put",
-            Work::KvGet { .. } => "kv-get",
-            Work::KvScan { .. } => "kv-scan",
-            Work::KvRange { .. } => "kv-range",
-            Work::KvDelete { .. } => "kv-delete",
-        }
+        let model = match self {
+            Work::Statements { .. } => Model::Statements,
+            Work::Reopen {} => Model::Reopen,
+            Work::InsertRows(_) => Model::InsertRows,
+            Work::BulkLoad(_) => Model::BulkLoad,
+            Work::ImportFile(_) => Model::ImportFile,
+            Work::Scan { .. } => Model::Scan,
+            Work::KvPut { .. } => Model::KvPut,
+            Work::KvGet { .. } => Model::KvGet,
+            Work::KvScan { .. } => Model::KvScan,
+            Work::KvRange { .. } => Model::KvRange,
+            Work::KvDelete { .. } => Model::KvDelete,
+        };
+        model.name()
     }
 }

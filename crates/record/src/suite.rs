@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use dyno_protocol::Value;
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::Parameters;
@@ -16,6 +17,12 @@ pub struct SuiteRecord {
     pub name: String,
     /// Its title.
     pub title: String,
+    /// What it asks, where it comes from and how to read its results; absent in older files, whose text tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub story: Option<String>,
+    /// Where figures come from that others published for its tests; absent in older files, whose text tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Vec<SourceRecord>>,
     /// The whole text of its file.
     pub text: String,
     /// The values of its parameters.
@@ -36,6 +43,20 @@ pub struct SuiteRecord {
     pub only: Option<String>,
 }
 
+/// A published table of figures for a suite's tests. The figures themselves stand with the tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceRecord {
+    /// Who published it and when.
+    pub source: String,
+    /// Where, if it still can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// On what hardware.
+    pub hardware: String,
+    /// The systems that it has figures of.
+    pub systems: Vec<String>,
+}
+
 /// What a suite's tables show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -45,6 +66,53 @@ pub enum Figure {
     Time,
     /// How many rows or operations it did in a second.
     Rate,
+}
+
+impl SuiteRecord {
+    /// The story, without space around it.
+    pub fn story(&self) -> &str {
+        self.story.as_deref().unwrap_or_default().trim()
+    }
+
+    /// Where published figures come from.
+    pub fn sources(&self) -> &[SourceRecord] {
+        self.published.as_deref().unwrap_or_default()
+    }
+
+    /// Takes from the text what older files do not tell apart from it.
+    pub(crate) fn fill_in(&mut self) {
+        if self.story.is_some() && self.published.is_some() {
+            return;
+        }
+        let written: Written = toml::from_str(&self.text).unwrap_or_default();
+        self.story.get_or_insert(written.story);
+        let sources = written.published.into_iter().map(|source| SourceRecord {
+            source: source.source,
+            link: source.link,
+            hardware: source.hardware,
+            systems: source.seconds.into_keys().chain(source.rates.into_keys()).collect(),
+        });
+        self.published.get_or_insert(sources.collect());
+    }
+}
+
+/// The part of a suite's text that run files hold apart from it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    story: String,
+    published: Vec<WrittenSource>,
+}
+
+#[derive(Deserialize)]
+struct WrittenSource {
+    source: String,
+    link: Option<String>,
+    hardware: String,
+    #[serde(default)]
+    seconds: BTreeMap<String, IgnoredAny>,
+    #[serde(default)]
+    rates: BTreeMap<String, IgnoredAny>,
 }
 
 /// A file of the user's own.
@@ -106,7 +174,7 @@ pub struct TestRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Vec<Vec<Value>>>,
     /// Published figures in seconds, by system, rates turned into the time that this test would have
-    /// taken; hardware and source stand under `published` of the suite's text.
+    /// taken; hardware and source stand under `published` of the suite.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, f64>,
 }

@@ -1,101 +1,160 @@
-//! The results as CSV: a line for each test and contender, durations in nanoseconds, sizes in bytes.
+//! The results as CSV: a line for each test and contender, durations in nanoseconds, sizes bytes.
 
 use anyhow::{Context, Result};
-use csv::Writer;
-use dyno_record::Run;
-use dyno_verdict::statistics::Difference;
+use csv::WriterBuilder;
+use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 use serde::Serialize;
 
-/// One line. `docs/run-file.md` explains the columns.
+use crate::views;
+
+/// A column of a line: its name, and what stands there. `docs/run-file.md` explains them.
+pub(crate) type Column = (&'static str, Field);
+
+/// What stands in a column.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
-    suite: &'a str,
-    test: &'a str,
-    title: &'a str,
-    contender: &'a str,
-    level: Option<&'static str>,
-    standing: &'static str,
-    samples: usize,
-    undisturbed: usize,
-    median_ns: Option<f64>,
-    sd_ns: Option<f64>,
-    min_ns: Option<f64>,
-    max_ns: Option<f64>,
-    low_ns: Option<f64>,
-    high_ns: Option<f64>,
-    ratio: Option<f64>,
-    ratio_low: Option<f64>,
-    ratio_high: Option<f64>,
-    difference: Option<&'static str>,
-    fastest: bool,
-    operations: Option<f64>,
-    rows: Option<f64>,
-    user_ns: Option<f64>,
-    system_ns: Option<f64>,
-    wait_ns: Option<f64>,
-    device_read_bytes: Option<f64>,
-    device_written_bytes: Option<f64>,
-    peak_memory_bytes: Option<f64>,
-    database_bytes: Option<f64>,
+#[serde(untagged)]
+pub(crate) enum Field {
+    Absent,
+    Text(String),
+    Count(u64),
+    Number(f64),
+    Flag(bool),
+}
+
+impl<T: Into<Field>> From<Option<T>> for Field {
+    fn from(value: Option<T>) -> Field {
+        value.map_or(Field::Absent, Into::into)
+    }
+}
+
+impl From<&str> for Field {
+    fn from(text: &str) -> Field {
+        Field::Text(text.to_owned())
+    }
+}
+
+impl From<usize> for Field {
+    fn from(count: usize) -> Field {
+        Field::Count(count as u64)
+    }
+}
+
+impl From<u64> for Field {
+    fn from(count: u64) -> Field {
+        Field::Count(count)
+    }
+}
+
+impl From<f64> for Field {
+    fn from(number: f64) -> Field {
+        Field::Number(number)
+    }
+}
+
+impl From<bool> for Field {
+    fn from(flag: bool) -> Field {
+        Field::Flag(flag)
+    }
 }
 
 /// All lines, with a header.
-pub fn render(run: &Run, verdict: &Verdict) -> Result<String> {
-    let mut writer = Writer::from_writer(Vec::new());
-    for test in &verdict.tests {
-        for cell in &test.cells {
-            writer.serialize(line(run, test, cell)).context("cannot write CSV")?;
-        }
+pub fn render(verdict: &Verdict) -> Result<String> {
+    let mut lines: Vec<Vec<Column>> = Vec::new();
+    for (place, test) in verdict.tests.iter().enumerate() {
+        lines.extend(test.cells.iter().map(|cell| {
+            let mut line = in_test(verdict, test, cell);
+            line.extend(over_all(verdict, cell.contender));
+            line.extend(views::columns(verdict, cell.contender, place));
+            line
+        }));
+    }
+    let mut writer = WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    if let Some(first) = lines.first() {
+        writer.write_record(first.iter().map(|(name, _)| name)).context("cannot write CSV")?;
+    }
+    for line in &lines {
+        let fields: Vec<&Field> = line.iter().map(|(_, field)| field).collect();
+        writer.serialize(fields).context("cannot write CSV")?;
     }
     let bytes = writer.into_inner().context("cannot write CSV")?;
     String::from_utf8(bytes).context("cannot write CSV")
 }
 
-fn line<'a>(run: &'a Run, test: &'a TestVerdict, cell: &Cell) -> Line<'a> {
-    let contender = &run.contenders[cell.contender];
+/// A ratio with its interval, under three names.
+pub(crate) fn ratio(names: [&'static str; 3], ratio: Option<&Ratio>) -> [Column; 3] {
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    let fields = [
+        ratio.map(|ratio| ratio.ratio).into(),
+        interval.map(|interval| interval.low).into(),
+        interval.map(|interval| interval.high).into(),
+    ];
+    let mut fields = fields.into_iter();
+    names.map(|name| (name, fields.next().unwrap_or(Field::Absent)))
+}
+
+/// A contender in a test.
+fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
+    let contender = &verdict.contenders[cell.contender];
+    let standing = match cell.standing {
+        CellStanding::Counts => "counts",
+        CellStanding::Wrong(_) => "wrong",
+        CellStanding::Missing(_) => "missing",
+        CellStanding::NotApplicable => "not-applicable",
+        CellStanding::NotEncrypted => "not-encrypted",
+    };
+    let difference = cell.difference.map(|difference| match difference {
+        Difference::Faster => "faster",
+        Difference::Slower => "slower",
+        Difference::None(_) => "none",
+    });
     let summary = cell.figures.summary;
     let interval = summary.and_then(|summary| summary.interval);
     let costs = cell.figures.costs.as_ref();
-    let ratio = cell.ratio;
-    Line {
-        suite: &run.suite.name,
-        test: &test.id,
-        title: &test.title,
-        contender: &contender.label,
-        level: contender.safety.as_ref().map(|safety| safety.level.name()),
-        standing: match cell.standing {
-            CellStanding::Counts => "counts",
-            CellStanding::Wrong(_) => "wrong",
-            CellStanding::Missing(_) => "missing",
-            CellStanding::NotApplicable => "not-applicable",
-            CellStanding::NotEncrypted => "not-encrypted",
-        },
-        samples: cell.figures.samples,
-        undisturbed: cell.figures.undisturbed,
-        median_ns: summary.map(|summary| summary.median),
-        sd_ns: summary.and_then(|summary| summary.sd),
-        min_ns: summary.map(|summary| summary.min),
-        max_ns: summary.map(|summary| summary.max),
-        low_ns: interval.map(|interval| interval.low),
-        high_ns: interval.map(|interval| interval.high),
-        ratio: ratio.map(|ratio| ratio.ratio),
-        ratio_low: ratio.and_then(|ratio| ratio.interval).map(|interval| interval.low),
-        ratio_high: ratio.and_then(|ratio| ratio.interval).map(|interval| interval.high),
-        difference: cell.difference.map(|difference| match difference {
-            Difference::Faster => "faster",
-            Difference::Slower => "slower",
-            Difference::None(_) => "none",
-        }),
-        fastest: cell.fastest,
-        operations: costs.map(|costs| costs.operations),
-        rows: costs.map(|costs| costs.rows),
-        user_ns: costs.map(|costs| costs.user_ns),
-        system_ns: costs.map(|costs| costs.system_ns),
-        wait_ns: costs.map(|costs| costs.wait_ns),
-        device_read_bytes: costs.map(|costs| costs.device_read_bytes),
-        device_written_bytes: costs.map(|costs| costs.device_written_bytes),
-        peak_memory_bytes: costs.map(|costs| costs.peak_memory_bytes),
-        database_bytes: costs.map(|costs| costs.database_bytes),
-    }
+    let mut line = vec![
+        ("suite", verdict.about.suite.name.as_str().into()),
+        ("test", test.id.as_str().into()),
+        ("title", test.title.as_str().into()),
+        ("contender", contender.label.as_str().into()),
+        ("level", contender.safety.as_ref().map(|safety| safety.level.name()).into()),
+        ("standing", standing.into()),
+        ("samples", cell.figures.samples.into()),
+        ("undisturbed", cell.figures.undisturbed.into()),
+        ("median_ns", summary.map(|summary| summary.median).into()),
+        ("sd_ns", summary.and_then(|summary| summary.sd).into()),
+        ("min_ns", summary.map(|summary| summary.min).into()),
+        ("max_ns", summary.map(|summary| summary.max).into()),
+        ("low_ns", interval.map(|interval| interval.low).into()),
+        ("high_ns", interval.map(|interval| interval.high).into()),
+    ];
+    line.extend(ratio(["ratio", "ratio_low", "ratio_high"], cell.ratio.as_ref()));
+    line.extend([
+        ("difference", difference.into()),
+        ("fastest", cell.fastest.into()),
+        ("operations", costs.map(|costs| costs.operations).into()),
+        ("rows", costs.map(|costs| costs.rows).into()),
+        ("user_ns", costs.map(|costs| costs.user_ns).into()),
+        ("system_ns", costs.map(|costs| costs.system_ns).into()),
+        ("wait_ns", costs.map(|costs| costs.wait_ns).into()),
+        ("device_read_bytes", costs.map(|costs| costs.device_read_bytes).into()),
+        ("device_written_bytes", costs.map(|costs| costs.device_written_bytes).into()),
+        ("peak_memory_bytes", costs.map(|costs| costs.peak_memory_bytes).into()),
+        ("database_bytes", costs.map(|costs| costs.database_bytes).into()),
+    ]);
+    line
+}
+
+/// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of
+/// its level.
+fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
+    let summary = verdict.summaries.iter().find(|summary| summary.contender == contender);
+    let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
+    let rank = ranks.find(|rank| rank.contender == contender);
+    let mut columns = Vec::new();
+    let mean = summary.and_then(|summary| summary.geometric_mean.as_ref());
+    columns.extend(ratio(["mean_ratio", "mean_low", "mean_high"], mean));
+    let mean = rank.and_then(|rank| rank.ratio.as_ref());
+    columns.extend(ratio(["level_ratio", "level_low", "level_high"], mean));
+    columns.push(("level_fastest", rank.map(|rank| rank.fastest).into()));
+    columns
 }

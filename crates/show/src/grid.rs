@@ -1,10 +1,10 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{Cell, CellStanding, SummaryVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict};
 
-use super::{Measure, units};
+use super::{measure, units};
 
 /// A table of text. The first two columns name the test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub enum Detail {
 }
 
 /// The grid of some of the contenders, given by their places among those shown.
-pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
-    let shown: Vec<(usize, &ContenderRecord)> = run.shown_contenders().collect();
-    let baseline = run.baseline_index();
+pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
+    let shown: Vec<(usize, &ContenderRecord)> = verdict.shown_contenders().collect();
+    let baseline = verdict.baseline;
     let mut header = vec![String::new(), "test".to_owned()];
     for &place in places {
         let (index, contender) = shown[place];
@@ -41,7 +41,7 @@ pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -
         let mut row = vec![test.id.clone(), test.title.clone()];
         for &place in places {
             let cell = &test.cells[place];
-            row.push(figure(run, &test.id, cell));
+            row.push(figure(test, cell));
             if cell.contender != baseline {
                 row.push(ratio_of(cell, detail));
             }
@@ -55,17 +55,16 @@ pub fn results(run: &Run, verdict: &Verdict, places: &[usize], detail: Detail) -
 }
 
 /// One test with a row for each contender, which has room for everything that is known of its time.
-pub fn one_test(run: &Run, verdict: &Verdict, test: usize) -> Grid {
+pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let judged = &verdict.tests[test];
-    let record = run.tests.iter().find(|record| record.id == judged.id);
-    let amount = record.and_then(|record| record.amount.as_ref());
+    let amount = judged.amount.as_ref();
     let title = format!("{} {}", judged.id, judged.title);
     let mut header = ["", &title, "survives", "median", "min", "max"].map(String::from).to_vec();
     if let Some(amount) = amount {
         header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
     }
     header.push("ratio".into());
-    let shown = run.shown_contenders().zip(&judged.cells);
+    let shown = verdict.shown_contenders().zip(&judged.cells);
     let rows = shown.map(|((index, contender), cell)| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
         match &cell.figures.summary {
@@ -81,63 +80,10 @@ pub fn one_test(run: &Run, verdict: &Verdict, test: usize) -> Grid {
             row.push(seconds.map(|s| units::rate(amount.count as f64 / s)).unwrap_or_default());
             row.push(seconds.map(|s| units::throughput(amount.bytes as f64 / s)).unwrap_or_default());
         }
-        row.push(if index == run.baseline_index() { "1".into() } else { ratio_of(cell, Detail::Interval) });
+        row.push(if index == verdict.baseline { "1".into() } else { ratio_of(cell, Detail::Interval) });
         row
     });
     Grid { header, rows: rows.collect() }
-}
-
-/// Published figures beside today's medians, in seconds.
-pub fn published(run: &Run, verdict: &Verdict) -> Option<Grid> {
-    let mut systems: Vec<&String> = run.shown_tests().flat_map(|test| test.published.keys()).collect();
-    systems.sort();
-    systems.dedup();
-    if systems.is_empty() {
-        return None;
-    }
-    let mut header = vec![String::new(), "test".to_owned()];
-    header.extend(run.shown_contenders().map(|(_, contender)| format!("{}\ntoday", contender.label)));
-    header.extend(systems.iter().map(|system| format!("{system}\npublished")));
-    let rows = run.shown_tests().zip(&verdict.tests).map(|(test, judged)| {
-        let mut row = vec![test.id.clone(), test.title.clone()];
-        row.extend(judged.cells.iter().map(|cell| match &cell.figures.summary {
-            Some(summary) => units::significant(summary.median / 1e9),
-            None => "–".into(),
-        }));
-        row.extend(systems.iter().map(|system| match test.published.get(*system) {
-            Some(seconds) => format!("{seconds:.3}"),
-            None => "–".into(),
-        }));
-        row
-    });
-    Some(Grid { header, rows: rows.collect() })
-}
-
-/// What each test took beside time, of one contender (by its place among those shown).
-pub fn costs(run: &Run, verdict: &Verdict, place: usize) -> Grid {
-    let label = run.shown_contenders().nth(place).map_or("", |(_, contender)| contender.label.as_str());
-    let header = ["", label, "time", "CPU user", "CPU system", "read", "written", "memory", "database"];
-    let rows = verdict.tests.iter().map(|test| {
-        let figures = &test.cells[place].figures;
-        let mut row = vec![test.id.clone(), test.title.clone()];
-        match (&figures.summary, &figures.costs) {
-            (Some(summary), Some(costs)) => {
-                row.extend([summary.median, costs.user_ns, costs.system_ns].map(units::duration));
-                row.extend(
-                    [
-                        costs.device_read_bytes,
-                        costs.device_written_bytes,
-                        costs.peak_memory_bytes,
-                        costs.database_bytes,
-                    ]
-                    .map(units::bytes),
-                );
-            }
-            _ => row.extend(["–"; 7].map(String::from)),
-        }
-        row
-    });
-    Grid { header: header.map(String::from).to_vec(), rows: rows.collect() }
 }
 
 /// The name of a contender's safety level, as in headers.
@@ -155,13 +101,13 @@ pub fn level_name(contender: &ContenderRecord) -> String {
 }
 
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
-pub fn figure(run: &Run, test: &str, cell: &Cell) -> String {
+pub fn figure(test: &TestVerdict, cell: &Cell) -> String {
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
     let spread = match summary.sd {
         Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
         _ => String::new(),
     };
-    format!("{}{spread}{}", Measure::of(run, test).text(summary.median), marks(cell))
+    format!("{}{spread}{}", measure::text(test.measure(), summary.median), marks(cell))
 }
 
 fn missing(cell: &Cell) -> String {
@@ -203,14 +149,14 @@ pub fn with_interval(ratio: &Ratio, detail: Detail) -> String {
 }
 
 /// The geometric mean of every contender's ratios, a row each; none where there is none.
-pub fn means(run: &Run, verdict: &Verdict) -> Option<Grid> {
+pub fn means(verdict: &Verdict) -> Option<Grid> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
     let mean =
         |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
     verdict.summaries.iter().find_map(mean)?;
     let header = ["", &mean_title(tests), "survives", "ratio"].map(String::from).to_vec();
-    let rows = run.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
-        let none = if index == run.baseline_index() { "1" } else { "–" };
+    let rows = verdict.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
+        let none = if index == verdict.baseline { "1" } else { "–" };
         let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
         vec![String::new(), contender.label.clone(), level_name(contender), ratio]
     });

@@ -1,7 +1,7 @@
 //! The verdict as JSON, for programs. The samples themselves are in the run file.
 
 use anyhow::{Context, Result};
-use dyno_record::{Ended, Run, Safety};
+use dyno_record::{Ended, Safety};
 use dyno_verdict::Verdict;
 use serde::Serialize;
 
@@ -30,18 +30,18 @@ struct Contender<'a> {
 }
 
 /// The verdict with what is needed to read it.
-pub fn render(run: &Run, verdict: &Verdict) -> Result<String> {
-    let contenders = run.shown_contenders().map(|(contender, record)| Contender {
+pub fn render(verdict: &Verdict) -> Result<String> {
+    let contenders = verdict.shown_contenders().map(|(contender, record)| Contender {
         contender,
         label: &record.label,
         safety: record.safety.as_ref(),
     });
     pretty(&Report {
         schema: SCHEMA,
-        suite: &run.suite.name,
-        started: &run.started,
-        ended: run.ended,
-        baseline: &run.baseline,
+        suite: &verdict.about.suite.name,
+        started: &verdict.about.started,
+        ended: verdict.about.ended,
+        baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),
         verdict,
     })

@@ -2,35 +2,25 @@
 
 pub mod comparison;
 mod csv_lines;
-mod encryption;
 mod grid;
 pub mod history;
 mod json;
-mod ladder;
-mod latency;
 mod markdown;
 mod measure;
 mod notes;
-#[cfg(feature = "parquet")]
-mod parquet_file;
 pub mod report;
 mod safe;
-mod sample_rows;
-pub mod scaling;
 mod table;
-mod tax;
 pub mod units;
+mod views;
 
 pub use csv_lines::render as render_csv;
 pub use json::{pretty, render as render_json};
 pub use markdown::escape as escape_markdown;
-pub use measure::Measure;
-#[cfg(feature = "parquet")]
-pub use parquet_file::write as parquet;
 pub use safe::{safe, steers};
-pub use sample_rows::{SampleRow, csv as sample_csv, rows as sample_rows};
 pub use table::{TableOptions, plain, render as render_table};
 pub use units::{bytes, duration, percent, ratio, significant};
+pub use views::scaling::table as scaling;
 
 /// The widest line of a table, in columns.
 pub const WIDTH: usize = 100;

@@ -1,18 +1,16 @@
 //! The table for the terminal, readable in 100 columns.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use dyno_record::Run;
 use dyno_verdict::Verdict;
 
 use super::grid::{self, Detail, Grid};
-use super::{WIDTH, encryption, ladder, latency, notes, tax};
+use super::views::{self, ladder::table as ladder};
+use super::{WIDTH, notes};
 
 /// Where a test's title is cut.
 const TITLE: usize = 36;
-/// What is said where there is nothing to show beside today's figures.
-pub const NONE_PUBLISHED: &str = "The suite has no published figures for these parameters.";
 /// Where it may be cut if that saves a second table.
-const SHORT_TITLE: usize = 24;
+pub(crate) const SHORT_TITLE: usize = 24;
 
 /// What a table shows beside its figures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,41 +26,16 @@ pub struct TableOptions {
 }
 
 /// Heading, tables and notes.
-pub fn render(run: &Run, verdict: &Verdict, options: TableOptions) -> String {
-    let mut parts = vec![notes::paragraph(&notes::heading(run))];
-    for ladder in &verdict.ladders {
-        parts.push(plain(&ladder::grid(run, verdict, ladder, true)));
-    }
-    if !verdict.ladders.is_empty() {
-        let bars = [ladder::BARS.to_owned()];
-        parts.push(notes::paragraph(&[&bars[..], &ladder::legend(run, verdict, options.notes)].concat()));
-    }
-    let is_shown = !verdict.ladders.is_empty() && !ladder::leaves_out(run, verdict);
+pub fn render(verdict: &Verdict, options: TableOptions) -> String {
+    let mut parts = vec![notes::paragraph(&notes::heading(verdict))];
+    parts.extend(ladder::tables(verdict, options));
+    let is_shown = ladder::shows_all(verdict);
     if !is_shown {
-        parts.extend(tables(run, verdict));
+        parts.extend(tables(verdict));
     }
-    if let Some(grid) = encryption::overhead(run, verdict) {
-        parts.extend(chunks(&grid));
-    }
-    if let Some(grid) = grid::published(run, verdict).filter(|_| options.published) {
-        parts.push(format!(
-            "Seconds: today's beside the published ones, which are of other hardware and other versions.\n\n{}\n\n{}",
-            chunks(&grid).join("\n\n"),
-            notes::paragraph(&notes::published(run))
-        ));
-    }
-    if options.published && verdict.ladders.is_empty() && grid::published(run, verdict).is_none() {
-        parts.push(NONE_PUBLISHED.into());
-    }
-    for place in (0..run.shown_contenders().count()).filter(|_| options.costs) {
-        parts.push(plain(&cut_titles(grid::costs(run, verdict, place), SHORT_TITLE)));
-    }
-    parts.extend(latency::grids(run).iter().map(plain));
-    if options.tax {
-        parts.extend(tax::grids(run, verdict).iter().map(plain));
-    }
+    parts.extend(views::tables(verdict, options));
     if !is_shown {
-        parts.push(notes::paragraph(&notes::legend(run, verdict, options.notes)));
+        parts.push(notes::paragraph(&notes::legend(verdict, options.notes)));
     }
     parts.join("\n\n") + "\n"
 }
@@ -71,11 +44,11 @@ pub fn render(run: &Run, verdict: &Verdict, options: TableOptions) -> String {
 const IN_A_ROW: usize = 5;
 
 /// A table of contenders for each test, and one of the geometric means.
-fn by_test(run: &Run, verdict: &Verdict) -> Vec<String> {
+fn by_test(verdict: &Verdict) -> Vec<String> {
     let mut tables: Vec<String> = (0..verdict.tests.len())
-        .map(|test| fitting(cut_titles(grid::one_test(run, verdict, test), TITLE)))
+        .map(|test| fitting(cut_titles(grid::one_test(verdict, test), TITLE)))
         .collect();
-    tables.extend(grid::means(run, verdict).map(|grid| plain(&grid)));
+    tables.extend(grid::means(verdict).map(|grid| plain(&grid)));
     tables
 }
 
@@ -95,15 +68,15 @@ fn fitting(mut grid: Grid) -> String {
 }
 
 /// One table where everything fits; else without intervals; else as many as are needed.
-fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
-    let places: Vec<usize> = (0..run.shown_contenders().count()).collect();
+fn tables(verdict: &Verdict) -> Vec<String> {
+    let places: Vec<usize> = (0..verdict.shown_contenders().count()).collect();
     if places.len() > IN_A_ROW {
-        return by_test(run, verdict);
+        return by_test(verdict);
     }
     for (detail, title) in
         [(Detail::Interval, TITLE), (Detail::Interval, SHORT_TITLE), (Detail::Ratio, TITLE)]
     {
-        let text = plain(&cut_titles(grid::results(run, verdict, &places, detail), title));
+        let text = plain(&cut_titles(grid::results(verdict, &places, detail), title));
         if width(&text) <= WIDTH {
             return vec![text];
         }
@@ -111,7 +84,7 @@ fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
     let mut tables = Vec::new();
     let mut group: Vec<usize> = Vec::new();
     let draw =
-        |group: &[usize]| plain(&cut_titles(grid::results(run, verdict, group, Detail::Ratio), SHORT_TITLE));
+        |group: &[usize]| plain(&cut_titles(grid::results(verdict, group, Detail::Ratio), SHORT_TITLE));
     for place in places {
         group.push(place);
         if group.len() > 1 && width(&draw(&group)) > WIDTH {
@@ -125,7 +98,7 @@ fn tables(run: &Run, verdict: &Verdict) -> Vec<String> {
 }
 
 /// Tables of at most 100 columns that together hold all columns of a grid; each repeats the first two.
-fn chunks(grid: &Grid) -> Vec<String> {
+pub(crate) fn chunks(grid: &Grid) -> Vec<String> {
     let pick = |columns: &[usize]| {
         let choose = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
         let grid = Grid { header: choose(&grid.header), rows: grid.rows.iter().map(choose).collect() };
@@ -162,7 +135,8 @@ pub fn plain(grid: &Grid) -> String {
     lines.join("\n")
 }
 
-fn cut_titles(mut grid: Grid, longest: usize) -> Grid {
+/// The same with titles of a few letters at most.
+pub(crate) fn cut_titles(mut grid: Grid, longest: usize) -> Grid {
     for row in &mut grid.rows {
         if row[1].chars().count() > longest {
             row[1] = row[1].chars().take(longest - 1).chain(['…']).collect();

@@ -1,23 +1,46 @@
 //! Quantities as people read them: three significant digits and a unit.
 
+use std::fmt;
+
+/// Digits and what follows them.
+pub(crate) struct Quantity {
+    pub digits: String,
+    /// The unit, with a space before it where one belongs there.
+    pub unit: String,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.digits, self.unit)
+    }
+}
+
 /// A duration from nanoseconds: `1.23 ms`.
 pub fn duration(nanoseconds: f64) -> String {
-    scaled(nanoseconds, 1000.0, &["ns", "µs", "ms", "s"])
+    in_time(nanoseconds).to_string()
+}
+
+pub(crate) fn in_time(nanoseconds: f64) -> Quantity {
+    scaled(nanoseconds, 1000.0, &[" ns", " µs", " ms", " s"])
 }
 
 /// A size from bytes: `1.23 MiB`.
 pub fn bytes(bytes: f64) -> String {
-    scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
+    scaled(bytes, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"]).to_string()
 }
 
 /// So many of something in a second: `1.23M/s`.
 pub fn rate(per_second: f64) -> String {
-    format!("{}/s", scaled(per_second, 1000.0, &["", "k", "M", "G"]).replace(' ', ""))
+    in_a_second(per_second).to_string()
+}
+
+pub(crate) fn in_a_second(per_second: f64) -> Quantity {
+    scaled(per_second, 1000.0, &["/s", "k/s", "M/s", "G/s"])
 }
 
 /// Bytes a second in the units that disks are sold by: `12.3 MB/s`.
 pub fn throughput(bytes_per_second: f64) -> String {
-    format!("{}/s", scaled(bytes_per_second, 1000.0, &["B", "kB", "MB", "GB"]))
+    scaled(bytes_per_second, 1000.0, &[" B/s", " kB/s", " MB/s", " GB/s"]).to_string()
 }
 
 /// A ratio: `0.0691×`.
@@ -37,6 +60,11 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A ratio as a change in percent: `+12%`, `−3%`.
+pub(crate) fn signed_percent(ratio: f64) -> String {
+    format!("{}{}", if ratio >= 1.0 { "+" } else { "−" }, percent((ratio - 1.0).abs()))
+}
+
 /// Three significant digits, never in exponential form.
 pub fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
@@ -49,14 +77,14 @@ pub fn significant(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-fn scaled(mut number: f64, step: f64, units: &[&str]) -> String {
+fn scaled(mut number: f64, step: f64, units: &[&str]) -> Quantity {
     let mut unit = 0;
     // What would be rounded up to the next unit is shown in it.
     while number >= step * 0.9995 && unit + 1 < units.len() {
         number /= step;
         unit += 1;
     }
-    format!("{} {}", significant(number), units[unit])
+    Quantity { digits: significant(number), unit: units[unit].to_owned() }
 }
 
 #[cfg(test)]

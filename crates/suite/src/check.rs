@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 
-use super::{Model, Shape, Suite, Test, include, rung, statements};
+use super::{Model, Shape, Suite, Test, include, model, rung, statements};
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -58,7 +58,7 @@ impl Suite {
                 self.path.display(),
                 test.id
             );
-            if let Some(complaint) = test.model.complaint(test) {
+            if let Some(complaint) = model::complaint(test) {
                 bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);
             }
             self.check_data_of(test, line)?;

@@ -27,8 +27,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use data::{Data, Like, Shape, count};
+pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
-pub use model::{Model, Transaction};
+pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
 pub use rung::{Rung, compared_with};
 pub use template::{Bounds, Renderer, TemplateError};

@@ -6,12 +6,12 @@
 //! comparisons of runs and not in nearly all.
 
 use anyhow::{Result, bail};
-use dyno_record::Run;
+use dyno_record::ContenderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::used;
-use super::judge::{CellStanding, Verdict, judge};
+use crate::about::About;
+use crate::judge::{CellStanding, TestVerdict, Verdict};
 use crate::statistics::{Difference, Ratio, independent_ratio, median};
 
 /// The chance, over all tests together, that equal runs are told apart.
@@ -91,11 +91,15 @@ impl Comparison {
 }
 
 /// Compares two runs of one suite with the same parameters.
-pub fn compare(old: &Run, new: &Run) -> Result<Comparison> {
-    if old.suite.name != new.suite.name {
-        bail!("one run is of the suite {}, the other of {}", old.suite.name, new.suite.name);
+///
+/// # Errors
+/// They did not do the same work, or have no contender or no test in common.
+pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
+    let (was, is) = (&old.about.suite, &new.about.suite);
+    if was.name != is.name {
+        bail!("one run is of the suite {}, the other of {}", was.name, is.name);
     }
-    if old.suite.parameters != new.suite.parameters {
+    if was.parameters != is.parameters {
         bail!("the runs have different parameters, so they measured different work");
     }
     let contenders: Vec<String> = old
@@ -106,97 +110,90 @@ pub fn compare(old: &Run, new: &Run) -> Result<Comparison> {
     if contenders.is_empty() {
         bail!("the runs have no contender in common");
     }
-    let ids: Vec<&str> = old
-        .shown_tests()
-        .filter(|test| new.shown_tests().any(|other| other.id == test.id))
-        .map(|test| test.id.as_str())
-        .collect();
-    if ids.is_empty() {
+    let shared: Vec<(&TestVerdict, &TestVerdict)> =
+        old.tests.iter().filter_map(|test| Some((test, new.test(&test.id)?))).collect();
+    if shared.is_empty() {
         bail!("the runs have no test in common");
     }
-    let confidence = 1.0 - FALSE_ALARMS / (ids.len() * contenders.len()) as f64;
-    let (judged_old, judged_new) = (Side::new(old), Side::new(new));
-    let tests = ids.iter().map(|id| {
-        let cells = contenders.iter().map(|label| judged_old.against(&judged_new, label, id, confidence));
-        let title = new.tests.iter().find(|test| test.id == **id).map(|test| test.title.clone());
-        TestComparison { id: (*id).to_owned(), title: title.unwrap_or_default(), cells: cells.collect() }
+    let confidence = 1.0 - FALSE_ALARMS / (shared.len() * contenders.len()) as f64;
+    let tests = shared.into_iter().map(|(before, now)| {
+        let cells = contenders.iter().map(|label| {
+            let (before, now) = (Side::new(old, before, label), Side::new(new, now, label));
+            before.against(now, old.about.schedule.seed, confidence)
+        });
+        TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
     });
-    Ok(Comparison { tests: tests.collect(), changes: changes(old, new, &contenders), contenders })
+    Ok(Comparison {
+        tests: tests.collect(),
+        changes: changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders),
+        contenders,
+    })
 }
 
-/// One of the two runs.
-struct Side<'a> {
-    run: &'a Run,
-    verdict: Verdict,
+/// A contender in a test of one of the two runs.
+struct Side {
+    /// The durations that count.
+    times: Vec<f64>,
+    /// Why none do.
+    why_not: Option<String>,
+    floor_ns: f64,
 }
 
-impl<'a> Side<'a> {
-    fn new(run: &'a Run) -> Side<'a> {
-        Side { run, verdict: judge(run) }
+impl Side {
+    fn new(run: &Verdict, test: &TestVerdict, label: &str) -> Side {
+        let cell = test.cells.iter().find(|cell| run.contenders[cell.contender].label == label);
+        let why_not = match cell.map(|cell| &cell.standing) {
+            Some(CellStanding::Counts) => None,
+            Some(CellStanding::Wrong(why)) => Some(format!("wrong: {why}")),
+            Some(CellStanding::Missing(why)) => Some(why.clone()),
+            Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
+            Some(CellStanding::NotApplicable) => Some("does not apply".into()),
+            None => Some("not in the run".into()),
+        };
+        let used = cell.filter(|cell| cell.counts()).map(|cell| &cell.points.used[..]).unwrap_or_default();
+        let times = used.iter().map(|(_, nanoseconds)| *nanoseconds).collect();
+        Side { times, why_not, floor_ns: test.floor_ns.unwrap_or(0.0) }
     }
 
-    /// Compares this old run with a new one.
-    fn against(&self, new: &Side, label: &str, test: &str, confidence: f64) -> CellComparison {
-        let (old_times, old_why) = self.times(label, test);
-        let (new_times, new_why) = new.times(label, test);
-        let ratio = independent_ratio(&new_times, &old_times, self.run.schedule.seed, confidence);
-        let (old_ns, new_ns) = (median(&old_times), median(&new_times));
-        let floor = self.floor(test).max(new.floor(test));
+    /// Compares this old side with a new one.
+    fn against(self, new: Side, seed: u64, confidence: f64) -> CellComparison {
+        let ratio = independent_ratio(&new.times, &self.times, seed, confidence);
+        let (old_ns, new_ns) = (median(&self.times), median(&new.times));
+        let floor = self.floor_ns.max(new.floor_ns);
         let difference = match (ratio, old_ns, new_ns) {
             (Some(ratio), Some(old), Some(new)) => Some(ratio.difference_above(new, old, floor)),
             _ => None,
         };
-        CellComparison { old_ns, new_ns, ratio, difference, why_not: old_why.or(new_why) }
-    }
-
-    /// The durations that count, or why none do.
-    fn times(&self, label: &str, test: &str) -> (Vec<f64>, Option<String>) {
-        let Some(index) = self.run.contenders.iter().position(|contender| contender.label == label) else {
-            return (Vec::new(), Some("not in the run".into()));
-        };
-        let tests = self.verdict.tests.iter().filter(|candidate| candidate.id == test);
-        let cell = tests.flat_map(|test| &test.cells).find(|cell| cell.contender == index);
-        match cell.map(|cell| &cell.standing) {
-            Some(CellStanding::Counts) => {
-                let samples = used(self.run, index, test);
-                (samples.iter().map(|(_, sample)| sample.duration_ns()).collect(), None)
-            }
-            Some(CellStanding::Wrong(why)) => (Vec::new(), Some(format!("wrong: {why}"))),
-            Some(CellStanding::Missing(why)) => (Vec::new(), Some(why.clone())),
-            Some(CellStanding::NotEncrypted) => (Vec::new(), Some("not encrypted".into())),
-            Some(CellStanding::NotApplicable) => (Vec::new(), Some("does not apply".into())),
-            None => (Vec::new(), Some("not in the run".into())),
-        }
-    }
-
-    fn floor(&self, test: &str) -> f64 {
-        let test = self.verdict.tests.iter().find(|candidate| candidate.id == test);
-        test.and_then(|test| test.floor_ns).unwrap_or(0.0)
+        CellComparison { old_ns, new_ns, ratio, difference, why_not: self.why_not.or(new.why_not) }
     }
 }
 
 /// What changed beside the times: machine, placement, versions, settings of these contenders (by label).
-pub fn changes(old: &Run, new: &Run, contenders: &[String]) -> Vec<String> {
+pub(crate) fn changes(
+    (was, old): (&About, &[ContenderRecord]),
+    (is, new): (&About, &[ContenderRecord]),
+    contenders: &[String],
+) -> Vec<String> {
     let mut changes = Vec::new();
     let mut note = |what: &str, old: String, new: String| {
         if old != new {
             changes.push(format!("{what}: {old} before, {new} now"));
         }
     };
-    note("dyno", old.dyno.clone(), new.dyno.clone());
-    let processor = |run: &Run| {
-        let cpu = &run.machine.cpu;
+    note("dyno", was.dyno.clone(), is.dyno.clone());
+    let processor = |about: &About| {
+        let cpu = &about.machine.cpu;
         format!("{} × {}", cpu.online, cpu.model.as_deref().unwrap_or("unknown"))
     };
-    note("processor", processor(old), processor(new));
-    note("kernel", old.machine.kernel.release.clone(), new.machine.kernel.release.clone());
-    note("file system", old.storage.file_system.clone(), new.storage.file_system.clone());
-    note("placement", old.placement.note.clone(), new.placement.note.clone());
-    if old.suite.text != new.suite.text {
+    note("processor", processor(was), processor(is));
+    note("kernel", was.machine.kernel.release.clone(), is.machine.kernel.release.clone());
+    note("file system", was.storage.file_system.clone(), is.storage.file_system.clone());
+    note("placement", was.placement.note.clone(), is.placement.note.clone());
+    if was.suite.text != is.suite.text {
         note("the suite's text", "another".into(), "this one".into());
     }
     for label in contenders {
-        let find = |run: &Run| run.contenders.iter().find(|contender| contender.label == *label).cloned();
+        let find = |all: &[ContenderRecord]| all.iter().find(|contender| contender.label == *label).cloned();
         let (Some(old), Some(new)) = (find(old), find(new)) else { continue };
         let (Some(old), Some(new)) = (old.hello, new.hello) else { continue };
         note(&format!("{label}, engine version"), old.engine_version.clone(), new.engine_version.clone());

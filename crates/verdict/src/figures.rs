@@ -62,7 +62,7 @@ pub fn is_disturbed(sample: &SampleRecord) -> bool {
 }
 
 /// The figures of a contender (by position) in a test (by id).
-pub fn figures(run: &Run, contender: usize, test: &str) -> Figures {
+pub(super) fn figures(run: &Run, contender: usize, test: &str) -> Figures {
     let all: Vec<&SampleRecord> = measured(run, contender, test).map(|(_, sample)| sample).collect();
     let used = used(run, contender, test);
     let times: Vec<f64> = used.iter().map(|(_, sample)| sample.duration_ns()).collect();
@@ -85,13 +85,21 @@ pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u3
     if undisturbed.len() >= MIN_BLOCKS { undisturbed } else { all }
 }
 
-/// Block and nanoseconds of every measured sample: first those on which the figures rest, then those
-/// that were left out as disturbed.
-pub fn samples_of(run: &Run, contender: usize, test: &str) -> [Vec<(u32, u64)>; 2] {
-    let used: Vec<u32> = used(run, contender, test).iter().map(|(block, _)| *block).collect();
-    let all = measured(run, contender, test).map(|(block, sample)| (block, sample.duration_ns() as u64));
-    let (used, left_out) = all.partition(|(block, _)| used.contains(block));
-    [used, left_out]
+/// Block and nanoseconds of every measured sample of a contender in a test.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Points {
+    /// Those on which the figures rest.
+    pub used: Vec<(u32, f64)>,
+    /// Those that were left out as disturbed.
+    pub left_out: Vec<(u32, f64)>,
+}
+
+/// The samples of a contender (by position) in a test (by id).
+pub(super) fn points(run: &Run, contender: usize, test: &str) -> Points {
+    let blocks: Vec<u32> = used(run, contender, test).iter().map(|(block, _)| *block).collect();
+    let all = measured(run, contender, test).map(|(block, sample)| (block, sample.duration_ns()));
+    let (used, left_out) = all.partition(|(block, _)| blocks.contains(block));
+    Points { used, left_out }
 }
 
 /// All samples of a contender in a test but those of the warm-up block, each with its block.

@@ -4,13 +4,15 @@
 //! the tests that all of the level passed. A mean of unlike things: whoever prints it says so.
 
 use dyno_record::{Level, Run};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::judge::{CellStanding, TestVerdict, Verdict, by_block};
-use crate::statistics::{Ratio, geometric_mean_ratio};
+use crate::judge::TestVerdict;
+use crate::pairs::mean_over;
+use crate::statistics::Ratio;
 
 /// The contenders of one safety level, the fastest first.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelRanking {
     /// The level.
     pub level: Level,
@@ -22,24 +24,25 @@ pub struct LevelRanking {
 }
 
 /// A contender's place within its level.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     /// The contender, by its position in the run.
     pub contender: usize,
     /// The geometric mean of its times over those of the fastest; absent for the fastest itself and where there
     /// is no test to rank by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
     /// Whether nobody of the level is faster, so far as the samples can tell.
     pub fastest: bool,
 }
 
 /// The rankings, the safest level first. Contenders whose level is unknown, and the harness, are in none.
-pub fn rank_levels(run: &Run, verdict: &Verdict) -> Vec<LevelRanking> {
+pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking> {
     let levels = [Level::PowerLoss, Level::ProcessCrash, Level::None];
-    levels.into_iter().filter_map(|level| rank(run, verdict, level)).collect()
+    levels.into_iter().filter_map(|level| rank(run, tests, level)).collect()
 }
 
-fn rank(run: &Run, verdict: &Verdict, level: Level) -> Option<LevelRanking> {
+fn rank(run: &Run, tests: &[TestVerdict], level: Level) -> Option<LevelRanking> {
     let is_of_level = |index: usize| {
         let contender = &run.contenders[index];
         !contender.harness && contender.safety.as_ref().map(|safety| safety.level) == Some(level)
@@ -47,11 +50,8 @@ fn rank(run: &Run, verdict: &Verdict, level: Level) -> Option<LevelRanking> {
     let rivals: Vec<usize> =
         run.shown_contenders().map(|(index, _)| index).filter(|&index| is_of_level(index)).collect();
     let first = *rivals.first()?;
-    let passed = |test: &&TestVerdict| {
-        let mut cells = test.cells.iter().filter(|cell| rivals.contains(&cell.contender));
-        cells.all(|cell| cell.standing == CellStanding::Counts)
-    };
-    let tests: Vec<&str> = verdict.tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
+    let passed = |test: &&TestVerdict| rivals.iter().all(|&rival| test.counts(rival));
+    let tests: Vec<&str> = tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
     let best = rivals
         .iter()
         .filter_map(|&rival| Some((rival, mean_over(run, &tests, rival, first)?.ratio)))
@@ -78,10 +78,4 @@ fn rank(run: &Run, verdict: &Verdict, level: Level) -> Option<LevelRanking> {
         });
     }
     Some(LevelRanking { level, tests: tests.len(), ranks })
-}
-
-/// The geometric mean over `tests` of a contender's times over another's, with its interval.
-pub fn mean_over(run: &Run, tests: &[&str], contender: usize, reference: usize) -> Option<Ratio> {
-    let tests: Vec<_> = tests.iter().map(|test| by_block(run, contender, reference, test)).collect();
-    geometric_mean_ratio(&tests, run.schedule.seed)
 }

@@ -1,26 +1,36 @@
-//! The verdict on a run, and on two runs against each other.
+//! The verdict on a run, on two runs against each other, and on several of them.
 //!
-//! Pure functions of records: the same file is judged the same way tomorrow. The statistics and the
-//! check of answers that this rests on are in [`crate::statistics`] and [`crate::answers`].
+//! Pure functions of records: the same file is judged the same way tomorrow. A [`Verdict`] is finished: whoever shows
+//! it needs no run. The statistics and the check of answers that this rests on are in [`statistics`] and [`answers`].
 
+mod about;
 pub mod answers;
+mod beside;
+mod cells;
 mod compare;
+mod disturbance;
 mod figures;
+mod history;
 mod judge;
-mod ladder;
-mod latency;
 mod levels;
-mod overhead;
+mod measure;
+mod pairs;
 mod precision;
-mod scaling;
 pub mod statistics;
+mod views;
 
-pub use compare::{CellComparison, Comparison, TestComparison, changes, compare};
-pub use figures::{Costs, Figures, MOST_WAIT, figures, is_disturbed, samples_of};
-pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, contenders_ratio, judge};
-pub use ladder::{Ladder, Rung, SafetyChange};
-pub use latency::{Percentiles, latency};
-pub use levels::{LevelRanking, Rank, mean_over, rank_levels};
-pub use overhead::Overhead;
+pub use about::{About, Failures};
+pub use beside::{Beside, beside};
+pub use compare::{CellComparison, Comparison, TestComparison, compare};
+pub use disturbance::{Disturbances, Disturbed};
+pub use figures::{Costs, Figures, MOST_WAIT, Points, is_disturbed};
+pub use history::{History, HistoryLine, Turn, history};
+pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge};
+pub use levels::{LevelRanking, Rank};
+pub use measure::Measure;
 pub use precision::is_precise;
-pub use scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
+pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
+pub use views::{
+    Against, Ladder, Latency, LatencyLine, LatencyTest, Pages, Percentiles, Published, PublishedPoint,
+    PublishedSeries, Rung, SafetyChange, Views,
+};

@@ -2,7 +2,7 @@
 
 use dyno_record::Run;
 
-use crate::figures;
+use crate::figures::figures;
 use crate::statistics::MIN_BLOCKS;
 
 /// Whether every figure that is shown rests on enough undisturbed samples and has an interval that is narrow enough:

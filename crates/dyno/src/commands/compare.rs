@@ -8,8 +8,8 @@ use crate::terminal::say;
 
 /// Compares, and fails where asked to and something is really slower or no longer works.
 pub fn execute(arguments: &CompareArgs) -> Result<Exit> {
-    let old = dyno_record::load(&arguments.old).input()?;
-    let new = dyno_record::load(&arguments.new).input()?;
+    let old = dyno_verdict::judge(&dyno_record::load(&arguments.old).input()?);
+    let new = dyno_verdict::judge(&dyno_record::load(&arguments.new).input()?);
     let comparison = dyno_verdict::compare(&old, &new).input()?;
     print(&match arguments.format {
         Format::Table => dyno_show::comparison::text(&comparison),

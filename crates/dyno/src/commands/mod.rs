@@ -15,6 +15,7 @@ mod schema;
 mod show;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -103,6 +104,11 @@ pub fn execute(cli: Cli) -> Result<Exit> {
             print(&String::from_utf8_lossy(&script))
         }
     }
+}
+
+/// The name of a run file, without folders.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or("run.json".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Prints a result.

@@ -1,5 +1,6 @@
 //! `dyno report`: the page of a run, or of several beside each other.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use anyhow::{Context, Result};
 use dyno_show::report::{self, Source};
 use tempfile::NamedTempFile;
 
-use super::{Exit, Input, show};
+use super::{Exit, Input, file_name, show};
 use crate::cli::ReportArgs;
 use crate::terminal::say;
 
@@ -28,26 +29,27 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the page of runs by their files, the subject last.
-pub(super) fn write_files(paths: &[PathBuf], page: &Path) -> Result<()> {
-    let sources: Vec<Source> = paths
-        .iter()
-        .map(|path| Ok(Source::new(path, dyno_record::load(path)?)))
-        .collect::<Result<_>>()
-        .input()?;
-    write(&sources, page)
-}
-
-/// Writes the page to a file, which is replaced only once all of it is written.
-pub(super) fn write(sources: &[Source], path: &Path) -> Result<()> {
+/// Writes the page of runs by their files, the subject last, to a file that is replaced only once all of it is written.
+pub(super) fn write_files(paths: &[PathBuf], path: &Path) -> Result<()> {
+    let sources = paths.iter().map(|path| source(path)).collect::<Result<Vec<Source>>>().input()?;
+    let named: Vec<_> = sources.iter().map(|source| (source.name.as_str(), &source.verdict)).collect();
+    let beside = dyno_verdict::beside(&named).input()?;
     let is_markdown = path.extension().is_some_and(|extension| extension == "md");
-    let page = if is_markdown { report::markdown(sources) } else { report::render(sources) }.input()?;
+    let set = if is_markdown { report::markdown } else { report::render };
+    let page = set(&sources, &beside)?;
     let context = || format!("cannot write the page to {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(context)?;
+    fs::create_dir_all(folder).with_context(context)?;
     let mut file = NamedTempFile::new_in(folder).with_context(context)?;
     file.write_all(page.as_bytes()).with_context(context)?;
     dyno_record::set_usual_permissions(file.as_file()).with_context(context)?;
     file.persist(path).with_context(context)?;
     Ok(())
+}
+
+/// A run of the page: what may be said about it, and its file as it is.
+fn source(path: &Path) -> Result<Source> {
+    let verdict = dyno_verdict::judge(&dyno_record::load(path)?);
+    let file = fs::read(path).with_context(|| format!("cannot read the run file {}", path.display()))?;
+    Ok(Source { name: file_name(path), verdict, file })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use dyno_record::Run;
+use dyno_verdict::Verdict;
 
 use super::{Exit, Input, print};
 use crate::cli::{Format, ScalingArgs};
@@ -15,8 +15,9 @@ pub fn execute(arguments: &ScalingArgs) -> Result<Exit> {
 
 /// Shows runs by their files.
 pub fn show(paths: &[PathBuf], format: Format) -> Result<Exit> {
-    let runs = paths.iter().map(|path| dyno_record::load(path)).collect::<Result<Vec<Run>>>().input()?;
-    let scaling = dyno_verdict::scaling(&runs).input()?;
+    let judged = |path: &PathBuf| Ok(dyno_verdict::judge(&dyno_record::load(path)?));
+    let verdicts = paths.iter().map(judged).collect::<Result<Vec<Verdict>>>().input()?;
+    let scaling = dyno_verdict::scaling(&verdicts.iter().collect::<Vec<_>>()).input()?;
     print(&match format {
         Format::Table => dyno_show::scaling::text(&scaling),
         Format::Markdown => dyno_show::scaling::markdown(&scaling),

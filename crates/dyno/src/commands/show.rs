@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use dyno_record::Run;
 use dyno_show::report::{self, Source};
-use dyno_verdict::{CellStanding, Verdict};
+use dyno_verdict::Beside;
 
-use super::{Exit, Input, print};
+use super::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
 
 /// Prints the run named, or the newest one.
@@ -24,19 +24,18 @@ pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
 /// Judges and prints a run; `path` is its file.
 pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
     let verdict = dyno_verdict::judge(run);
+    let exit = if verdict.is_complete() { Exit::Done } else { Exit::Incomplete };
     print(&match options.format {
-        Format::Table => dyno_show::render_table(run, &verdict, options.table()),
-        Format::Markdown => report::markdown(&[Source::new(path, run.clone())])?,
-        Format::Csv => dyno_show::render_csv(run, &verdict)?,
-        Format::Json => dyno_show::render_json(run, &verdict)?,
+        Format::Table => dyno_show::render_table(&verdict, options.table()),
+        Format::Csv => dyno_show::render_csv(&verdict)?,
+        Format::Json => dyno_show::render_json(&verdict)?,
+        // Markdown names the file and has nothing to download.
+        Format::Markdown => {
+            let source = Source { name: file_name(path), verdict, file: Vec::new() };
+            report::markdown(&[source], &Beside::default())?
+        }
     })?;
-    Ok(if is_complete(run, &verdict) { Exit::Done } else { Exit::Incomplete })
-}
-
-fn is_complete(run: &Run, verdict: &Verdict) -> bool {
-    let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
-    cells.all(|cell| matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable))
-        && run.trials.iter().all(|trial| trial.failure.is_none())
+    Ok(exit)
 }
 
 /// The newest run file of a folder.

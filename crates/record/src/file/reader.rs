@@ -26,7 +26,7 @@ pub fn load(path: &Path) -> Result<Run> {
 pub fn parse(text: &str, path: &Path) -> Result<Run> {
     let name = path.display();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let run = match schema(text, first, path)?.as_str() {
+    let mut run = match schema(text, first, path)?.as_str() {
         SCHEMA => lines(first, rest, path)?,
         WHOLE => serde_json::from_str(text).map_err(|error| anyhow!("{name}:{}: {error}", error.line()))?,
         other => bail!(
@@ -34,6 +34,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Run> {
         ),
     };
     check(&run).with_context(|| format!("{name} contradicts itself"))?;
+    run.suite.fill_in();
     Ok(run)
 }
 

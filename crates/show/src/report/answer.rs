@@ -1,6 +1,5 @@
 //! The question, and the answer in a sentence for each safety level.
 
-use dyno_record::Run;
 use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{LevelRanking, Verdict};
 
@@ -8,8 +7,9 @@ use super::words::{bounds, counted, list, ratio_with_interval, that};
 use crate::ratio;
 
 /// What the run was to find out.
-pub(super) fn question(run: &Run) -> String {
-    let labels: Vec<&str> = run.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
+pub(super) fn question(verdict: &Verdict) -> String {
+    let labels: Vec<&str> =
+        verdict.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
     match labels.len() {
         0 | 1 => format!("How fast is {} at this work, on this machine?", list(&labels)),
         2..=5 => {
@@ -22,16 +22,17 @@ pub(super) fn question(run: &Run) -> String {
 }
 
 /// What the samples answer, the safest level first. Never empty.
-pub(super) fn answers(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Vec<String> {
+pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
+    let rankings = &verdict.rankings;
     let mut sentences: Vec<String> = rankings
         .iter()
         .filter(|ranking| ranking.ranks.len() > 1)
-        .map(|ranking| within(run, ranking))
+        .map(|ranking| within(verdict, ranking))
         .collect();
     let alone: Vec<&LevelRanking> = rankings.iter().filter(|ranking| ranking.ranks.len() == 1).collect();
-    sentences.extend(alone.iter().filter_map(|ranking| price(run, verdict, ranking)));
+    sentences.extend(alone.iter().filter_map(|ranking| price(verdict, ranking)));
     if sentences.is_empty() {
-        sentences.push(match run.shown_contenders().count() {
+        sentences.push(match verdict.shown_contenders().count() {
             1 => "There is only one contender, so dyno ranks nobody; its times are below.".into(),
             _ => "No two contenders are equally safe and passed the same tests, so dyno ranks nobody.".into(),
         });
@@ -40,8 +41,8 @@ pub(super) fn answers(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -
 }
 
 /// Who is the fastest of a level.
-fn within(run: &Run, ranking: &LevelRanking) -> String {
-    let label = |contender: usize| run.contenders[contender].label.as_str();
+fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
+    let label = |contender: usize| verdict.label(contender);
     let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(ranking.level));
     if ranking.tests == 0 {
         return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
@@ -73,20 +74,20 @@ fn within(run: &Run, ranking: &LevelRanking) -> String {
 }
 
 /// What the only contender of a level takes compared with the baseline: the price of safety.
-fn price(run: &Run, verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
+fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let contender = ranking.ranks.first()?.contender;
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     Some(format!(
         "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
-        run.contenders[contender].label,
+        verdict.contenders[contender].label,
         match ranking.level {
             dyno_record::Level::PowerLoss => "survives power loss",
             dyno_record::Level::ProcessCrash => "survives a crash of the process but not power loss",
             dyno_record::Level::None => "may lose commits in a crash",
         },
         ratio_with_interval(&mean),
-        run.baseline
+        verdict.label(verdict.baseline)
     ))
 }
 

@@ -1,9 +1,8 @@
 //! What the page's script draws: figures as data, already computed and named. `charts.js` has one function
 //! for each kind.
 
-use dyno_record::Run;
-use dyno_verdict::Percentiles;
 use dyno_verdict::statistics::{Interval, Ratio};
+use dyno_verdict::{Percentiles, Verdict};
 use minijinja::Value;
 use serde::Serialize;
 
@@ -13,13 +12,13 @@ use super::words;
 /// How many colours the style has; engines beyond that share them, and every row has its name beside it.
 const COLOURS: usize = 8;
 /// The colour of what is none of the run's engines.
-pub(super) const UNKNOWN: usize = 5;
+pub(crate) const UNKNOWN: usize = 5;
 /// Times further apart than this are drawn on a logarithmic axis.
 const WIDE: f64 = 12.0;
 
 /// A chart with its words.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Figure {
+pub(crate) struct Figure {
     /// What a screen reader says of it.
     pub label: String,
     /// What stands below it.
@@ -31,7 +30,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    pub(super) fn new(label: String, caption: &str, lines: usize, chart: &Chart) -> Figure {
+    pub(crate) fn new(label: String, caption: &str, lines: usize, chart: &Chart) -> Figure {
         Figure { label, caption: caption.to_owned(), lines, data: assets::json(chart) }
     }
 }
@@ -39,7 +38,7 @@ impl Figure {
 /// A chart.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum Chart {
+pub(crate) enum Chart {
     /// Every sample of each contender, with median and interval. Nanoseconds; where figures are rates, `count`
     /// is how much was done in them.
     Samples {
@@ -63,7 +62,7 @@ pub(super) enum Chart {
 /// A line of a chart: a heading or a contender.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-pub(super) enum Row<T> {
+pub(crate) enum Row<T> {
     /// A heading over the lines that follow.
     Head { head: String },
     /// A contender.
@@ -72,7 +71,7 @@ pub(super) enum Row<T> {
 
 /// The samples of a contender.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Samples {
+pub(crate) struct Samples {
     pub label: String,
     /// The number of its colour.
     pub colour: usize,
@@ -88,7 +87,7 @@ pub(super) struct Samples {
 
 /// A ratio with its interval.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct RatioRow {
+pub(crate) struct RatioRow {
     pub label: String,
     pub colour: usize,
     pub text: String,
@@ -98,7 +97,7 @@ pub(super) struct RatioRow {
 
 /// Points of one test, or of the mean of all.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Series {
+pub(crate) struct Series {
     pub name: String,
     /// Whether the points are rates, of which more is better.
     pub rate: bool,
@@ -107,7 +106,7 @@ pub(super) struct Series {
 
 /// What one system did in one year.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Point {
+pub(crate) struct Point {
     pub year: f64,
     /// Seconds, or so many in a second.
     pub value: f64,
@@ -122,21 +121,21 @@ pub(super) struct Point {
 
 /// One test at all sizes.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ScalingSeries {
+pub(crate) struct ScalingSeries {
     pub name: String,
     pub panels: Vec<Panel>,
 }
 
 /// Contenders that may be compared.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Panel {
+pub(crate) struct Panel {
     pub head: String,
     pub lines: Vec<ScalingLine>,
 }
 
 /// One contender at all sizes.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ScalingLine {
+pub(crate) struct ScalingLine {
     pub label: String,
     pub colour: usize,
     pub points: Vec<ScalingPoint>,
@@ -144,7 +143,7 @@ pub(super) struct ScalingLine {
 
 /// One contender at one size.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ScalingPoint {
+pub(crate) struct ScalingPoint {
     pub size: f64,
     pub value: f64,
     pub interval: Option<Interval>,
@@ -153,14 +152,14 @@ pub(super) struct ScalingPoint {
 
 /// The rungs in one test.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct LadderSeries {
+pub(crate) struct LadderSeries {
     pub name: String,
     pub rows: Vec<LadderRow>,
 }
 
 /// A rung.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct LadderRow {
+pub(crate) struct LadderRow {
     pub label: String,
     pub text: String,
     /// The place of its safety level, the safest first.
@@ -176,7 +175,7 @@ pub(super) struct LadderRow {
 
 /// The percentiles of one test.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct LatencySeries {
+pub(crate) struct LatencySeries {
     pub name: String,
     /// What a reading of the clock costs, which each duration holds.
     pub clock: Option<u64>,
@@ -185,7 +184,7 @@ pub(super) struct LatencySeries {
 
 /// The percentiles of a contender.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct LatencyRow {
+pub(crate) struct LatencyRow {
     pub label: String,
     pub colour: usize,
     pub text: String,
@@ -193,14 +192,14 @@ pub(super) struct LatencyRow {
 }
 
 /// The colour of a contender: its engine's.
-pub(super) fn colour(run: &Run, contender: usize) -> usize {
-    engine_colour(run, &run.contenders[contender].engine).unwrap_or(0)
+pub(crate) fn colour(verdict: &Verdict, contender: usize) -> usize {
+    engine_colour(verdict, &verdict.contenders[contender].engine).unwrap_or(0)
 }
 
 /// The colour of an engine, in the order in which the run's contenders name them.
-pub(super) fn engine_colour(run: &Run, engine: &str) -> Option<usize> {
+pub(crate) fn engine_colour(verdict: &Verdict, engine: &str) -> Option<usize> {
     let mut engines: Vec<&str> = Vec::new();
-    for (_, contender) in run.shown_contenders() {
+    for (_, contender) in verdict.shown_contenders() {
         if !engines.contains(&contender.engine.as_str()) {
             engines.push(&contender.engine);
         }
@@ -209,7 +208,7 @@ pub(super) fn engine_colour(run: &Run, engine: &str) -> Option<usize> {
 }
 
 /// The lines of several groups, each under its heading; a single group has one only where asked for.
-pub(super) fn grouped<T>(mut groups: Vec<(&str, Vec<T>)>, always: bool) -> Vec<Row<T>> {
+pub(crate) fn grouped<T>(mut groups: Vec<(&str, Vec<T>)>, always: bool) -> Vec<Row<T>> {
     groups.retain(|(_, lines)| !lines.is_empty());
     let headed = always || groups.len() > 1;
     let mut rows = Vec::new();
@@ -223,7 +222,7 @@ pub(super) fn grouped<T>(mut groups: Vec<(&str, Vec<T>)>, always: bool) -> Vec<R
 }
 
 /// A chart of ratios; its axis is logarithmic where they are far apart.
-pub(super) fn ratios(rows: Vec<Row<RatioRow>>, percent: bool) -> Chart {
+pub(crate) fn ratios(rows: Vec<Row<RatioRow>>, percent: bool) -> Chart {
     let lines = rows.iter().filter_map(|row| match row {
         Row::Line(line) => Some(line),
         Row::Head { .. } => None,
@@ -236,13 +235,13 @@ pub(super) fn ratios(rows: Vec<Row<RatioRow>>, percent: bool) -> Chart {
 }
 
 /// A line of a chart of ratios.
-pub(super) fn ratio_row(label: &str, colour: usize, ratio: &Ratio, percent: bool) -> RatioRow {
+pub(crate) fn ratio_row(label: &str, colour: usize, ratio: &Ratio, percent: bool) -> RatioRow {
     let text = if percent { words::change(ratio.ratio) } else { crate::ratio(ratio.ratio) };
     RatioRow { label: label.to_owned(), colour, text, ratio: ratio.ratio, interval: ratio.interval }
 }
 
 /// A chart of samples, as rates of `count` where there is one.
-pub(super) fn samples(rows: Vec<Row<Samples>>, count: Option<u64>) -> Chart {
+pub(crate) fn samples(rows: Vec<Row<Samples>>, count: Option<u64>) -> Chart {
     let medians = rows.iter().filter_map(|row| match row {
         Row::Line(line) => line.median,
         Row::Head { .. } => None,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use dyno_protocol::Build;
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::ContenderRecord;
+use dyno_verdict::Verdict;
 use serde::Serialize;
 
 use super::charts;
@@ -11,7 +12,7 @@ use super::words;
 
 /// A contender.
 #[derive(Debug, Serialize)]
-pub(super) struct Card {
+pub(crate) struct Card {
     anchor: String,
     label: String,
     colour: usize,
@@ -49,15 +50,15 @@ struct SettingRow {
 }
 
 /// The fragment by which a link reaches a contender.
-pub(super) fn anchor(contender: usize) -> String {
+pub(crate) fn anchor(contender: usize) -> String {
     format!("contender-{contender}")
 }
 
-pub(super) fn cards(run: &Run) -> Vec<Card> {
-    run.shown_contenders().map(|(index, contender)| card(run, index, contender)).collect()
+pub(crate) fn cards(verdict: &Verdict) -> Vec<Card> {
+    verdict.shown_contenders().map(|(index, contender)| card(verdict, index, contender)).collect()
 }
 
-fn card(run: &Run, index: usize, contender: &ContenderRecord) -> Card {
+fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
     let hello = contender.hello.as_ref();
     let version = |of: &str, version: Option<&String>| match version {
         Some(version) => format!("{of} {version}"),
@@ -66,7 +67,7 @@ fn card(run: &Run, index: usize, contender: &ContenderRecord) -> Card {
     Card {
         anchor: anchor(index),
         label: contender.label.clone(),
-        colour: charts::colour(run, index),
+        colour: charts::colour(verdict, index),
         engine: version(&contender.engine, hello.map(|hello| &hello.engine_version)),
         driver: version(&contender.driver, hello.map(|hello| &hello.driver_version)),
         runner: hello.map(|hello| hello.runner.clone()),
@@ -117,7 +118,7 @@ fn settings(contender: &ContenderRecord) -> Vec<SettingRow> {
 }
 
 /// A link to follow: only to the web, whatever a file says.
-pub(super) fn web(link: Option<&String>) -> Option<String> {
+pub(crate) fn web(link: Option<&String>) -> Option<String> {
     let is_web = |link: &&String| link.starts_with("https://") || link.starts_with("http://");
     let is_plain = |link: &&String| !link.contains(|c: char| c.is_whitespace() || "<>\"".contains(c));
     link.filter(is_web).filter(is_plain).cloned()

@@ -1,51 +1,43 @@
 //! The page: one self-contained HTML file of a run, or of several beside each other.
 //!
-//! Pure: run files and their verdicts in, HTML out. Every figure on the page comes from the verdict; the
-//! page's script draws and sorts what stands in the page and computes no statistic. Templates, style and script
-//! are files in `crates/dyno/report/`; what came from a suite, an engine or a file is escaped by the templates
-//! and, in data for the script, by [`assets`].
+//! Pure: verdicts in, HTML out. Every figure on the page comes from the verdict; the page's script draws and sorts what
+//! stands in the page and computes no statistic. Templates, style and script are files in `crates/show/report/`; what
+//! came from a suite, an engine or a file is escaped by the templates and, in data for the script, by [`assets`].
 
 mod answer;
 mod assets;
-mod charts;
-mod contenders;
+pub(crate) mod charts;
+mod comparison;
+pub(crate) mod contenders;
 mod markdown;
 mod overview;
 mod page;
 mod raw;
 mod sections;
-mod views;
-mod words;
-
-use std::path::Path;
+pub(crate) mod words;
 
 use anyhow::{Result, ensure};
-use dyno_record::Run;
+use dyno_verdict::{Beside, Verdict};
 
-/// A run with the name of its file, as the page offers it for download.
-#[derive(Debug, Clone)]
+/// A run of a page.
+#[derive(Debug)]
 pub struct Source {
-    /// The file's name, without folders.
+    /// The name of its file, without folders.
     pub name: String,
-    /// The run.
-    pub run: Run,
+    /// What may be said about it.
+    pub verdict: Verdict,
+    /// What is in the file, which the page offers for download.
+    pub file: Vec<u8>,
 }
 
-impl Source {
-    /// A run as read from `path`.
-    pub fn new(path: &Path, run: Run) -> Source {
-        let name = path.file_name().map_or("run.json".into(), |name| name.to_string_lossy().into_owned());
-        Source { name, run }
-    }
-}
-
-/// The page of one run or more. The last run is the subject; those before it are what it is compared with.
+/// The page of one run or more. The last run is the subject; those before it are what it is compared with, as `beside`
+/// says.
 ///
 /// # Errors
-/// When runs are of different suites or parameters, which cannot be compared.
-pub fn render(sources: &[Source]) -> Result<String> {
+/// When there is no run.
+pub fn render(sources: &[Source], beside: &Beside) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
-    let page = page::Page::new(sources)?;
+    let page = page::Page::new(sources, beside)?;
     assets::render(&page)
 }
 
@@ -54,7 +46,7 @@ pub fn render(sources: &[Source]) -> Result<String> {
 ///
 /// # Errors
 /// As [`render`].
-pub fn markdown(sources: &[Source]) -> Result<String> {
+pub fn markdown(sources: &[Source], beside: &Beside) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
-    markdown::render(&page::Page::new(sources)?)
+    markdown::render(&page::Page::new(sources, beside)?)
 }

@@ -1,6 +1,6 @@
 //! All tests and contenders at a glance.
 
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::ContenderRecord;
 use dyno_verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::charts::{self, Figure, RatioRow, grouped};
 use super::sections::anchor;
 use super::words;
 use crate::grid::{self, Detail};
-use crate::{Measure, units};
+use crate::units;
 
 /// With more contenders than this, and fewer tests, each contender has a row and each test a column.
 const IN_A_ROW: usize = 6;
@@ -57,52 +57,48 @@ struct GlanceCell {
     bad: bool,
 }
 
-pub(super) fn overview(run: &Run, verdict: &Verdict, rankings: &[LevelRanking]) -> Overview {
-    let contenders = run.shown_contenders().count();
+pub(super) fn overview(verdict: &Verdict) -> Overview {
+    let contenders = verdict.shown_contenders().count();
     let (corner, columns, rows) = match contenders > IN_A_ROW && contenders > verdict.tests.len() {
-        true => (
-            "Contender",
-            verdict.tests.iter().map(|judged| column(run, judged)).collect(),
-            by_contender(run, verdict),
-        ),
+        true => ("Contender", verdict.tests.iter().map(column).collect(), by_contender(verdict)),
         false => {
-            let columns = run.shown_contenders().map(|(index, _)| contender(run, index)).collect();
-            ("Test", columns, verdict.tests.iter().map(|judged| test(run, judged)).collect())
+            let columns = verdict.shown_contenders().map(|(index, _)| contender(verdict, index)).collect();
+            ("Test", columns, verdict.tests.iter().map(|judged| test(verdict, judged)).collect())
         }
     };
-    let rates = run.suite.figure == dyno_record::Figure::Rate;
-    Overview { figure: figure(run, rankings), corner, columns, rows, rates }
+    let rates = verdict.about.suite.figure == dyno_record::Figure::Rate;
+    Overview { figure: figure(verdict), corner, columns, rows, rates }
 }
 
 /// A test's row.
-fn test(run: &Run, judged: &TestVerdict) -> GlanceRow {
+fn test(verdict: &Verdict, judged: &TestVerdict) -> GlanceRow {
     let heading = Heading {
         id: Some(judged.id.clone()),
         name: judged.title.clone(),
         below: String::new(),
         anchor: anchor(&judged.id),
     };
-    GlanceRow { heading, cells: judged.cells.iter().map(|found| cell(run, judged, found)).collect() }
+    GlanceRow { heading, cells: judged.cells.iter().map(|found| cell(verdict, judged, found)).collect() }
 }
 
 /// A row for each contender: the safest first, the harness last, and within a level as they were named.
-fn by_contender(run: &Run, verdict: &Verdict) -> Vec<GlanceRow> {
+fn by_contender(verdict: &Verdict) -> Vec<GlanceRow> {
     let place = |record: &ContenderRecord| match record.harness {
         true => words::LEVELS.len(),
         false => words::place(words::level(record)),
     };
     let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
-        let cells = verdict.tests.iter().map(|judged| cell(run, judged, &judged.cells[column]));
-        (place(record), GlanceRow { heading: contender(run, index), cells: cells.collect() })
+        let cells = verdict.tests.iter().map(|judged| cell(verdict, judged, &judged.cells[column]));
+        (place(record), GlanceRow { heading: contender(verdict, index), cells: cells.collect() })
     };
-    let mut rows: Vec<(usize, GlanceRow)> = run.shown_contenders().enumerate().map(row).collect();
+    let mut rows: Vec<(usize, GlanceRow)> = verdict.shown_contenders().enumerate().map(row).collect();
     rows.sort_by_key(|(place, _)| *place);
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn contender(run: &Run, index: usize) -> Heading {
-    let record = &run.contenders[index];
-    let baseline = if index == run.baseline_index() { " · baseline" } else { "" };
+fn contender(verdict: &Verdict, index: usize) -> Heading {
+    let record = &verdict.contenders[index];
+    let baseline = if index == verdict.baseline { " · baseline" } else { "" };
     Heading {
         id: None,
         name: record.label.clone(),
@@ -112,38 +108,37 @@ fn contender(run: &Run, index: usize) -> Heading {
 }
 
 /// A test where there is no room for its title.
-fn column(run: &Run, judged: &TestVerdict) -> Heading {
+fn column(judged: &TestVerdict) -> Heading {
     Heading {
         id: None,
         name: judged.id.clone(),
-        below: Measure::of(run, &judged.id).unit().map_or("".into(), |unit| format!("{unit}/s")),
+        below: judged.measure().unit().map_or("".into(), |unit| format!("{unit}/s")),
         anchor: anchor(&judged.id),
     }
 }
 
-fn cell(run: &Run, judged: &TestVerdict, cell: &Cell) -> GlanceCell {
-    let measure = Measure::of(run, &judged.id);
+fn cell(verdict: &Verdict, judged: &TestVerdict, cell: &Cell) -> GlanceCell {
     GlanceCell {
-        figure: grid::figure(run, &judged.id, cell),
-        ratio: (cell.contender != run.baseline_index()).then(|| grid::ratio_of(cell, Detail::Ratio)),
-        value: cell.figures.summary.map(|summary| measure.value(summary.median)),
+        figure: grid::figure(judged, cell),
+        ratio: (cell.contender != verdict.baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
+        value: cell.figures.summary.map(|summary| judged.measure().value(summary.median)),
         fastest: cell.fastest,
         bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
     }
 }
 
 /// Each level's contenders against its fastest.
-fn figure(run: &Run, rankings: &[LevelRanking]) -> Option<Figure> {
+fn figure(verdict: &Verdict) -> Option<Figure> {
     let ranked: Vec<&LevelRanking> =
-        rankings.iter().filter(|ranking| ranking.ranks.len() > 1 && ranking.tests > 0).collect();
+        verdict.rankings.iter().filter(|ranking| ranking.ranks.len() > 1 && ranking.tests > 0).collect();
     let tests = ranked.iter().map(|ranking| ranking.tests).max()?;
-    let groups = ranked.iter().map(|ranking| (words::heading(Some(ranking.level)), lines(run, ranking)));
+    let groups = ranked.iter().map(|ranking| (words::heading(Some(ranking.level)), lines(verdict, ranking)));
     let said: Vec<String> = ranked
         .iter()
         .flat_map(|ranking| &ranking.ranks)
         .map(|rank| {
             let times = rank.ratio.map_or("the fastest".into(), |ratio| words::ratio_with_interval(&ratio));
-            format!("{}: {times}", run.contenders[rank.contender].label)
+            format!("{}: {times}", verdict.contenders[rank.contender].label)
         })
         .collect();
     let rows = grouped(groups.collect(), true);
@@ -164,10 +159,10 @@ fn figure(run: &Run, rankings: &[LevelRanking]) -> Option<Figure> {
     ))
 }
 
-fn lines(run: &Run, ranking: &LevelRanking) -> Vec<RatioRow> {
+fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
     let line = |rank: &dyno_verdict::Rank| {
-        let label = &run.contenders[rank.contender].label;
-        let colour = charts::colour(run, rank.contender);
+        let label = verdict.label(rank.contender);
+        let colour = charts::colour(verdict, rank.contender);
         match rank.ratio {
             Some(ratio) => {
                 let mut row = charts::ratio_row(label, colour, &ratio, false);
@@ -177,7 +172,7 @@ fn lines(run: &Run, ranking: &LevelRanking) -> Vec<RatioRow> {
                 row
             }
             None => RatioRow {
-                label: label.clone(),
+                label: label.to_owned(),
                 colour,
                 text: if rank.fastest { "fastest".into() } else { crate::ratio(1.0) },
                 ratio: 1.0,

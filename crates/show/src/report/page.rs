@@ -1,19 +1,19 @@
 //! The whole page as one value, in the order in which it is read.
 
 use anyhow::Result;
-use dyno_record::Run;
-use dyno_verdict::{judge, rank_levels};
+use dyno_verdict::{Beside, Verdict};
 use serde::Serialize;
 
+use super::comparison::{self, Compared};
 use super::contenders::{self, Card};
 use super::overview::{self, Overview};
 use super::raw::Raw;
 use super::sections::{self, TestSection};
-use super::views::comparison::{self, Compared};
-use super::views::published::{self, PublishedView};
-use super::views::{self, View};
 use super::{Source, answer};
-use crate::{encryption, notes, units};
+use crate::views::encryption::proofs;
+use crate::views::published::page::{self as published, PublishedView};
+use crate::views::{self, View};
+use crate::{notes, units};
 
 /// What the templates get.
 #[derive(Debug, Serialize)]
@@ -47,62 +47,64 @@ struct Fact {
 
 impl Page {
     /// The page of the last run, compared with those before it.
-    pub(super) fn new(sources: &[Source]) -> Result<Page> {
-        let run = &sources[sources.len() - 1].run;
-        let verdict = judge(run);
-        let rankings = rank_levels(run, &verdict);
+    pub(super) fn new(sources: &[Source], beside: &Beside) -> Result<Page> {
+        let verdict = &sources[sources.len() - 1].verdict;
         Ok(Page {
-            suite: run.suite.name.clone(),
-            title: run.suite.title.clone(),
-            parameters: run.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect(),
-            question: answer::question(run),
-            answers: answer::answers(run, &verdict, &rankings),
-            story: story(run),
-            facts: facts(run),
-            overview: overview::overview(run, &verdict, &rankings),
-            comparisons: comparison::comparisons(sources)?,
-            views: views::views(sources, run, &verdict)?,
-            published: published::published(run, &verdict),
-            troubles: [encryption::unproved(run), notes::troubles(run, &verdict)].concat(),
-            tests: sections::sections(run, &verdict),
-            contenders: contenders::cards(run),
-            notes: notes::reading(run, &verdict),
-            command: command(run),
+            suite: verdict.about.suite.name.clone(),
+            title: verdict.about.suite.title.clone(),
+            parameters: verdict
+                .about
+                .suite
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+            question: answer::question(verdict),
+            answers: answer::answers(verdict),
+            story: verdict.about.suite.story().to_owned(),
+            facts: facts(verdict),
+            overview: overview::overview(verdict),
+            comparisons: comparison::comparisons(sources, verdict, beside),
+            views: views::pages(verdict, beside),
+            published: published::page(verdict),
+            troubles: [proofs::unproved(verdict), notes::troubles(verdict)].concat(),
+            tests: sections::sections(verdict),
+            contenders: contenders::cards(verdict),
+            notes: notes::reading(verdict),
+            command: command(verdict),
             raw: sources.iter().map(Raw::new).collect::<Result<_>>()?,
-            dyno: run.dyno.clone(),
+            dyno: verdict.about.dyno.clone(),
         })
     }
 }
 
-/// The story that the suite tells, from its text.
-fn story(run: &Run) -> String {
-    let suite: Option<toml::Table> = toml::from_str(&run.suite.text).ok();
-    let story = suite.as_ref().and_then(|suite| suite.get("story")).and_then(toml::Value::as_str);
-    story.unwrap_or_default().trim().to_owned()
-}
-
-fn facts(run: &Run) -> Vec<Fact> {
-    let blocks = notes::measured_blocks(run);
-    let storage = &run.storage;
+fn facts(verdict: &Verdict) -> Vec<Fact> {
+    let blocks = verdict.about.blocks;
+    let storage = &verdict.about.storage;
     let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
-    let system = run.machine.distribution.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-    let memory = run.machine.memory_bytes.map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64));
-    let model = run.machine.cpu.model.as_deref().unwrap_or("an unknown processor");
+    let system =
+        verdict.about.machine.distribution.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+    let memory = verdict
+        .about
+        .machine
+        .memory_bytes
+        .map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64));
+    let model = verdict.about.machine.cpu.model.as_deref().unwrap_or("an unknown processor");
     let fact = |name, value| Fact { name, value };
     vec![
-        fact("Date", day(&run.started)),
-        fact("Machine", format!("{} × {model}, {memory}", run.machine.cpu.online)),
-        fact("System", format!("Linux {}{system}", run.machine.kernel.release)),
+        fact("Date", day(&verdict.about.started)),
+        fact("Machine", format!("{} × {model}, {memory}", verdict.about.machine.cpu.online)),
+        fact("System", format!("Linux {}{system}", verdict.about.machine.kernel.release)),
         fact("Storage", format!("{}{device}", storage.file_system)),
-        fact("Placement", run.placement.note.clone()),
-        fact("Versions", versions(run)),
+        fact("Placement", verdict.about.placement.note.clone()),
+        fact("Versions", versions(verdict)),
         fact(
             "Trials",
             format!(
                 "{blocks} of each contender {}, in {}; {}",
-                notes::warm_up(run),
-                units::duration(run.elapsed_ns as f64),
-                notes::why_ended(run)
+                notes::warm_up(verdict),
+                units::duration(verdict.about.elapsed_ns as f64),
+                notes::why_ended(verdict)
             ),
         ),
     ]
@@ -117,22 +119,22 @@ fn day(started: &str) -> String {
 }
 
 /// Each engine's versions, once.
-fn versions(run: &Run) -> String {
+fn versions(verdict: &Verdict) -> String {
     let mut versions: Vec<String> = Vec::new();
-    for (_, contender) in run.shown_contenders().filter(|(_, contender)| !contender.harness) {
+    for (_, contender) in verdict.shown_contenders().filter(|(_, contender)| !contender.harness) {
         let Some(hello) = &contender.hello else { continue };
         let version = format!("{} {}", contender.engine, hello.engine_version);
         if !versions.contains(&version) {
             versions.push(version);
         }
     }
-    versions.push(format!("dyno {}", run.dyno));
+    versions.push(format!("dyno {}", verdict.about.dyno));
     versions.join(", ")
 }
 
 /// The command, as it can be pasted into a shell. Its first word is the program by name.
-fn command(run: &Run) -> String {
-    let arguments = run.command.iter().skip(1).map(|argument| quoted(argument));
+fn command(verdict: &Verdict) -> String {
+    let arguments = verdict.about.command.iter().skip(1).map(|argument| quoted(argument));
     std::iter::once("dyno".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

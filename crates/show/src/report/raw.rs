@@ -24,10 +24,9 @@ pub(super) struct Raw {
 
 impl Raw {
     pub(super) fn new(source: &Source) -> Result<Raw> {
-        let json = dyno_record::whole(&source.run).context("cannot write the run as JSON")?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(&json).context("cannot pack the run")?;
+        encoder.write_all(&source.file).context("cannot pack the run")?;
         let packed = STANDARD.encode(encoder.finish().context("cannot pack the run")?);
-        Ok(Raw { name: source.name.clone(), packed, size: crate::units::bytes(json.len() as f64) })
+        Ok(Raw { name: source.name.clone(), packed, size: crate::units::bytes(source.file.len() as f64) })
     }
 }

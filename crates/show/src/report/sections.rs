@@ -1,14 +1,13 @@
 //! One section for each test: what was asked, every sample, the table.
 
-use dyno_record::{Run, TestRecord};
 use dyno_verdict::answers::Reference;
-use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict, samples_of};
+use dyno_verdict::{Cell, CellStanding, Measure, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, Samples, grouped};
 use super::words;
 use crate::grid::{self, Detail};
-use crate::{Measure, units};
+use crate::{measure, units};
 
 /// A test.
 #[derive(Debug, Serialize)]
@@ -68,11 +67,11 @@ pub(super) fn anchor(id: &str) -> String {
     format!("test-{id}")
 }
 
-pub(super) fn sections(run: &Run, verdict: &Verdict) -> Vec<TestSection> {
-    run.shown_tests().zip(&verdict.tests).map(|(test, judged)| section(run, test, judged)).collect()
+pub(super) fn sections(verdict: &Verdict) -> Vec<TestSection> {
+    verdict.tests.iter().map(|test| section(verdict, test)).collect()
 }
 
-fn section(run: &Run, test: &TestRecord, judged: &TestVerdict) -> TestSection {
+fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
     let shown = (test.first.len() + test.last.len()) as u64;
     TestSection {
         id: test.id.clone(),
@@ -83,29 +82,29 @@ fn section(run: &Run, test: &TestRecord, judged: &TestVerdict) -> TestSection {
         first: test.first.clone(),
         omitted: test.statements.saturating_sub(shown),
         last: test.last.clone(),
-        figure: figure(run, judged),
-        unit: Measure::of(run, &test.id).unit().map(String::from),
-        rows: judged.cells.iter().map(|cell| row(run, &judged.id, cell)).collect(),
+        figure: figure(verdict, test),
+        unit: test.measure().unit().map(String::from),
+        rows: test.cells.iter().map(|cell| row(verdict, test, cell)).collect(),
         published: test
             .published
             .iter()
-            .map(|(system, seconds)| (system.clone(), published_text(Measure::of(run, &test.id), *seconds)))
+            .map(|(system, seconds)| (system.clone(), published_text(test.measure(), *seconds)))
             .collect(),
-        reference: judged.reference.as_ref().map(|reference| known_by(run, reference)),
-        floor: judged.floor_ns.map(units::duration),
+        reference: test.reference.as_ref().map(|reference| known_by(verdict, reference)),
+        floor: test.floor_ns.map(units::duration),
     }
 }
 
 /// A published figure; those of old pages are seconds with three decimals.
-fn published_text(measure: Measure, seconds: f64) -> String {
-    match measure {
+fn published_text(shown_as: Measure, seconds: f64) -> String {
+    match shown_as {
         Measure::Time => format!("{seconds:.3} s"),
-        Measure::Rate(_) => measure.text(seconds * 1e9),
+        Measure::Rate(_) => measure::text(shown_as, seconds * 1e9),
     }
 }
 
-fn known_by(run: &Run, reference: &Reference) -> String {
-    let label = |contender: &usize| &run.contenders[*contender].label;
+fn known_by(verdict: &Verdict, reference: &Reference) -> String {
+    let label = |contender: &usize| verdict.label(*contender);
     match reference {
         Reference::Stated => "the suite states it".into(),
         Reference::Majority { contender } => {
@@ -117,9 +116,9 @@ fn known_by(run: &Run, reference: &Reference) -> String {
     }
 }
 
-fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
-    let contender = &run.contenders[cell.contender];
-    let measure = Measure::of(run, test);
+fn row(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> TestRow {
+    let contender = &verdict.contenders[cell.contender];
+    let shown_as = test.measure();
     let summary = cell.figures.summary;
     let costs = cell.figures.costs.as_ref();
     let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
@@ -135,23 +134,23 @@ fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
     TestRow {
         label: contender.label.clone(),
         anchor: super::contenders::anchor(cell.contender),
-        colour: charts::colour(run, cell.contender),
+        colour: charts::colour(verdict, cell.contender),
         level: words::short(contender),
-        figure: grid::figure(run, test, cell),
-        value: summary.map(|summary| measure.value(summary.median)),
+        figure: grid::figure(test, cell),
+        value: summary.map(|summary| shown_as.value(summary.median)),
         time: super::overview::time(summary.map(|summary| summary.median)),
         nanoseconds: summary.map(|summary| summary.median),
         interval: summary
             .and_then(|summary| summary.interval)
-            .map_or("–".into(), |ends| measure.span(ends.low, ends.high)),
-        range: summary.map_or("–".into(), |summary| measure.span(summary.min, summary.max)),
+            .map_or("–".into(), |ends| measure::span(shown_as, ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| measure::span(shown_as, summary.min, summary.max)),
         samples,
         used: cell.figures.samples,
-        ratio: match cell.contender == run.baseline_index() {
+        ratio: match cell.contender == verdict.baseline {
             true => "baseline".into(),
             false => grid::ratio_of(cell, Detail::Interval),
         },
-        ratio_value: match cell.contender == run.baseline_index() {
+        ratio_value: match cell.contender == verdict.baseline {
             true => Some(1.0),
             false => cell.ratio.map(|ratio| ratio.ratio),
         },
@@ -172,26 +171,23 @@ fn row(run: &Run, test: &str, cell: &Cell) -> TestRow {
 }
 
 /// Every sample of every contender, those of one level together, the fastest of them first.
-fn figure(run: &Run, test: &TestVerdict) -> Figure {
+fn figure(verdict: &Verdict, test: &TestVerdict) -> Figure {
     let mut cells: Vec<&Cell> = test.cells.iter().collect();
     let median = |cell: &Cell| cell.figures.summary.map_or(f64::INFINITY, |summary| summary.median);
     cells.sort_by(|a, b| median(a).total_cmp(&median(b)));
     let groups = words::LEVELS.map(|level| {
-        let of_level = cells.iter().filter(|cell| words::level(&run.contenders[cell.contender]) == level);
-        (words::heading(level), of_level.map(|cell| line(run, test, cell)).collect::<Vec<_>>())
+        let of_level = cells.iter().filter(|cell| words::level(&verdict.contenders[cell.contender]) == level);
+        (words::heading(level), of_level.map(|cell| line(verdict, test, cell)).collect::<Vec<_>>())
     });
     let said: Vec<String> = cells
         .iter()
-        .map(|cell| {
-            format!("{}: {}", run.contenders[cell.contender].label, grid::figure(run, &test.id, cell))
-        })
+        .map(|cell| format!("{}: {}", verdict.contenders[cell.contender].label, grid::figure(test, cell)))
         .collect();
     let rows = grouped(groups.to_vec(), false);
     let lines = rows.len();
-    let measure = Measure::of(run, &test.id);
-    let chart = charts::samples(rows, measure.count());
+    let chart = charts::samples(rows, test.measure().count());
     let mut caption = Vec::new();
-    if let Some(unit) = measure.unit() {
+    if let Some(unit) = test.measure().unit() {
         caption.push(format!("{} a second: further to the right is faster.", words::capitalized(unit)));
     }
     if matches!(chart, charts::Chart::Samples { log: true, .. }) {
@@ -201,21 +197,22 @@ fn figure(run: &Run, test: &TestVerdict) -> Figure {
     Figure::new(label, &caption.join(" "), lines, &chart)
 }
 
-fn line(run: &Run, test: &TestVerdict, cell: &Cell) -> Samples {
+fn line(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Samples {
     let summary = cell.figures.summary;
-    let [used, left_out] = samples_of(run, cell.contender, &test.id);
+    // Whole nanoseconds are enough for a dot.
+    let whole = |samples: &[(u32, f64)]| samples.iter().map(|&(block, ns)| (block, ns as u64)).collect();
     Samples {
-        label: run.contenders[cell.contender].label.clone(),
-        colour: charts::colour(run, cell.contender),
+        label: verdict.label(cell.contender).to_owned(),
+        colour: charts::colour(verdict, cell.contender),
         text: match (&cell.standing, summary) {
             (CellStanding::Wrong(_), Some(summary)) => {
-                format!("{} ✗ wrong", Measure::of(run, &test.id).text(summary.median))
+                format!("{} ✗ wrong", measure::text(test.measure(), summary.median))
             }
-            _ => grid::figure(run, &test.id, cell),
+            _ => grid::figure(test, cell),
         },
         median: summary.map(|summary| summary.median),
         interval: summary.and_then(|summary| summary.interval),
-        used,
-        left_out,
+        used: whole(&cell.points.used),
+        left_out: whole(&cell.points.left_out),
     }
 }

@@ -6,7 +6,7 @@ use dyno_verdict::statistics::{Interval, Ratio};
 use crate::{ratio, significant};
 
 /// What a commit of this level survives, as the end of "contenders that …".
-pub(super) fn that(level: Level) -> &'static str {
+pub(crate) fn that(level: Level) -> &'static str {
     match level {
         Level::PowerLoss => "survive power loss",
         Level::ProcessCrash => "survive a crash of the process, but not power loss",
@@ -15,7 +15,7 @@ pub(super) fn that(level: Level) -> &'static str {
 }
 
 /// The heading of a level.
-pub(super) fn heading(level: Option<Level>) -> &'static str {
+pub(crate) fn heading(level: Option<Level>) -> &'static str {
     match level {
         Some(Level::PowerLoss) => "Survives power loss",
         Some(Level::ProcessCrash) => "Survives a crash of the process",
@@ -25,12 +25,12 @@ pub(super) fn heading(level: Option<Level>) -> &'static str {
 }
 
 /// The level of a contender; none where it is not known.
-pub(super) fn level(contender: &ContenderRecord) -> Option<Level> {
+pub(crate) fn level(contender: &ContenderRecord) -> Option<Level> {
     contender.safety.as_ref().map(|safety| safety.level)
 }
 
 /// The level of a contender in a table.
-pub(super) fn short(contender: &ContenderRecord) -> &'static str {
+pub(crate) fn short(contender: &ContenderRecord) -> &'static str {
     match level(contender) {
         _ if contender.harness => "the harness",
         Some(level) => level.name(),
@@ -39,16 +39,16 @@ pub(super) fn short(contender: &ContenderRecord) -> &'static str {
 }
 
 /// The levels in the order in which the page shows them: the safest first, the unknown last.
-pub(super) const LEVELS: [Option<Level>; 4] =
+pub(crate) const LEVELS: [Option<Level>; 4] =
     [Some(Level::PowerLoss), Some(Level::ProcessCrash), Some(Level::None), None];
 
 /// The place of a level among them.
-pub(super) fn place(level: Option<Level>) -> usize {
+pub(crate) fn place(level: Option<Level>) -> usize {
     LEVELS.iter().position(|known| *known == level).unwrap_or(LEVELS.len())
 }
 
 /// `2.29× (2.10–2.41)`.
-pub(super) fn ratio_with_interval(value: &Ratio) -> String {
+pub(crate) fn ratio_with_interval(value: &Ratio) -> String {
     match value.interval {
         Some(interval) => format!("{} ({})", ratio(value.ratio), bounds(interval)),
         None => ratio(value.ratio),
@@ -56,30 +56,30 @@ pub(super) fn ratio_with_interval(value: &Ratio) -> String {
 }
 
 /// `2.10–2.41`.
-pub(super) fn bounds(interval: Interval) -> String {
+pub(crate) fn bounds(interval: Interval) -> String {
     format!("{}–{}", significant(interval.low), significant(interval.high))
 }
 
 /// A ratio as a change in percent: `+229 %`, `−12 %`.
-pub(super) fn change(value: f64) -> String {
+pub(crate) fn change(value: f64) -> String {
     let percent = (value - 1.0) * 100.0;
     let sign = if percent < 0.0 { "−" } else { "+" };
     format!("{sign}{} %", significant(percent.abs()))
 }
 
 /// A ratio as a change in percent, marked where it is too close to call: `+2.10 % ≈`.
-pub(super) fn marked_change(ratio: &Ratio) -> String {
+pub(crate) fn marked_change(ratio: &Ratio) -> String {
     format!("{}{}", change(ratio.ratio), if ratio.is_difference() { "" } else { " ≈" })
 }
 
 /// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.
-pub(super) fn change_with_interval(ratio: &Ratio) -> String {
+pub(crate) fn change_with_interval(ratio: &Ratio) -> String {
     let ends = ratio.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
     format!("{}{}", marked_change(ratio), ends.unwrap_or_default())
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -88,13 +88,13 @@ pub(super) fn list(names: &[&str]) -> String {
 }
 
 /// `Rows` from `rows`.
-pub(super) fn capitalized(word: &str) -> String {
+pub(crate) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// `1 test`, `15 tests`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

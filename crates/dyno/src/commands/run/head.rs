@@ -7,7 +7,8 @@ use dyno_engine::{Contender, ServerEngine, ServerUrl, is_address, repeatable};
 use dyno_lab::trial::Conduct;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    AmountRecord, ContenderRecord, Ended, Machine, Placement, Run, SCHEMA, Storage, SuiteRecord, TestRecord,
+    AmountRecord, ContenderRecord, Ended, Machine, Placement, Run, SCHEMA, SourceRecord, Storage,
+    SuiteRecord, TestRecord,
 };
 use dyno_suite::Published;
 
@@ -30,6 +31,8 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
         suite: SuiteRecord {
             name: request.suite.name.clone(),
             title: request.suite.title.clone(),
+            story: Some(request.suite.story.clone()),
+            published: Some(request.suite.published.iter().map(source).collect()),
             text: request.suite.text.clone(),
             parameters: request.parameters,
             tolerance: request.suite.tolerance,
@@ -52,6 +55,16 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
         tests,
         trials: Vec::new(),
         answers: Vec::new(),
+    }
+}
+
+/// A published table as a record, without its figures.
+fn source(published: &Published) -> SourceRecord {
+    SourceRecord {
+        source: published.source.clone(),
+        link: published.link.clone(),
+        hardware: published.hardware.clone(),
+        systems: published.seconds.keys().chain(published.rates.keys()).cloned().collect(),
     }
 }
 

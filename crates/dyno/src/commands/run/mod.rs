@@ -20,7 +20,6 @@ use dyno_lab::trial::{self, Conduct, Interrupts};
 use dyno_lab::{key, placement};
 use dyno_plan::{Plan, check_models, input_bytes, select};
 use dyno_record::{Ended, Proof, Run, Writer, cpu_list};
-use dyno_show::report::Source;
 use dyno_suite::Cpus;
 use dyno_suite::watch::Watch;
 use signal_hook::consts::SIGINT;
@@ -172,7 +171,7 @@ fn conclude(
     let shown = show::results(run, path, options)?;
     result?;
     if let Some(page) = &place.report {
-        report::write(&[Source::new(path, run.clone())], page)?;
+        report::write_files(&[path.to_owned()], page)?;
         told(page, place.quiet);
     }
     if !place.quiet {

@@ -1,0 +1,115 @@
+//! What figures and marks mean.
+
+use dyno_verdict::statistics::{Difference, NoDifference};
+use dyno_verdict::{CellStanding, Verdict};
+
+use super::contenders::{caveats, everything, left_out, versions};
+use super::troubles::{disturbances, harness, noisy, troubles};
+use crate::views::{self, encryption::proofs};
+
+/// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
+/// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
+pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
+    let mut lines = vec![figures(verdict), LEVELS.to_owned()];
+    lines.extend(marks(verdict));
+    if all {
+        lines.extend(everything(verdict));
+        lines.extend(proofs::proofs(verdict));
+    } else {
+        lines.extend(versions(verdict));
+        lines.extend(proofs::unproved(verdict));
+        lines.extend(proofs::proved(verdict));
+    }
+    lines.extend(left_out(verdict));
+    lines.extend(if all { disturbances(verdict) } else { noisy(verdict).into_iter().collect() });
+    lines.extend(troubles(verdict));
+    lines.extend(harness(verdict).filter(|_| all));
+    lines.extend(views::notes(verdict));
+    lines.extend((!all).then(|| MORE.to_owned()));
+    lines
+}
+
+/// Where the other notes are.
+const MORE: &str =
+    "`dyno show --notes` adds settings, what each contender survives and why, and disturbances.";
+
+/// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
+pub fn reading(verdict: &Verdict) -> Vec<String> {
+    let mut lines = vec![figures(verdict)];
+    lines.extend(marks(verdict));
+    lines.extend(left_out(verdict));
+    lines.extend(disturbances(verdict));
+    lines.extend(harness(verdict));
+    lines
+}
+
+/// What the name of a level beside a contender means.
+const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither \
+     (none).";
+
+/// What figures and ratios are.
+fn figures(verdict: &Verdict) -> String {
+    let median = "Each figure is a median ± its standard deviation.";
+    match verdict.shown_contenders().count() {
+        0 | 1 => median.to_owned(),
+        _ => format!(
+            "{median} A ratio compares times with {}: 0.50× means half the time. Its 95 % interval stands beside it \
+             where there is room.",
+            verdict.label(verdict.baseline)
+        ),
+    }
+}
+
+/// The marks that are used in this table.
+fn marks(verdict: &Verdict) -> Vec<String> {
+    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
+    let reason = |wanted| {
+        cells().any(|cell| matches!(cell.difference, Some(Difference::None(reason)) if reason == wanted))
+    };
+    let reasons: Vec<String> =
+        [NoDifference::WithinInterval, NoDifference::WithinHarnessCost, NoDifference::TooFewSamples]
+            .into_iter()
+            .filter(|&wanted| reason(wanted))
+            .map(|reason| reason.to_string())
+            .collect();
+    if !reasons.is_empty() {
+        lines.push(format!("≈ too close to call: {}", reasons.join(", or ")));
+    }
+    lines.extend(figure_marks(verdict));
+    if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
+        lines.push(format!(
+            "‡ safer or less safe than {}: this ratio is the price of safety, and ranks nobody",
+            verdict.label(verdict.baseline)
+        ));
+    }
+    lines.extend(caveats(verdict));
+    lines
+}
+
+/// The mark of the fastest.
+const FASTEST: &str = "* fastest, or statistically tied with the fastest, among contenders equally safe";
+
+/// What the mark of the fastest means, where it is used.
+pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
+    let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
+    let is_used = cells.any(|cell| cell.fastest);
+    is_used.then(|| FASTEST.to_owned())
+}
+
+/// What the marks of figures mean that are worked out or wrong.
+pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
+    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let mut lines = Vec::new();
+    if cells().any(|cell| cell.figures.extrapolated) {
+        lines.push(
+            "~ dyno timed only the first operations, each with a commit of its own, and multiplied: this flatters a \
+             store that slows down as it grows"
+                .to_owned(),
+        );
+    }
+    if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
+        lines.push("✗ a wrong answer: dyno does not rank this figure".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,75 @@
+//! The words around a table: what was run, on what, what each level means, and what did not hold. Each
+//! is a list of sentences; how they are set is the outputs' business.
+
+mod contenders;
+mod legend;
+mod troubles;
+
+use dyno_record::Ended;
+use dyno_verdict::Verdict;
+
+use super::{units, wrapped};
+
+pub use contenders::{left_out, safety, versions};
+pub use legend::{fastest_mark, figure_marks, legend, reading};
+pub use troubles::{noisy, troubles};
+
+/// What was run, where, how often and why it ended.
+pub fn heading(verdict: &Verdict) -> Vec<String> {
+    let parameters: Vec<String> =
+        verdict.about.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut title = format!("{}: {}", verdict.about.suite.name, verdict.about.suite.title);
+    if !parameters.is_empty() {
+        title = format!("{title} ({})", parameters.join(", "));
+    }
+    let trials = verdict.about.blocks;
+    let plural = if trials == 1 { "" } else { "s" };
+    vec![
+        title,
+        machine(verdict),
+        format!(
+            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.",
+            warm_up(verdict),
+            units::duration(verdict.about.elapsed_ns as f64),
+            why_ended(verdict),
+            verdict.about.schedule.seed
+        ),
+    ]
+}
+
+/// What went before the measured blocks.
+pub fn warm_up(verdict: &Verdict) -> &'static str {
+    if verdict.about.schedule.warm_up { "after one to warm up" } else { "without one to warm up" }
+}
+
+/// Why a run ended, as a clause.
+pub fn why_ended(verdict: &Verdict) -> &'static str {
+    match verdict.about.ended {
+        Ended::Running => "the run died or still goes on",
+        Ended::Trials => "as many as you asked for",
+        Ended::Converged => "then every interval was narrow enough",
+        Ended::Budget => "then the time budget was used up",
+        Ended::Interrupted => "then somebody interrupted it",
+        Ended::Failed => "then every contender had failed",
+    }
+}
+
+fn machine(verdict: &Verdict) -> String {
+    let machine = &verdict.about.machine;
+    let storage = &verdict.about.storage;
+    let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
+    format!(
+        "{} × {}, {}, Linux {}, {}{device}. Placement: {}.",
+        machine.cpu.online,
+        machine.cpu.model.as_deref().unwrap_or("an unknown processor"),
+        machine.memory_bytes.map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64)),
+        machine.kernel.release,
+        storage.file_system,
+        verdict.about.placement.note.trim_end_matches('.'),
+    )
+}
+
+/// Sentences as lines of at most 100 columns, those that go on set in.
+pub fn paragraph(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| wrapped(sentence, "", "  ")).collect::<Vec<_>>().join("\n")
+}

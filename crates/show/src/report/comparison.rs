@@ -1,0 +1,113 @@
+//! The subject of the page against each of the runs before it.
+
+use dyno_verdict::statistics::Difference;
+use dyno_verdict::{Beside, CellComparison, Comparison, Measure, Verdict};
+use serde::Serialize;
+
+use super::charts::{self, Figure, RatioRow, grouped};
+use super::{Source, words};
+use crate::measure;
+
+/// One comparison.
+#[derive(Debug, Serialize)]
+pub(super) struct Compared {
+    anchor: String,
+    /// The file of the older run, and when it began.
+    name: String,
+    started: String,
+    figure: Option<Figure>,
+    rows: Vec<ComparedRow>,
+    /// What else is not alike.
+    changes: Vec<String>,
+}
+
+/// A contender in a test.
+#[derive(Debug, Serialize)]
+struct ComparedRow {
+    test: String,
+    title: String,
+    contender: String,
+    old: String,
+    old_value: Option<f64>,
+    new: String,
+    new_value: Option<f64>,
+    ratio: String,
+    ratio_value: Option<f64>,
+    word: String,
+}
+
+/// The last run against each of the others that did the same work.
+pub(super) fn comparisons(sources: &[Source], verdict: &Verdict, beside: &Beside) -> Vec<Compared> {
+    let compared = beside.comparisons.iter().enumerate();
+    compared.map(|(place, (old, found))| compared_with(place, &sources[*old], verdict, found)).collect()
+}
+
+fn compared_with(place: usize, old: &Source, verdict: &Verdict, comparison: &Comparison) -> Compared {
+    let rows = comparison.tests.iter().flat_map(|test| {
+        let shown_as = verdict.test(&test.id).map_or(Measure::Time, |test| test.measure());
+        let text = move |time: Option<f64>| time.map_or("–".into(), |time| measure::text(shown_as, time));
+        test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
+            test: test.id.clone(),
+            title: test.title.clone(),
+            contender: contender.clone(),
+            old: text(cell.old_ns),
+            old_value: cell.old_ns.map(|ns| shown_as.value(ns)),
+            new: text(cell.new_ns),
+            new_value: cell.new_ns.map(|ns| shown_as.value(ns)),
+            ratio: cell.ratio.map_or("–".into(), |ratio| words::ratio_with_interval(&ratio)),
+            ratio_value: cell.ratio.map(|ratio| ratio.ratio),
+            word: word(cell),
+        })
+    });
+    let started = old.verdict.about.started.chars().take(16);
+    Compared {
+        anchor: format!("compared-{place}"),
+        name: old.name.clone(),
+        started: started.map(|c| if c == 'T' { ' ' } else { c }).collect(),
+        figure: figure(comparison, verdict),
+        rows: rows.collect(),
+        changes: comparison.changes.clone(),
+    }
+}
+
+fn word(cell: &CellComparison) -> String {
+    match (&cell.why_not, cell.difference) {
+        (Some(why), _) => format!("not compared: {why}"),
+        (None, Some(Difference::Faster)) => "faster".into(),
+        (None, Some(Difference::Slower)) => "slower".into(),
+        (None, Some(Difference::None(reason))) => format!("≈ {reason}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Each contender's tests, new over old.
+fn figure(comparison: &Comparison, verdict: &Verdict) -> Option<Figure> {
+    let groups: Vec<(&str, Vec<RatioRow>)> = comparison
+        .contenders
+        .iter()
+        .enumerate()
+        .map(|(place, label)| {
+            let index = verdict.contenders.iter().position(|contender| contender.label == *label);
+            let colour = index.map_or(0, |index| charts::colour(verdict, index));
+            let lines = comparison.tests.iter().filter_map(|test| {
+                let ratio = test.cells[place].ratio?;
+                Some(charts::ratio_row(&format!("{} {}", test.id, test.title), colour, &ratio, false))
+            });
+            (label.as_str(), lines.collect())
+        })
+        .collect();
+    let rows = grouped(groups, true);
+    let slower = comparison.slower_than(0.0).len();
+    (!rows.is_empty()).then(|| {
+        Figure::new(
+            format!(
+                "Times of this run compared with the older one: {} slower. The table below has every figure.",
+                words::counted(slower, "figure")
+            ),
+            "The median of this run over the median of the older one; further to the right is slower. The intervals hold for all \
+             comparisons together with 95 % confidence.",
+            rows.len(),
+            &charts::ratios(rows, false),
+        )
+    })
+}

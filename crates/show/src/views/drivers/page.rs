@@ -1,0 +1,17 @@
+//! Each engine's drivers against its own C interface.
+
+use dyno_verdict::{Beside, Verdict};
+
+use crate::views::View;
+use crate::views::against::{Words, pages};
+
+const WORDS: Words = Words {
+    anchor: "drivers",
+    title: |reference| format!("What the drivers of {reference} cost"),
+    shared: "settings",
+};
+
+/// A view for each engine of which several drivers ran with the same settings.
+pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+    pages(verdict, &verdict.views.drivers, &WORDS)
+}

@@ -1,0 +1,72 @@
+//! What encryption costs: those that encrypt over the same engine without, in percent, and what their files
+//! have shown.
+
+use dyno_verdict::{Against, Beside, Verdict};
+
+use super::proofs::proofs;
+use crate::report::charts::{self, Figure, RatioRow, grouped};
+use crate::report::words;
+use crate::views::View;
+use crate::views::against::table;
+
+/// The view of a run in which an engine takes part with encryption and without.
+pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+    let overheads = &verdict.views.overheads;
+    if overheads.is_empty() {
+        return Vec::new();
+    }
+    let label = |index: usize| verdict.label(index);
+    let mut plain: Vec<usize> = Vec::new();
+    for overhead in overheads {
+        if !plain.contains(&overhead.over) {
+            plain.push(overhead.over);
+        }
+    }
+    let heads: Vec<String> = plain.iter().map(|&over| format!("Over {}", label(over))).collect();
+    let groups = plain.iter().zip(&heads).map(|(&over, head)| {
+        let of_engine = overheads.iter().filter(|overhead| overhead.over == over);
+        (head.as_str(), of_engine.filter_map(|overhead| row(verdict, overhead)).collect::<Vec<_>>())
+    });
+    let rows = grouped(groups.collect(), true);
+    let spoken: Vec<String> = overheads
+        .iter()
+        .filter_map(|overhead| {
+            let mean = overhead.geometric_mean.as_ref()?;
+            Some(format!("{}: {}", label(overhead.contender), words::change(mean.ratio)))
+        })
+        .collect();
+    let mut header = vec![String::new(), "test".to_owned()];
+    header.extend(
+        overheads
+            .iter()
+            .map(|overhead| format!("{} over {}", label(overhead.contender), label(overhead.over))),
+    );
+    vec![View {
+        anchor: "encryption".into(),
+        title: "What encryption costs: more time than unencrypted".into(),
+        text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety. \
+               The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
+               once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks \
+               what is too close to call: the interval includes no change."
+            .into(),
+        choices: Vec::new(),
+        figure: Figure::new(
+            format!("Time compared with no encryption. {}", spoken.join("; ")),
+            "More time than without encryption, with its 95 % interval; further to the left is faster.",
+            rows.len(),
+            &charts::ratios(rows, true),
+        ),
+        details: "Each test",
+        header,
+        rows: table(verdict, overheads.iter()),
+        notes: proofs(verdict),
+    }]
+}
+
+fn row(verdict: &Verdict, overhead: &Against) -> Option<RatioRow> {
+    let label = verdict.label(overhead.contender);
+    let colour = charts::colour(verdict, overhead.contender);
+    let mut row = charts::ratio_row(label, colour, overhead.geometric_mean.as_ref()?, true);
+    row.text = words::marked_change(overhead.geometric_mean.as_ref()?);
+    Some(row)
+}

@@ -1,0 +1,48 @@
+//! What encryption costs, in percent.
+
+use dyno_verdict::Verdict;
+use dyno_verdict::statistics::Ratio;
+
+use crate::grid::Grid;
+use crate::table::{TableOptions, chunks};
+use crate::units;
+
+/// The tables; none where nobody encrypts.
+pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
+    grid(verdict).map(|grid| chunks(&grid)).unwrap_or_default()
+}
+
+/// How much more time encrypted contenders take than the same engines unencrypted; none where there are none.
+fn grid(verdict: &Verdict) -> Option<Grid> {
+    let overheads = &verdict.views.overheads;
+    if overheads.is_empty() {
+        return None;
+    }
+    let label = |index: usize| verdict.contenders[index].label.replace(':', "\n:").replace(',', "\n,");
+    let mut header = vec![String::new(), "more time than unencrypted".to_owned()];
+    header.extend(
+        overheads
+            .iter()
+            .map(|overhead| format!("{}\nover {}", label(overhead.contender), label(overhead.over))),
+    );
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (place, test) in verdict.tests.iter().enumerate() {
+        let mut row = vec![test.id.clone(), test.title.clone()];
+        row.extend(overheads.iter().map(|overhead| percent(overhead.tests[place].as_ref())));
+        rows.push(row);
+    }
+    let mut row = vec![String::new(), "geometric mean, without opening".to_owned()];
+    row.extend(overheads.iter().map(|overhead| percent(overhead.geometric_mean.as_ref())));
+    rows.push(row);
+    Some(Grid { header, rows })
+}
+
+/// `+12% (+10…+14)`; `≈` where the interval includes 1.00.
+fn percent(ratio: Option<&Ratio>) -> String {
+    let Some(ratio) = ratio else { return "–".into() };
+    let interval = ratio.interval.map(|interval| {
+        let mark = if interval.includes(1.0) { " ≈" } else { "" };
+        format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))
+    });
+    format!("{}{}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())
+}

@@ -1,0 +1,11 @@
+//! The ladder of a suite: what each rung gains over the rung that it changes. In the terminal it stands before the
+//! results, and may take their place.
+
+mod csv;
+pub mod page;
+pub mod table;
+
+use super::{NOTHING, Parts};
+
+/// What there is of it.
+pub const PARTS: Parts = Parts { pages: page::page, columns: csv::columns, ..NOTHING };

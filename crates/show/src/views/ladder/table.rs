@@ -1,0 +1,266 @@
+//! The ladder of a suite: each rung with its rate, what it gains over the rung it changes, what it survives, and a bar.
+
+use std::collections::BTreeSet;
+
+use dyno_record::FileRecord;
+use dyno_verdict::statistics::{Difference, MIN_BLOCKS};
+use dyno_verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
+
+use crate::grid::{self, Grid};
+use crate::table::{TableOptions, plain};
+use crate::views::published::table::sources;
+use crate::{notes, units};
+
+/// The width of the longest bar.
+const BAR: usize = 12;
+/// Where a rung's name is cut for the terminal.
+const NAME: usize = 22;
+
+/// The ladders and their notes; nothing of a suite without rungs.
+pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
+    let ladders = &verdict.views.ladders;
+    let mut parts: Vec<String> = ladders.iter().map(|ladder| plain(&grid(verdict, ladder, true))).collect();
+    if !ladders.is_empty() {
+        let bars = [BARS.to_owned()];
+        parts.push(notes::paragraph(&[&bars[..], &legend(verdict, options.notes)].concat()));
+    }
+    parts
+}
+
+/// Whether the ladders show all there is: there are some, and no contender takes part that is no rung.
+pub fn shows_all(verdict: &Verdict) -> bool {
+    let ladders = &verdict.views.ladders;
+    let is_rung = |index| ladders.iter().flat_map(|ladder| &ladder.rungs).any(|rung| rung.contender == index);
+    !ladders.is_empty() && verdict.shown_contenders().all(|(index, _)| is_rung(index))
+}
+
+/// A ladder as rows of text; with bars for the terminal.
+pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
+    let is_published = ladder.rungs.iter().any(|rung| rung.published.is_some());
+    let title = verdict.test(&ladder.test).map_or("", |test| &test.title);
+    let mut header = ["", if bars { "rung" } else { title }, "survives", "rows/s", "gain", "over"]
+        .map(String::from)
+        .to_vec();
+    if bars {
+        header.push(" ".repeat(BAR));
+    }
+    if is_published {
+        header.push("published".into());
+    }
+    let longest = longest(verdict, ladder);
+    let rows = ladder.rungs.iter().enumerate().map(|(index, rung)| {
+        let name = if bars { cut(&rung.name) } else { rung.name.clone() };
+        let mut row =
+            vec![(index + 1).to_string(), name, grid::level_name(&verdict.contenders[rung.contender])];
+        row.extend([rate(verdict, ladder, rung), gain(rung), over(rung)]);
+        if bars {
+            row.push(bar(rung, rung.over.and_then(|over| ladder.rungs[over].rate), longest));
+        }
+        if is_published {
+            row.push(rung.published.map_or("–".into(), units::rate));
+        }
+        row
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// Where the other notes are.
+const MORE: &str = "`dyno show --notes` adds what each rung changes and survives, and disturbances.";
+
+/// What the bars mean.
+const BARS: &str = "A bar is as long as the rate: █ as fast as the rung under 'over', ▒ gained, · lost; → goes on beyond the width.";
+
+/// What the figures and the marks mean, and everything that went wrong. With `all`, also what each rung changes and
+/// survives, and how many samples were disturbed.
+fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
+    let rungs = || verdict.views.ladders.iter().flat_map(|ladder| &ladder.rungs);
+    let mut lines: Vec<String> = verdict.about.suite.file.iter().map(imported).collect();
+    lines.push(
+        "Rows a second are those of the median time. A gain says how many times as fast a rung is as the rung whose \
+         number stands under 'over', with its 95 % interval."
+            .to_owned(),
+    );
+    if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
+        lines.push("≈ too close to call: the 95 % interval of the gain includes 1.00".into());
+    }
+    if rungs().any(is_traded) {
+        lines.push(
+            "‡ the two rungs are not equally safe: the rung gains speed for safety, or pays for it".into(),
+        );
+    }
+    lines.extend(notes::fastest_mark(verdict));
+    lines.extend(notes::figure_marks(verdict));
+    let safeties_of = verdict.shown_contenders().filter_map(|(_, contender)| contender.safety.as_ref());
+    let caveats: BTreeSet<&String> = safeties_of.filter_map(|safety| safety.caveat.as_ref()).collect();
+    lines.extend(caveats.into_iter().map(|caveat| format!("† {caveat}")));
+    if let Some(ladder) = verdict.views.ladders.first().filter(|_| all) {
+        lines.extend(rungs_of(verdict, ladder));
+        lines.extend(safeties(verdict, ladder));
+    }
+    lines.extend(notes::versions(verdict));
+    if rungs().any(|rung| rung.published.is_some()) {
+        lines.extend(sources(verdict));
+    }
+    lines.extend(notes::left_out(verdict));
+    lines.extend(if all { disturbed(verdict) } else { notes::noisy(verdict) });
+    lines.extend(notes::troubles(verdict));
+    lines.extend((!all).then(|| MORE.to_owned()));
+    lines
+}
+
+/// How many samples were disturbed: of many rungs, in one sentence.
+fn disturbed(verdict: &Verdict) -> Option<String> {
+    let disturbances = &verdict.disturbances;
+    let samples: usize = disturbances.contenders.iter().map(|contender| contender.samples).sum();
+    let disturbed: usize = disturbances.contenders.iter().map(|contender| contender.disturbed).sum();
+    let rest = match disturbances.resting {
+        0 => "left out of the figures".to_owned(),
+        1 => format!("left out, but kept for one rung, which otherwise had fewer than {MIN_BLOCKS} samples"),
+        many => {
+            format!(
+                "left out, but kept for {many} rungs, which otherwise had fewer than {MIN_BLOCKS} samples"
+            )
+        }
+    };
+    (disturbed > 0).then(|| {
+        format!(
+            "Disturbed: {disturbed} of {samples} samples waited for a processor for more than 3 % of their time; {rest}."
+        )
+    })
+}
+
+/// The user's file.
+fn imported(file: &FileRecord) -> String {
+    let FileRecord { path, records, bytes, crc32 } = file;
+    let size = units::bytes(*bytes as f64);
+    format!("Imported: {}, {records} records, {size}, CRC-32 {crc32:08x}.", path.display())
+}
+
+/// What each rung changes.
+pub fn rungs_of(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
+    let line = |(index, rung): (usize, &Rung)| {
+        let label = verdict.label(rung.contender);
+        format!("{} {} ({label}): {}", index + 1, rung.name, rung.shows)
+    };
+    ladder.rungs.iter().enumerate().map(line).collect()
+}
+
+/// What rungs survive, each level with the numbers of those that have it.
+fn safeties(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
+    let mut known: Vec<(String, Vec<String>)> = Vec::new();
+    for (index, rung) in ladder.rungs.iter().enumerate() {
+        let contender = &verdict.contenders[rung.contender];
+        if contender.harness {
+            continue;
+        }
+        let (text, number) = (notes::safety(contender), (index + 1).to_string());
+        match known.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, numbers)) => numbers.push(number),
+            None => known.push((text, vec![number])),
+        }
+    }
+    known.into_iter().map(|(text, numbers)| format!("{}: {text}", numbers.join(", "))).collect()
+}
+
+fn rate(verdict: &Verdict, ladder: &Ladder, rung: &Rung) -> String {
+    let cell = verdict.test(&ladder.test).and_then(|test| test.cell(rung.contender));
+    let marks = cell.map(grid::marks).unwrap_or_default();
+    rung.rate.map_or("failed".into(), |rate| format!("{}{marks}", units::rate(rate)))
+}
+
+/// `2.29×` with its marks.
+pub fn short_gain(rung: &Rung) -> String {
+    gain_with(rung, grid::Detail::Ratio)
+}
+
+fn gain(rung: &Rung) -> String {
+    gain_with(rung, grid::Detail::Interval)
+}
+
+fn gain_with(rung: &Rung, detail: grid::Detail) -> String {
+    let Some(gain) = &rung.gain else {
+        return if rung.over.is_some() { "–".into() } else { String::new() };
+    };
+    let is_none = matches!(rung.difference, Some(Difference::None(_)));
+    let marks = [(is_none, " ≈"), (is_traded(rung), " ‡")];
+    let marks: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
+    format!("{}{marks}", grid::with_interval(gain, detail))
+}
+
+fn over(rung: &Rung) -> String {
+    rung.over.map_or(String::new(), |over| (over + 1).to_string())
+}
+
+fn is_traded(rung: &Rung) -> bool {
+    rung.gain.is_some() && matches!(rung.safety, Some(SafetyChange::Lower | SafetyChange::Higher))
+}
+
+/// The rate of the longest bar: the fastest rung's that inserts anything.
+fn longest(verdict: &Verdict, ladder: &Ladder) -> f64 {
+    let inserting = ladder.rungs.iter().filter(|rung| !verdict.contenders[rung.contender].harness);
+    inserting.filter_map(|rung| rung.rate).fold(0.0, f64::max)
+}
+
+/// A bar as long as the rate: dark what the rung compared with has too, lighter what is gained over it, dotted what is
+/// lost. One that is longer than there is room ends in an arrow.
+fn bar(rung: &Rung, other: Option<f64>, longest: f64) -> String {
+    let Some(own) = rung.rate.filter(|_| longest > 0.0 && !matches!(rung.standing, CellStanding::Wrong(_)))
+    else {
+        return " ".repeat(BAR);
+    };
+    if own > longest {
+        return format!("{}→", "█".repeat(BAR - 1));
+    }
+    let length = |rate: f64| ((rate / longest * BAR as f64).round() as usize).min(BAR);
+    let (own, other) = (length(own).max(1), length(other.unwrap_or(own)));
+    let dark = own.min(other.max(1));
+    let dots = other.saturating_sub(own);
+    format!(
+        "{}{}{}{}",
+        "█".repeat(dark),
+        "▒".repeat(own - dark),
+        "·".repeat(dots),
+        " ".repeat(BAR - own - dots)
+    )
+}
+
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some(_) => name.chars().take(NAME - 1).chain(['…']).collect(),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(own: f64, other: Option<f64>) -> String {
+        let rung = Rung {
+            name: "r".into(),
+            shows: String::new(),
+            contender: 0,
+            standing: CellStanding::Counts,
+            rate: Some(own),
+            interval: None,
+            extrapolated: false,
+            over: None,
+            gain: None,
+            difference: None,
+            level: None,
+            safety: None,
+            published: None,
+            published_gain: None,
+        };
+        bar(&rung, other, 120.0)
+    }
+
+    #[test]
+    fn a_bar_tells_what_is_gained_and_lost() {
+        assert_eq!(drawn(60.0, None), "██████      ");
+        assert_eq!(drawn(60.0, Some(30.0)), "███▒▒▒      ");
+        assert_eq!(drawn(60.0, Some(120.0)), "██████······");
+        assert_eq!(drawn(0.1, Some(0.1)), "█           ");
+        assert_eq!(drawn(500.0, None), "███████████→");
+    }
+}

@@ -1,0 +1,22 @@
+//! How long single operations took, as columns.
+
+use dyno_verdict::Verdict;
+
+use crate::csv_lines::Column;
+
+/// The columns of a contender in a test, by their places.
+pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> {
+    let id = &verdict.tests[test].id;
+    let mut tests = verdict.views.latency.iter().flat_map(|latency| &latency.tests);
+    let test = tests.find(|test| test.test == *id);
+    let line = test.and_then(|test| test.lines.iter().find(|line| line.contender == contender));
+    let found = line.map(|line| line.percentiles);
+    vec![
+        ("timed", found.map(|found| found.count).into()),
+        ("p50_ns", found.map(|found| found.p50).into()),
+        ("p90_ns", found.map(|found| found.p90).into()),
+        ("p99_ns", found.map(|found| found.p99).into()),
+        ("p999_ns", found.map(|found| found.p999).into()),
+        ("slowest_ns", found.map(|found| found.max).into()),
+    ]
+}

@@ -1,0 +1,90 @@
+//! What only some runs have to show. Each view is a folder with its table, its page and its columns, and stands in the
+//! list below; what it shows is judged in `dyno_verdict`, under the same name. A view gives nothing where it has nothing
+//! to show.
+
+pub(crate) mod against;
+mod costs;
+mod drivers;
+pub(crate) mod encryption;
+pub(crate) mod ladder;
+mod latency;
+pub(crate) mod published;
+pub(crate) mod scaling;
+mod settings;
+
+use dyno_verdict::{Beside, Verdict};
+use serde::Serialize;
+
+use crate::csv_lines::Column;
+use crate::report::charts::Figure;
+use crate::table::TableOptions;
+
+/// The views, in the order in which they are shown.
+const VIEWS: [Parts; 8] = [
+    ladder::PARTS,
+    scaling::PARTS,
+    encryption::PARTS,
+    published::PARTS,
+    costs::PARTS,
+    drivers::PARTS,
+    settings::PARTS,
+    latency::PARTS,
+];
+
+/// What there is of a view.
+pub(crate) struct Parts {
+    /// Its tables on the terminal, after those of the results.
+    pub tables: fn(&Verdict, TableOptions) -> Vec<String>,
+    /// Its sections of the page: of the subject, or of the runs beside it.
+    pub pages: fn(&Verdict, &Beside) -> Vec<View>,
+    /// Its columns of CSV, the same in every run: of a contender in a test, by their places.
+    pub columns: fn(&Verdict, usize, usize) -> Vec<Column>,
+    /// What else it says below the tables.
+    pub notes: fn(&Verdict) -> Vec<String>,
+}
+
+/// Where a view has no more.
+const NOTHING: Parts = Parts {
+    tables: |_, _| Vec::new(),
+    pages: |_, _| Vec::new(),
+    columns: |_, _, _| Vec::new(),
+    notes: |_| Vec::new(),
+};
+
+/// A section with a chart and, where the chart does not say it all, a table.
+#[derive(Debug, Serialize)]
+pub(crate) struct View {
+    pub anchor: String,
+    pub title: String,
+    /// What it shows and how to read it.
+    pub text: String,
+    /// What the chart can show one of, such as the tests; empty where it shows all at once.
+    pub choices: Vec<String>,
+    pub figure: Figure,
+    /// What is in the table.
+    pub details: &'static str,
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    /// What else there is to say, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The tables of all views.
+pub(crate) fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
+    VIEWS.iter().flat_map(|view| (view.tables)(verdict, options)).collect()
+}
+
+/// The sections of all views.
+pub(crate) fn pages(verdict: &Verdict, beside: &Beside) -> Vec<View> {
+    VIEWS.iter().flat_map(|view| (view.pages)(verdict, beside)).collect()
+}
+
+/// The columns of all views.
+pub(crate) fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> {
+    VIEWS.iter().flat_map(|view| (view.columns)(verdict, contender, test)).collect()
+}
+
+/// What the views say below the tables.
+pub(crate) fn notes(verdict: &Verdict) -> Vec<String> {
+    VIEWS.iter().flat_map(|view| (view.notes)(verdict)).collect()
+}

@@ -1,0 +1,9 @@
+//! Runs of several sizes: how fast each contender is as one parameter grows.
+
+pub mod page;
+pub mod table;
+
+use super::{NOTHING, Parts};
+
+/// What there is of it.
+pub const PARTS: Parts = Parts { pages: page::page, ..NOTHING };

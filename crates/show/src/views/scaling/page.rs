@@ -1,0 +1,155 @@
+//! Runs of several sizes: how fast each contender is as one parameter grows, on logarithmic axes.
+
+use dyno_record::ContenderRecord;
+use dyno_verdict::statistics::Interval;
+use dyno_verdict::{Beside, Scaling, ScalingTest, Verdict};
+
+use crate::report::charts::{self, Chart, Figure, Panel, ScalingLine, ScalingPoint, ScalingSeries};
+use crate::report::words;
+use crate::units;
+use crate::views::View;
+
+/// With more lines than this in one of them, each profile of a level gets a panel of its own.
+const TOGETHER: usize = 8;
+
+/// The view of runs that differ in one parameter; the verdict is that of the page's subject.
+pub fn page(verdict: &Verdict, beside: &Beside) -> Vec<View> {
+    beside.scaling.iter().map(|found| view(verdict, found)).collect()
+}
+
+fn view(verdict: &Verdict, found: &Scaling) -> View {
+    let named: Vec<String> = found.sizes.iter().map(|size| format!("{} = {size}", found.parameter)).collect();
+    let panels = panels(found);
+    let points =
+        found.tests.iter().flat_map(|test| &test.lines).flat_map(|line| line.points.iter().flatten());
+    let rate = points.into_iter().all(|point| point.per_second.is_some());
+    let series: Vec<ScalingSeries> = found
+        .tests
+        .iter()
+        .map(|test| ScalingSeries {
+            name: test.id.clone(),
+            panels: panels.iter().map(|panel| drawn(verdict, panel, test, &found.sizes, rate)).collect(),
+        })
+        .collect();
+    let mut header = vec![String::new(), "contender".to_owned()];
+    header.extend(named.iter().cloned());
+    let (figure, faster) = match rate {
+        true => ("Rows or operations a second by the median", "higher is faster"),
+        false => ("Median", "lower is faster"),
+    };
+    View {
+        anchor: "scaling".into(),
+        title: format!("How speed changes with {}", found.parameter),
+        text: format!(
+            "The same work with {}. A line that stays level does not care how much there is; one that falls pays for \
+             it. The runs followed each other and share no trials, so what changed on the machine between them is part of \
+             each line.",
+            words::list(&named.iter().map(String::as_str).collect::<Vec<_>>())
+        ),
+        choices: series.iter().map(|series| series.name.clone()).collect(),
+        figure: Figure::new(
+            format!(
+                "Medians of each contender at each {}. The table below has every figure.",
+                found.parameter
+            ),
+            &format!(
+                "{figure} and its 95 % interval, over {}; {faster}. Both axes are logarithmic.",
+                found.parameter
+            ),
+            panels.len().div_ceil(2) * 11,
+            &Chart::Scaling { parameter: found.parameter.clone(), rate, sizes: found.sizes.clone(), series },
+        ),
+        details: "Every figure",
+        header,
+        rows: found.tests.iter().flat_map(|test| table(test, rate)).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// Contenders that are drawn together, and what stands above them.
+struct Together<'a> {
+    head: String,
+    contenders: Vec<&'a ContenderRecord>,
+    /// Whether the heading names their profile, so that they need not.
+    profile: bool,
+}
+
+/// The contenders by level, and where these are many by profile, the safest first.
+fn panels(found: &Scaling) -> Vec<Together<'_>> {
+    let labels = found.tests.iter().take(1).flat_map(|test| &test.lines).map(|line| &line.contender);
+    let known = |label: &String| found.contenders.iter().find(|contender| contender.label == *label);
+    let contenders: Vec<&ContenderRecord> =
+        labels.filter_map(known).filter(|contender| !contender.harness).collect();
+    let mut panels: Vec<Together> = Vec::new();
+    for level in words::LEVELS {
+        let of_level: Vec<&ContenderRecord> =
+            contenders.iter().copied().filter(|contender| words::level(contender) == level).collect();
+        let mut profiles: Vec<&str> = Vec::new();
+        for contender in &of_level {
+            if of_level.len() > TOGETHER && !profiles.contains(&contender.profile.as_str()) {
+                profiles.push(&contender.profile);
+            }
+        }
+        if profiles.is_empty() && !of_level.is_empty() {
+            panels.push(Together {
+                head: words::heading(level).into(),
+                contenders: of_level,
+                profile: false,
+            });
+            continue;
+        }
+        panels.extend(profiles.into_iter().map(|profile| Together {
+            head: format!("{}: {profile}", words::heading(level)),
+            contenders: of_level.iter().copied().filter(|contender| contender.profile == profile).collect(),
+            profile: true,
+        }));
+    }
+    panels
+}
+
+fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64], rate: bool) -> Panel {
+    let line = |contender: &&ContenderRecord| {
+        let found = test.lines.iter().find(|line| line.contender == contender.label)?;
+        let points = sizes.iter().zip(&found.points).filter_map(|(&size, point)| {
+            let point = point.as_ref()?;
+            // Durations turned over: what is done in one of them by the time it takes.
+            let amount = point.per_second.map(|per_second| per_second * point.time.median);
+            let value =
+                |nanoseconds: f64| amount.filter(|_| rate).map_or(nanoseconds, |amount| amount / nanoseconds);
+            let ends = point.time.interval.map(|ends| (value(ends.low), value(ends.high)));
+            Some(ScalingPoint {
+                size,
+                value: value(point.time.median),
+                interval: ends.map(|(a, b)| Interval { low: a.min(b), high: a.max(b) }),
+                text: format!("{}: {}", contender.label, text(point, rate)),
+            })
+        });
+        let label = &contender.label;
+        Some(ScalingLine {
+            label: if panel.profile {
+                label.replace(&format!(":{}", contender.profile), "")
+            } else {
+                label.clone()
+            },
+            colour: charts::engine_colour(verdict, &contender.engine).unwrap_or(charts::UNKNOWN),
+            points: points.collect(),
+        })
+    };
+    Panel { head: panel.head.clone(), lines: panel.contenders.iter().filter_map(line).collect() }
+}
+
+/// A row for each contender of a test.
+fn table(test: &ScalingTest, rate: bool) -> Vec<Vec<String>> {
+    let row = |line: &dyno_verdict::ScalingLine| {
+        let mut row = vec![test.id.clone(), line.contender.clone()];
+        row.extend(
+            line.points.iter().map(|point| point.as_ref().map_or("–".into(), |point| text(point, rate))),
+        );
+        row
+    };
+    test.lines.iter().map(row).collect()
+}
+
+fn text(point: &dyno_verdict::ScalingPoint, rate: bool) -> String {
+    point.per_second.filter(|_| rate).map_or(units::duration(point.time.median), units::rate)
+}

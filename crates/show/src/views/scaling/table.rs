@@ -1,0 +1,79 @@
+//! Runs of several sizes as text, and as data for a plot.
+
+use anyhow::Result;
+use dyno_verdict::{Scaling, ScalingTest};
+
+use crate::grid::Grid;
+use crate::{notes, table, units};
+
+/// Tables for the terminal.
+pub fn text(scaling: &Scaling) -> String {
+    let mut parts: Vec<String> = grids(scaling).iter().map(table::plain).collect();
+    parts.push(notes::paragraph(&[legend(scaling)]));
+    parts.join("\n\n") + "\n"
+}
+
+/// The same tables as Markdown.
+pub fn markdown(scaling: &Scaling) -> String {
+    crate::markdown::comparison(&grids(scaling), &[legend(scaling)])
+}
+
+/// A table for each test.
+fn grids(scaling: &Scaling) -> Vec<Grid> {
+    scaling.tests.iter().map(|test| grid(scaling, test)).collect()
+}
+
+fn legend(scaling: &Scaling) -> String {
+    format!(
+        "{}: the median at each {}. Tests that count what they do show rows or operations a second, the others \
+         durations.",
+        scaling.suite, scaling.parameter
+    )
+}
+
+fn grid(scaling: &Scaling, test: &ScalingTest) -> Grid {
+    let mut header = vec![String::new(), test.id.clone()];
+    header.extend(scaling.sizes.iter().map(|size| format!("{}={size}", scaling.parameter)));
+    let rows = test.lines.iter().map(|line| {
+        let mut row = vec![String::new(), line.contender.clone()];
+        row.extend(line.points.iter().map(|point| match point {
+            None => "–".to_owned(),
+            Some(point) => point.per_second.map_or(units::duration(point.time.median), units::rate),
+        }));
+        row
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// A line for each point, as CSV.
+pub fn csv(scaling: &Scaling) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "test",
+        "contender",
+        scaling.parameter.as_str(),
+        "per_second",
+        "median_ns",
+        "low_ns",
+        "high_ns",
+    ])?;
+    for test in &scaling.tests {
+        for line in &test.lines {
+            for (size, point) in scaling.sizes.iter().zip(&line.points) {
+                let Some(point) = point else { continue };
+                let number =
+                    |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+                writer.write_record([
+                    test.id.clone(),
+                    line.contender.clone(),
+                    size.to_string(),
+                    number(point.per_second),
+                    point.time.median.to_string(),
+                    number(point.time.interval.map(|interval| interval.low)),
+                    number(point.time.interval.map(|interval| interval.high)),
+                ])?;
+            }
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

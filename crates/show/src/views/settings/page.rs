@@ -1,0 +1,17 @@
+//! Each engine's settings against its own default ones.
+
+use dyno_verdict::{Beside, Verdict};
+
+use crate::views::View;
+use crate::views::against::{Words, pages};
+
+const WORDS: Words = Words {
+    anchor: "settings",
+    title: |reference| format!("What settings cost and buy: {reference}"),
+    shared: "driver",
+};
+
+/// A view for each driver that ran with its engine's own settings and others.
+pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+    pages(verdict, &verdict.views.settings, &WORDS)
+}

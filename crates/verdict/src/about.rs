@@ -1,0 +1,88 @@
+//! What stands around the figures: what was run, on what, how often, and what failed.
+
+use dyno_record::{Ended, LeftOut, Machine, Placement, Run, Schedule, Storage, SuiteRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The facts of a run that its figures share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct About {
+    /// The version of dyno that wrote the record.
+    pub dyno: String,
+    /// The command line, as typed.
+    pub command: Vec<String>,
+    /// When the run began, UTC, RFC 3339.
+    pub started: String,
+    /// How long it took so far, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether and why it ended.
+    pub ended: Ended,
+    /// The suite, its text included.
+    pub suite: SuiteRecord,
+    /// What decided how many trials there are and in what order.
+    pub schedule: Schedule,
+    /// The machine.
+    pub machine: Machine,
+    /// Where the databases were.
+    pub storage: Storage,
+    /// Which processors were used, and at what priority.
+    pub placement: Placement,
+    /// Those of the suite's own contenders that could not be had.
+    pub left_out: Vec<LeftOut>,
+    /// How many blocks were measured: those of warm-up and of latency are none of them.
+    pub blocks: u32,
+}
+
+/// The trials of a contender that did not finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failures {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// How many of its trials failed.
+    pub failed: usize,
+    /// How many it had, warm-up included.
+    pub trials: usize,
+    /// The test in which the first of them failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What happened there.
+    pub message: String,
+}
+
+impl About {
+    /// The facts of a run.
+    pub fn new(run: &Run) -> About {
+        let measured = run.trials.iter().filter(|trial| !trial.latency);
+        About {
+            dyno: run.dyno.clone(),
+            command: run.command.clone(),
+            started: run.started.clone(),
+            elapsed_ns: run.elapsed_ns,
+            ended: run.ended,
+            suite: run.suite.clone(),
+            schedule: run.schedule.clone(),
+            machine: run.machine.clone(),
+            storage: run.storage.clone(),
+            placement: run.placement.clone(),
+            left_out: run.left_out.clone(),
+            blocks: measured.map(|trial| trial.block).max().unwrap_or(0),
+        }
+    }
+}
+
+/// The failures of every contender that has any, in their order.
+pub(crate) fn failures(run: &Run) -> Vec<Failures> {
+    let of = |contender: usize| {
+        let trials: Vec<_> = run.trials.iter().filter(|trial| trial.contender == contender).collect();
+        let failures: Vec<_> = trials.iter().filter_map(|trial| trial.failure.as_ref()).collect();
+        let first = *failures.first()?;
+        Some(Failures {
+            contender,
+            failed: failures.len(),
+            trials: trials.len(),
+            test: first.test.clone(),
+            message: first.message.clone(),
+        })
+    };
+    (0..run.contenders.len()).filter_map(of).collect()
+}

@@ -1,0 +1,42 @@
+//! The runs of one page beside each other: the last of them against those before it, or all of them by their size.
+
+use anyhow::{Context, Result};
+
+use crate::compare::{Comparison, compare};
+use crate::judge::Verdict;
+use crate::views::scaling::{Scaling, scaling};
+
+/// What several runs say together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Beside {
+    /// The last run against each of the others that did the same work, which is named by its place.
+    pub comparisons: Vec<(usize, Comparison)>,
+    /// The runs that differ in one parameter, the last of each size; absent where all have the same.
+    pub scaling: Option<Scaling>,
+}
+
+/// Sets runs beside each other, each with the name by which messages call it.
+///
+/// # Errors
+/// They did not do the same work, and differ in more than one parameter or in one that is no number.
+pub fn beside(runs: &[(&str, &Verdict)]) -> Result<Beside> {
+    let Some(((name, new), older)) = runs.split_last() else { return Ok(Beside::default()) };
+    let mut comparisons = Vec::new();
+    for (place, (other, old)) in older.iter().enumerate() {
+        let (was, is) = (&old.about.suite, &new.about.suite);
+        if was.name == is.name && was.parameters != is.parameters {
+            continue;
+        }
+        let comparison =
+            compare(old, new).with_context(|| format!("{other} and {name} cannot be compared"))?;
+        comparisons.push((place, comparison));
+    }
+    let mut sizes: Vec<&Verdict> = Vec::new();
+    for (_, run) in runs.iter().rev() {
+        if sizes.iter().all(|known| known.about.suite.parameters != run.about.suite.parameters) {
+            sizes.push(run);
+        }
+    }
+    let scaling = (sizes.len() > 1).then(|| scaling(&sizes)).transpose()?;
+    Ok(Beside { comparisons, scaling })
+}

@@ -1,0 +1,102 @@
+//! Runs over time: a test's medians, and the runs from which on they are others.
+
+use dyno_record::{ContenderRecord, Run};
+
+use crate::about::About;
+use crate::cells::judge_test;
+use crate::compare::changes;
+use crate::judge::TestVerdict;
+use crate::statistics::{self, median};
+
+/// A test over several runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The test's id and title.
+    pub title: String,
+    /// One for each contender of the runs, in the order in which they first appear.
+    pub lines: Vec<HistoryLine>,
+}
+
+/// One contender's medians over the runs that have them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryLine {
+    /// The contender.
+    pub contender: String,
+    /// The run, by its position, and its median in nanoseconds.
+    pub medians: Vec<(usize, f64)>,
+    /// Where it changed.
+    pub turns: Vec<Turn>,
+}
+
+/// A place where a contender became faster or slower.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The first run after it, by position among the medians.
+    pub at: usize,
+    /// The median of the runs from here to the next turn, over that of the runs since the one before.
+    pub ratio: f64,
+    /// What else changed, as sentences.
+    pub with: Vec<String>,
+}
+
+/// A run with its verdict on the one test.
+struct Judged<'a> {
+    about: About,
+    contenders: &'a [ContenderRecord],
+    test: Option<TestVerdict>,
+}
+
+/// A test (by id) over some runs of one suite, the oldest first; none where no run has it.
+pub fn history(runs: &[&Run], test: &str) -> Option<History> {
+    let judged: Vec<Judged> = runs.iter().map(|run| judge_one(run, test)).collect();
+    let newest = judged.iter().rev().find_map(|run| run.test.as_ref())?;
+    let mut labels: Vec<&str> = Vec::new();
+    for (_, contender) in runs.iter().flat_map(|run| run.shown_contenders()) {
+        if !labels.contains(&contender.label.as_str()) {
+            labels.push(&contender.label);
+        }
+    }
+    Some(History {
+        title: format!("{} {}", newest.id, newest.title),
+        lines: labels.iter().map(|label| line(&judged, label)).collect(),
+    })
+}
+
+fn judge_one<'a>(run: &'a Run, test: &str) -> Judged<'a> {
+    let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
+    let record = run.shown_tests().find(|record| record.id == test);
+    Judged {
+        about: About::new(run),
+        contenders: &run.contenders,
+        test: record.map(|record| judge_test(run, &shown, record)),
+    }
+}
+
+fn line(runs: &[Judged], label: &str) -> HistoryLine {
+    let middle = |run: &Judged| {
+        let mut cells = run.test.as_ref()?.cells.iter();
+        let cell = cells.find(|cell| run.contenders[cell.contender].label == label)?;
+        cell.figures.summary.filter(|_| cell.counts()).map(|summary| summary.median)
+    };
+    let places = runs.iter().enumerate();
+    let medians: Vec<(usize, f64)> = places.filter_map(|(place, run)| Some((place, middle(run)?))).collect();
+    let logs: Vec<f64> = medians.iter().map(|(_, median)| median.ln()).collect();
+    let found = statistics::changes(&logs, 1);
+    let part = |part: &[(usize, f64)]| {
+        median(&part.iter().map(|(_, median)| *median).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+    };
+    let turn = |place: usize| {
+        let at = found[place].at;
+        let from = if place == 0 { 0 } else { found[place - 1].at };
+        let to = found.get(place + 1).map_or(medians.len(), |next| next.at);
+        let (before, after) = (&runs[medians[at - 1].0], &runs[medians[at].0]);
+        let (was, is) = ((&before.about, before.contenders), (&after.about, after.contenders));
+        Turn {
+            at,
+            ratio: part(&medians[at..to]) / part(&medians[from..at]),
+            with: changes(was, is, &[label.to_owned()]),
+        }
+    };
+    let turns = (0..found.len()).map(turn).collect();
+    HistoryLine { contender: label.to_owned(), turns, medians }
+}

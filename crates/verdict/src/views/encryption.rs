@@ -1,0 +1,70 @@
+//! What encryption costs: each contender that encrypts over the same engine and driver unencrypted, test by
+//! test and as a geometric mean.
+
+use dyno_record::{ContenderRecord, Run};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::against::Against;
+use crate::judge::TestVerdict;
+
+/// The database of a contender whose encryption was looked at, in the pages that its engine tells the size of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pages {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// How many there were when it was largest.
+    pub pages: u64,
+    /// The size of one, in bytes.
+    pub page_bytes: u64,
+}
+
+/// The overheads of a run's encrypted contenders, in their order.
+pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
+    let shown: Vec<(usize, &ContenderRecord)> = run.shown_contenders().collect();
+    let encrypted = shown.iter().filter(|(_, contender)| encrypts(contender) == Some(true));
+    let pairs = encrypted.filter_map(|&(index, contender)| {
+        let is_plain = |other: &ContenderRecord| {
+            encrypts(other) == Some(false)
+                && (&other.engine, &other.driver, level(other))
+                    == (&contender.engine, &contender.driver, level(contender))
+        };
+        // Where there are several, the first of those whose other settings are most like it.
+        let plain = shown.iter().filter(|(_, other)| is_plain(other));
+        Some((index, plain.min_by_key(|(_, other)| differing(other, contender))?.0))
+    });
+    pairs
+        .map(|(contender, over)| Against::new(run, tests, contender, over, TestVerdict::is_of_means))
+        .collect()
+}
+
+/// How large the databases grew in which somebody looked for what should be hidden.
+pub(super) fn pages(run: &Run) -> Vec<Pages> {
+    let looked = run.shown_contenders().filter(|(_, contender)| contender.proof.is_some());
+    let of = |(index, contender): (usize, &ContenderRecord)| {
+        let settings = contender.hello.iter().flat_map(|hello| &hello.settings);
+        let mut sizes = settings.filter(|setting| setting.name == "page_size");
+        let page_bytes = sizes.find_map(|setting| setting.value.parse().ok()).filter(|&size| size > 0)?;
+        let trials = run.trials.iter().filter(|trial| trial.contender == index);
+        let largest =
+            trials.flat_map(|trial| &trial.samples).map(|sample| sample.sample.database_bytes).max()?;
+        (largest > 0).then(|| Pages { contender: index, pages: largest / page_bytes, page_bytes })
+    };
+    looked.filter_map(of).collect()
+}
+
+/// How many of the settings that each asks for the other does not.
+fn differing(one: &ContenderRecord, other: &ContenderRecord) -> usize {
+    let lacks = |one: &ContenderRecord, other: &ContenderRecord| {
+        one.asked.iter().filter(|setting| !other.asked.contains(setting)).count()
+    };
+    lacks(one, other) + lacks(other, one)
+}
+
+fn encrypts(contender: &ContenderRecord) -> Option<bool> {
+    contender.proof.as_ref().map(|proof| proof.encrypts)
+}
+
+fn level(contender: &ContenderRecord) -> Option<dyno_record::Level> {
+    contender.safety.as_ref().map(|safety| safety.level)
+}

@@ -1,0 +1,145 @@
+//! The ladder of a suite that has rungs: how fast each is, and what it gains over the rung that it changes.
+//!
+//! A pure function of the record. A gain is a ratio of rates, above one is faster; it says what a change brings and ranks
+//! nobody: where the two rungs survive different things, it is bought with safety, or pays for it.
+
+use std::cmp::Ordering;
+
+use dyno_record::{Level, Run, RungRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::judge::{CellStanding, TestVerdict};
+use crate::pairs::contenders_ratio;
+use crate::statistics::{Difference, Interval, Ratio};
+
+/// The rungs in one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ladder {
+    /// The test's id.
+    pub test: String,
+    /// The rungs whose contenders took part, in the suite's order.
+    pub rungs: Vec<Rung>,
+}
+
+/// What may be said about a rung.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rung {
+    /// Its name.
+    pub name: String,
+    /// What it changes.
+    pub shows: String,
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// Whether its figures count.
+    pub standing: CellStanding,
+    /// Rows a second, from the median time; absent where it has no samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The 95 % interval of the rate; absent where the samples are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Whether only the first rows were timed, each a commit of its own, and the rate is theirs.
+    pub extrapolated: bool,
+    /// The rung with which it is compared, by its position in `rungs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<usize>,
+    /// How many times as fast as that one it is, from samples of the same blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Ratio>,
+    /// Whether that is a difference: faster or slower than the rung compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// What its commits survive; absent of the control, which keeps nothing, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    /// What it does to safety beside the rung with which it is compared; absent where one level is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safety: Option<SafetyChange>,
+    /// Rows a second as somebody published them: other hardware, other versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// The published gain over the same rung, where both are published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_gain: Option<f64>,
+}
+
+/// What a rung does to safety.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SafetyChange {
+    /// It gives some up.
+    Lower,
+    /// It survives the same.
+    Same,
+    /// It survives more.
+    Higher,
+}
+
+/// The ladders of a run, one for each test shown whose amount is known; none of a suite without rungs.
+pub(super) fn ladders(run: &Run, tests: &[TestVerdict]) -> Vec<Ladder> {
+    let ladders = tests.iter().filter_map(|test| {
+        let rungs = rungs(run, test, test.amount.as_ref()?.count as f64);
+        (!rungs.is_empty()).then(|| Ladder { test: test.id.clone(), rungs })
+    });
+    ladders.collect()
+}
+
+fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
+    let mut rungs: Vec<Rung> = Vec::new();
+    for record in &run.suite.rungs {
+        let Some(rung) = alone(run, test, rows, record) else { continue };
+        let over = record.over.as_ref().and_then(|over| rungs.iter().position(|rung| rung.name == *over));
+        rungs.push(match over {
+            Some(over) => compared(run, &test.id, rung, over, &rungs[over]),
+            None => rung,
+        });
+    }
+    rungs
+}
+
+/// A rung by itself; none if its contender took no part.
+fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Option<Rung> {
+    let is_its = |contender: usize| run.contenders[contender].label == record.contender;
+    let cell = test.cells.iter().find(|cell| is_its(cell.contender))?;
+    let contender = &run.contenders[cell.contender];
+    let summary = cell.figures.summary.filter(|summary| summary.median > 0.0);
+    let rate = |nanoseconds: f64| rows / nanoseconds * 1e9;
+    let turned = |interval: Interval| Interval { low: rate(interval.high), high: rate(interval.low) };
+    let safety = contender.safety.as_ref().filter(|_| !contender.harness);
+    Some(Rung {
+        name: record.name.clone(),
+        shows: record.shows.clone(),
+        contender: cell.contender,
+        standing: cell.standing.clone(),
+        rate: summary.map(|summary| rate(summary.median)),
+        interval: summary.and_then(|summary| summary.interval).map(turned),
+        extrapolated: cell.figures.extrapolated,
+        over: None,
+        gain: None,
+        difference: None,
+        level: safety.map(|safety| safety.level),
+        safety: None,
+        published: record.published,
+        published_gain: None,
+    })
+}
+
+/// The same with what is to be said of it beside another, which stands at `over`.
+fn compared(run: &Run, test: &str, rung: Rung, over: usize, other: &Rung) -> Rung {
+    // The other's time over its own: how many times as fast.
+    let both_count = [&rung, other].iter().all(|rung| rung.standing == CellStanding::Counts);
+    let gain = contenders_ratio(run, other.contender, rung.contender, test).filter(|_| both_count);
+    let difference = gain.map(|gain| match gain.difference() {
+        Difference::Slower => Difference::Faster,
+        Difference::Faster => Difference::Slower,
+        none => none,
+    });
+    let safety = rung.level.zip(other.level).map(|(own, other)| match own.cmp(&other) {
+        Ordering::Less => SafetyChange::Lower,
+        Ordering::Equal => SafetyChange::Same,
+        Ordering::Greater => SafetyChange::Higher,
+    });
+    let published_gain = rung.published.zip(other.published).map(|(own, other)| own / other);
+    Rung { over: Some(over), gain, difference, safety, published_gain, ..rung }
+}

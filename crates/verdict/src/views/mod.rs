@@ -1,0 +1,63 @@
+//! What only some runs have to show: each file judges one view, and [`Views`] is the list of them. Its table and its
+//! page are in `dyno_show`, in the folder of the same name.
+
+mod against;
+mod drivers;
+mod encryption;
+mod ladder;
+mod latency;
+mod published;
+pub(crate) mod scaling;
+mod settings;
+
+use dyno_record::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::judge::TestVerdict;
+
+pub use against::Against;
+pub use encryption::Pages;
+pub use ladder::{Ladder, Rung, SafetyChange};
+pub use latency::{Latency, LatencyLine, LatencyTest, Percentiles};
+pub use published::{Published, PublishedPoint, PublishedSeries};
+
+/// The views of one run. That of several sizes of it is [`scaling::Scaling`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Views {
+    /// What encryption costs those contenders that encrypt, where the same engine took part without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overheads: Vec<Against>,
+    /// How large the databases grew whose encryption was looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<Pages>,
+    /// The ladders of a suite that has rungs, one for each test shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladders: Vec<Ladder>,
+    /// What each driver of an engine costs over its lowest-level one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drivers: Vec<Against>,
+    /// What settings cost over the engine's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Against>,
+    /// How long single operations took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// What others published for the same work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+}
+
+impl Views {
+    pub(crate) fn new(run: &Run, tests: &[TestVerdict]) -> Views {
+        Views {
+            overheads: encryption::overheads(run, tests),
+            pages: encryption::pages(run),
+            ladders: ladder::ladders(run, tests),
+            drivers: drivers::drivers(run, tests),
+            settings: settings::settings(run, tests),
+            latency: latency::latency(run),
+            published: published::published(run, tests),
+        }
+    }
+}
