@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
-use dyno_runner::server::{self, Engine, Parameters, Trial};
+use dyno_runner::server::{self, Access, Parameters, Scratch};
 
 use load::Way;
 use session::Session;
@@ -39,8 +39,8 @@ struct MySql {
     way: Way,
 }
 
-impl Engine for MySql {
-    type Client = Session;
+impl Access for MySql {
+    type Session = Session;
 
     fn new(job: &Job, server: &Server) -> Result<MySql> {
         let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
@@ -170,7 +170,7 @@ fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String,
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<Trial<MySql>>()
+    dyno_runner::run::<Scratch<MySql>>()
 }
 
 #[cfg(test)]
