@@ -76,6 +76,12 @@ impl Cells {
 }
 
 impl<'a> Slice<'a> {
+    /// Cells of so many bytes that lie in memory.
+    #[cfg(test)]
+    pub(crate) fn new(bytes: &'a [u8], width: usize) -> Slice<'a> {
+        Slice { bytes, width }
+    }
+
     /// How many cells there are.
     #[inline]
     pub fn len(&self) -> u64 {

@@ -1,99 +1,186 @@
 //! Key-value work: the models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`.
 //!
-//! The calls are generic over [`Watch`], so that a trial without latency has nothing between two
-//! operations, and one with it has two readings of the clock.
+//! An engine says what one operation is. The loops over operations are the skeleton's (`work/kv.rs`): they are compiled
+//! for each engine, so that nothing stands between two operations but a [`Watch`](crate::Watch), which costs nothing in
+//! a trial without latency.
 
-use anyhow::{Result, bail};
-use dyno_protocol::Store;
+use anyhow::Result;
 
-use crate::Failure;
-use crate::cells::Slice;
-use crate::latency::Watch;
+/// How many operations make a transaction where all of a test are to and the engine keeps in memory what an
+/// open transaction has changed or locked. With pages of 4 KiB that is at most some 100 MB.
+pub const LARGEST: u64 = 16_384;
 
-/// What a driver does with keys and values. Every call but [`KeyValue::open_store`] and
-/// [`KeyValue::value`] is a timed section.
+/// A store of keys and values that a session has opened. Integer keys are handed over in 8 bytes, the most
+/// significant first, in both directions.
 pub trait KeyValue {
-    /// Opens a store before the clock starts, making it where it is missing. The calls that follow
-    /// are about this store until the next call of this.
-    fn open_store(&mut self, _store: &Store) -> Result<()> {
-        bail!("this runner has no stores of keys and values")
+    /// Looks up. It may keep what lookups share: a transaction, a cursor, a prepared statement.
+    type Reader<'r>: Lookup
+    where
+        Self: 'r;
+    /// An open transaction, or what stands for one in an engine that has none.
+    type Transaction<'t>: Transaction
+    where
+        Self: 't;
+
+    /// Most operations of a transaction where all of a test are to make one: [`LARGEST`] in an engine that keeps in
+    /// memory what an open transaction has changed or locked.
+    const LARGEST: u64 = u64::MAX;
+
+    /// Whether it can have keys of this length, in bytes; the error says what to do. Called outside the clock.
+    fn check(&self, _length: usize) -> Result<()> {
+        Ok(())
     }
 
-    /// Puts pairs: new keys, or with `overwrite` keys that are there. `per_commit` operations make a
-    /// transaction; none: all of them. Returns how many were put.
-    fn put<W: Watch>(&mut self, _put: &Put, _watch: &mut W) -> Result<u64, Failure> {
-        Err(Failure::unsupported("kv-put"))
+    /// Begins lookups, within the clock.
+    fn reader(&mut self, lookups: Lookups) -> Result<Self::Reader<'_>>;
+
+    /// Begins writes, within the clock: makes what all transactions of a section share, such as prepared statements.
+    fn prepare(&mut self, _writes: Writes) -> Result<()> {
+        Ok(())
     }
 
-    /// Gets the value of each key, and reads its length.
-    fn get<W: Watch>(&mut self, _keys: Slice, _watch: &mut W) -> Result<Found, Failure> {
-        Err(Failure::unsupported("kv-get"))
-    }
+    /// Begins a transaction.
+    fn begin(&mut self) -> Result<Self::Transaction<'_>>;
 
-    /// Hands every pair to `visit`, in the order of the keys where the store keeps one. Integer keys are
-    /// handed over in 8 bytes, the most significant first. It is timed with a `visit` that adds lengths,
-    /// and called outside the clock with one that takes checksums.
-    fn scan_pairs(&mut self, _visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        Err(Failure::unsupported("kv-scan"))
-    }
+    /// Hands every pair to `visit`, in the order of the keys where the store keeps one. It is timed with a `visit`
+    /// that adds lengths, and called outside the clock with one that takes checksums.
+    fn scan(&mut self, visit: impl FnMut(&[u8], &[u8])) -> Result<()>;
 
-    /// From each of the keys, visits up to `length` pairs in the order of the keys.
-    fn range<W: Watch>(&mut self, _keys: Slice, _length: u64, _watch: &mut W) -> Result<Found, Failure> {
-        Err(Failure::unsupported("kv-range"))
-    }
-
-    /// Deletes each key. Returns how many were deleted.
-    fn delete<W: Watch>(&mut self, _delete: &Delete, _watch: &mut W) -> Result<u64, Failure> {
-        Err(Failure::unsupported("kv-delete"))
+    /// How many pairs have been written or deleted, as the engine counts them, where it does. Called outside the clock.
+    fn written(&self) -> Option<u64> {
+        None
     }
 
     /// Whether what is put can be read back: of the harness it cannot.
     fn keeps(&self) -> bool {
         true
     }
+}
 
-    /// Outside the clock: the value of one key as it is stored.
-    fn value(&mut self, _key: &[u8]) -> Result<Option<Vec<u8>>> {
-        bail!("this runner cannot read a value back")
+/// What lookups a reader is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookups {
+    /// Single keys.
+    Get,
+    /// Ranges of up to so many pairs.
+    Range(u64),
+}
+
+/// What is to be written in transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writes {
+    /// What an operation does.
+    pub kind: WriteKind,
+    /// How many operations make a transaction; none: all of them, or [`KeyValue::LARGEST`].
+    pub per_commit: Option<u64>,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteKind {
+    /// It puts a key that is not there.
+    Insert,
+    /// It puts a key that is there.
+    Overwrite,
+    /// It deletes a key that is there.
+    Delete,
+}
+
+/// Lookups.
+pub trait Lookup {
+    /// Hands the value of a key to `read`. None where the key is not there.
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>>;
+
+    /// Hands the values of pairs in the order of their keys to `visit`: from the first key that is not less than this
+    /// one, as many as the reader is for.
+    fn range(&mut self, from: &[u8], visit: impl FnMut(&[u8])) -> Result<()>;
+}
+
+/// An open transaction. One that is dropped is not committed.
+pub trait Transaction {
+    /// The store within it. It is opened for the first operation, for the last and once for all between, so that
+    /// it may borrow the transaction; where it need not, it is the transaction itself.
+    type Store<'s>: Write
+    where
+        Self: 's;
+
+    /// Opens the store.
+    fn store(&mut self) -> Result<Self::Store<'_>>;
+
+    /// Commits.
+    fn commit(self) -> Result<()>;
+}
+
+/// Writes.
+pub trait Write {
+    /// Puts a pair.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Deletes a key, which is there.
+    fn delete(&mut self, key: &[u8]) -> Result<()>;
+}
+
+impl<W: Write> Write for &mut W {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        (**self).put(key, value)
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        (**self).delete(key)
     }
 }
 
-/// Pairs to put.
-#[derive(Debug, Clone, Copy)]
-pub struct Put<'a> {
-    /// The keys.
-    pub keys: Slice<'a>,
-    /// The values, as many.
-    pub values: Slice<'a>,
-    /// Whether the keys are there already.
-    pub overwrite: bool,
-    /// How many operations make a transaction; none: all of them.
-    pub per_commit: Option<u64>,
+/// The store of an engine that has none.
+#[derive(Debug)]
+pub enum NoStore {}
+
+impl KeyValue for NoStore {
+    type Reader<'r> = NoStore;
+    type Transaction<'t> = NoStore;
+
+    fn reader(&mut self, _: Lookups) -> Result<NoStore> {
+        match *self {}
+    }
+
+    fn begin(&mut self) -> Result<NoStore> {
+        match *self {}
+    }
+
+    fn scan(&mut self, _: impl FnMut(&[u8], &[u8])) -> Result<()> {
+        match *self {}
+    }
 }
 
-/// Keys to delete.
-#[derive(Debug, Clone, Copy)]
-pub struct Delete<'a> {
-    /// The keys, each of which is there.
-    pub keys: Slice<'a>,
-    /// How many operations make a transaction; none: all of them.
-    pub per_commit: Option<u64>,
+impl Lookup for NoStore {
+    fn get<T>(&mut self, _: &[u8], _: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        match *self {}
+    }
+
+    fn range(&mut self, _: &[u8], _: impl FnMut(&[u8])) -> Result<()> {
+        match *self {}
+    }
 }
 
-/// What lookups found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Found {
-    /// How many values were there.
-    pub count: u64,
-    /// The sum of their lengths, in bytes.
-    pub bytes: u64,
+impl Transaction for NoStore {
+    type Store<'s> = &'s mut NoStore;
+
+    fn store(&mut self) -> Result<&mut NoStore> {
+        match *self {}
+    }
+
+    fn commit(self) -> Result<()> {
+        match self {}
+    }
 }
 
-impl Found {
-    /// Adds a value of this length.
-    #[inline]
-    pub fn add(&mut self, length: usize) {
-        self.count += 1;
-        self.bytes += length as u64;
+impl Write for NoStore {
+    fn put(&mut self, _: &[u8], _: &[u8]) -> Result<()> {
+        match *self {}
+    }
+
+    fn delete(&mut self, _: &[u8]) -> Result<()> {
+        match *self {}
     }
 }

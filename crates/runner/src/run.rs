@@ -12,7 +12,7 @@ use nix::sys::statvfs::statvfs;
 
 use crate::events::Events;
 use crate::trial::{Stop, trial};
-use crate::{Driver, job};
+use crate::{Engine, job};
 
 /// A file system with less than this left, in bytes, is full.
 const ROOM: u64 = 1 << 20;
@@ -21,20 +21,20 @@ const ROOM: u64 = 1 << 20;
 ///
 /// Success means that `bye` was sent. Any failure, a panic included, has been told in a `failed` event
 /// and on standard error; where standard output is closed there is nobody to tell and it ends quietly.
-pub fn run<D: Driver>() -> ExitCode {
+pub fn run<E: Engine>() -> ExitCode {
     // Not the buffered and locked handle: an event is one write.
     let out = io::stdout();
-    run_with::<D>(io::stdin().lock(), out)
+    run_with::<E>(io::stdin().lock(), out)
 }
 
-fn run_with<D: Driver>(input: impl Read, out: impl Write) -> ExitCode {
+fn run_with<E: Engine>(input: impl Read, out: impl Write) -> ExitCode {
     let mut events = Events::new(out);
     let mut current = None;
     let mut directory = None;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let job = job::read(input)?;
         directory = Some(job.directory.clone());
-        trial::<D, _>(&job, &mut events, &mut current)
+        trial::<E, _>(&job, &mut events, &mut current)
     }));
     let message = match outcome {
         Ok(Ok(())) => return ExitCode::SUCCESS,

@@ -1,58 +1,125 @@
-//! The loop over operations that commit so many at a time.
+//! The loop over writes that commit so many at a time.
 
-use anyhow::Result;
+use std::ops::Range;
 
+use anyhow::{Error, Result};
+
+use crate::cells::Slice;
+use crate::kv::{KeyValue, Transaction, Write};
 use crate::{Failure, Watch};
 
-/// How many operations make a transaction where all of a test are to and the engine keeps in memory what an
-/// open transaction has changed or locked. With pages of 4 KiB that is at most some 100 MB.
-pub const LARGEST: u64 = 16_384;
+/// Operations by their places.
+pub trait Operations {
+    /// How many there are.
+    fn count(&self) -> u64;
 
-/// An engine whose transactions are begun and committed by calls.
-pub trait Transactions {
-    /// An open transaction.
-    type Open;
+    /// How long the longest key is, in bytes.
+    fn longest(&self) -> usize;
 
-    /// Begins one.
-    fn begin(&mut self) -> Result<Self::Open>;
-
-    /// Commits it.
-    fn commit(&mut self, open: Self::Open) -> Result<()>;
+    /// Does one.
+    fn perform(&self, store: &mut impl Write, index: u64) -> Result<()>;
 }
 
-/// Does `count` operations, given their places, `per_commit` to a transaction; none: all in one. This is
-/// a timed section. The first operation of a transaction has its beginning in its latency and the last
-/// its commit. Returns how many were done.
+/// Pairs to put.
+#[derive(Debug, Clone, Copy)]
+pub struct Put<'a> {
+    pub keys: Slice<'a>,
+    /// As many.
+    pub values: Slice<'a>,
+}
+
+/// Keys to delete.
+#[derive(Debug, Clone, Copy)]
+pub struct Delete<'a>(pub Slice<'a>);
+
+impl Operations for Put<'_> {
+    fn count(&self) -> u64 {
+        self.keys.len()
+    }
+
+    fn longest(&self) -> usize {
+        self.keys.width()
+    }
+
+    #[inline]
+    fn perform(&self, store: &mut impl Write, index: u64) -> Result<()> {
+        store.put(self.keys.get(index), self.values.get(index))
+    }
+}
+
+impl Operations for Delete<'_> {
+    fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn longest(&self) -> usize {
+        self.0.width()
+    }
+
+    #[inline]
+    fn perform(&self, store: &mut impl Write, index: u64) -> Result<()> {
+        store.delete(self.0.get(index))
+    }
+}
+
+/// Does all operations, `per_commit` to a transaction; none: all in one, or as many as the store can have in one. This
+/// is a timed section. The first operation of a transaction has its beginning in its latency and the last its commit.
 ///
 /// # Errors
-/// The first that failed. Its transaction stays open: the trial ends with it.
+/// The first that failed. Its transaction is not committed.
 #[inline]
-pub fn in_transactions<D: Transactions, W: Watch>(
-    driver: &mut D,
-    count: u64,
+pub fn in_transactions<K: KeyValue, W: Watch>(
+    store: &mut K,
+    operations: &impl Operations,
     per_commit: Option<u64>,
     watch: &mut W,
-    mut operation: impl FnMut(&mut D, &mut D::Open, u64) -> Result<()>,
-) -> Result<u64, Failure> {
-    let each = per_commit.unwrap_or(count).max(1);
+) -> Result<(), Failure> {
+    let count = operations.count();
+    let each = per_commit.unwrap_or(K::LARGEST).max(1);
     let mut start = 0;
     while start < count {
-        let last = each.min(count - start) + start - 1;
-        let mut open = None;
-        for index in start..=last {
-            let done = watch.operation(|| {
-                let transaction = match &mut open {
-                    Some(transaction) => transaction,
-                    none => none.insert(driver.begin()?),
-                };
-                operation(driver, transaction, index)?;
-                if index == last { open.take().map_or(Ok(()), |open| driver.commit(open)) } else { Ok(()) }
-            });
-            done.map_err(|error| Failure::at(index, error))?;
-        }
-        start = last + 1;
+        let end = start + each.min(count - start);
+        transaction(store, operations, start..end, watch)?;
+        start = end;
     }
-    Ok(count)
+    Ok(())
+}
+
+/// One transaction, of at least one operation.
+#[inline]
+fn transaction<K: KeyValue, W: Watch>(
+    store: &mut K,
+    operations: &impl Operations,
+    range: Range<u64>,
+    watch: &mut W,
+) -> Result<(), Failure> {
+    let (first, last) = (range.start, range.end - 1);
+    let at = |index| move |error: Error| Failure::at(index, error);
+    if first == last {
+        let done = watch.operation(|| {
+            let mut open = store.begin()?;
+            operations.perform(&mut open.store()?, first)?;
+            open.commit()
+        });
+        return done.map_err(at(first));
+    }
+    let begun = watch.operation(|| {
+        let mut open = store.begin()?;
+        operations.perform(&mut open.store()?, first)?;
+        Ok(open)
+    });
+    let mut open = begun.map_err(at(first))?;
+    if first + 1 < last {
+        let mut within = open.store().map_err(at(first + 1))?;
+        for index in first + 1..last {
+            watch.operation(|| operations.perform(&mut within, index)).map_err(at(index))?;
+        }
+    }
+    let ended = watch.operation(|| {
+        operations.perform(&mut open.store()?, last)?;
+        open.commit()
+    });
+    ended.map_err(at(last))
 }
 
 #[cfg(test)]
@@ -60,33 +127,87 @@ mod tests {
     use anyhow::bail;
 
     use super::*;
+    use crate::kv::{Lookups, NoStore};
     use crate::{Latency, Unwatched};
 
-    /// Keeps what was committed.
+    /// Keeps what was committed, and refuses one operation.
     #[derive(Default)]
-    struct Toy(Vec<Vec<u64>>);
+    struct Toy {
+        committed: Vec<Vec<u8>>,
+        refused: Option<u8>,
+    }
 
-    impl Transactions for Toy {
-        type Open = Vec<u64>;
+    struct Open<'t> {
+        toy: &'t mut Toy,
+        keys: Vec<u8>,
+    }
 
-        fn begin(&mut self) -> Result<Vec<u64>> {
-            Ok(Vec::new())
+    impl KeyValue for Toy {
+        type Reader<'r> = NoStore;
+        type Transaction<'t> = Open<'t>;
+
+        const LARGEST: u64 = 4;
+
+        fn reader(&mut self, _: Lookups) -> Result<NoStore> {
+            bail!("nothing is looked up")
         }
 
-        fn commit(&mut self, open: Vec<u64>) -> Result<()> {
-            self.0.push(open);
+        fn begin(&mut self) -> Result<Open<'_>> {
+            Ok(Open { toy: self, keys: Vec::new() })
+        }
+
+        fn scan(&mut self, _: impl FnMut(&[u8], &[u8])) -> Result<()> {
             Ok(())
         }
     }
 
-    fn committed(count: u64, per_commit: Option<u64>) -> Vec<Vec<u64>> {
-        let mut toy = Toy::default();
-        let done = in_transactions(&mut toy, count, per_commit, &mut Unwatched, |_, open, index| {
-            open.push(index);
+    impl Transaction for Open<'_> {
+        type Store<'s>
+            = &'s mut Self
+        where
+            Self: 's;
+
+        fn store(&mut self) -> Result<&mut Self> {
+            Ok(self)
+        }
+
+        fn commit(self) -> Result<()> {
+            self.toy.committed.push(self.keys);
             Ok(())
-        });
-        assert_eq!(done.unwrap(), count);
-        toy.0
+        }
+    }
+
+    impl Write for Open<'_> {
+        fn put(&mut self, key: &[u8], _: &[u8]) -> Result<()> {
+            self.delete(key)
+        }
+
+        fn delete(&mut self, key: &[u8]) -> Result<()> {
+            if self.toy.refused == Some(key[0]) {
+                bail!("no more");
+            }
+            self.keys.push(key[0]);
+            Ok(())
+        }
+    }
+
+    /// The keys `0`, `1` ….
+    fn keys(count: u8) -> Vec<u8> {
+        (0..count).collect()
+    }
+
+    fn committed(count: u8, per_commit: Option<u64>) -> Vec<Vec<u8>> {
+        let mut toy = Toy::default();
+        let keys = keys(count);
+        let keys = Slice::new(&keys, 1);
+        let done = [
+            in_transactions(&mut toy, &Delete(keys), per_commit, &mut Unwatched),
+            in_transactions(&mut toy, &Put { keys, values: keys }, per_commit, &mut Unwatched),
+        ];
+        assert!(done.iter().all(Result::is_ok));
+        let (first, second) = toy.committed.split_at(toy.committed.len() / 2);
+        assert_eq!(first, second);
+        first.to_vec()
     }
 
     #[test]
@@ -95,22 +216,21 @@ mod tests {
         assert_eq!(committed(4, Some(2)), [[0, 1], [2, 3]]);
         assert_eq!(committed(2, Some(1)), [[0], [1]]);
         assert_eq!(committed(3, None), [[0, 1, 2]]);
+        assert_eq!(committed(5, None), [vec![0, 1, 2, 3], vec![4]]);
         assert_eq!(committed(3, Some(u64::MAX)), [[0, 1, 2]]);
         assert!(committed(0, Some(2)).is_empty() && committed(0, None).is_empty());
     }
 
     #[test]
     fn the_operation_that_failed_is_named_and_not_committed() {
-        let (mut toy, mut latency) = (Toy::default(), Latency::default());
-        let failure = in_transactions(&mut toy, 9, Some(2), &mut latency, |_, open, index| {
-            if index == 3 {
-                bail!("no more");
-            }
-            open.push(index);
-            Ok(())
-        });
-        assert_eq!(failure.unwrap_err().index, Some(3));
-        assert_eq!(toy.0, [[0, 1]]);
-        assert_eq!(latency.counts().iter().map(|(_, count)| count).sum::<u64>(), 4);
+        for refused in 2..=4 {
+            let (mut toy, mut latency) =
+                (Toy { refused: Some(refused), ..Toy::default() }, Latency::default());
+            let failure = in_transactions(&mut toy, &Delete(Slice::new(&keys(9), 1)), Some(2), &mut latency);
+            assert_eq!(failure.unwrap_err().index, Some(refused.into()));
+            assert_eq!(toy.committed.len(), usize::from(refused) / 2);
+            let counted = latency.counts().iter().map(|(_, count)| count).sum::<u64>();
+            assert_eq!(counted, u64::from(refused) + 1);
+        }
     }
 }

@@ -11,7 +11,7 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
-use crate::{Answer, Driver, work};
+use crate::{Answer, Engine, Session, work};
 
 /// Why a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -25,15 +25,17 @@ pub enum Stop {
 }
 
 /// What the tests of a trial share.
-struct Trial<'a, D, W> {
-    bench: Bench<D>,
+struct Trial<'a, E: Engine, W> {
+    bench: Bench<E>,
     directory: &'a Path,
     events: &'a mut Events<W>,
 }
 
 /// What a test is done with.
-pub struct Bench<D> {
-    pub driver: D,
+pub struct Bench<E: Engine> {
+    /// The one client. It goes before the engine does.
+    pub session: E::Session,
+    pub engine: E,
     pub clock: Clock,
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
@@ -43,16 +45,18 @@ pub struct Bench<D> {
 }
 
 /// Goes through a job. `current` names the test at work, also where this panics.
-pub fn trial<D: Driver, W: Write>(
+pub fn trial<E: Engine, W: Write>(
     job: &Job,
     events: &mut Events<W>,
     current: &mut Option<String>,
 ) -> Result<(), Stop> {
-    let (driver, hello) = D::open(job)?;
+    let (mut engine, hello) = E::open(job)?;
+    let session = engine.session()?;
     events.send(&Event::Hello(hello)).map_err(Stop::Output)?;
     let longest = job.tests.iter().map(|test| statement_count(&test.work)).max().unwrap_or(0);
     let bench = Bench {
-        driver,
+        session,
+        engine,
         clock: Clock::new(job),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
@@ -64,11 +68,12 @@ pub fn trial<D: Driver, W: Write>(
         trial.test(test)?;
     }
     *current = None;
-    trial.bench.driver.close().context("the database did not close")?;
+    let Bench { session, engine, .. } = trial.bench;
+    session.close().and_then(|()| engine.close()).context("the database did not close")?;
     trial.events.send(&Event::Bye {}).map_err(Stop::Output)
 }
 
-impl<D: Driver, W: Write> Trial<'_, D, W> {
+impl<E: Engine, W: Write> Trial<'_, E, W> {
     fn test(&mut self, test: &Test) -> Result<(), Stop> {
         // Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes
         // out before the input is loaded and not just before the clock starts.
@@ -89,7 +94,8 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
     }
 
     fn database_bytes(&mut self) -> Result<u64> {
-        match self.bench.driver.database_bytes().context("cannot tell the size of the database")? {
+        let Bench { session, engine, .. } = &mut self.bench;
+        match engine.database_bytes(session).context("cannot tell the size of the database")? {
             Some(bytes) => Ok(bytes),
             None => folder_bytes(self.directory).context("cannot add up the database's files"),
         }
@@ -98,7 +104,7 @@ impl<D: Driver, W: Write> Trial<'_, D, W> {
     fn query(&mut self, sql: &str) -> Result<()> {
         self.bench.answer.begin(true);
         let text = CString::new(sql)?;
-        self.bench.driver.query(&text, &mut self.bench.answer)
+        self.bench.session.execute(&text, &mut self.bench.answer).map(drop)
     }
 
     fn send(&mut self, event: &Event) -> Result<(), Stop> {

@@ -124,6 +124,7 @@ dyno_library::functions! {
     /// The functions of SQLite.
     Api of "SQLite, or one too old (3.6.18 of 2009 will do)", "sqlite3_" {
         initialize: fn() -> c_int;
+        threadsafe: fn() -> c_int;
         libversion: fn() -> *const c_char;
         sourceid: fn() -> *const c_char;
         open_v2: fn(*const c_char, *mut *mut Sqlite3, c_int, *const c_char) -> c_int;

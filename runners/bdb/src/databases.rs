@@ -5,11 +5,10 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use dyno_protocol::{InForce, Secret};
-use dyno_runner::Transactions;
 use dyno_runner::setting::{in_force, on_off};
 
 use crate::api::{self, Api, Cursor, Db, Env, Txn};
@@ -29,13 +28,19 @@ pub struct Databases {
     /// The environment, open; null where there is none.
     env: *mut Env,
     /// The stores that are open, by name.
-    stores: BTreeMap<String, *mut Db>,
+    stores: Mutex<BTreeMap<String, *mut Db>>,
     settings: Settings,
     /// The password of whatever is encrypted.
     password: Option<CString>,
     kind: c_int,
     folder: PathBuf,
 }
+
+// SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time. The
+// one session that there is uses them; the engine does so before it begins and after it has ended.
+unsafe impl Send for Databases {}
+// SAFETY: as above.
+unsafe impl Sync for Databases {}
 
 impl Databases {
     /// Opens the environment, where one is asked for, in a folder. `kind` is that of the databases.
@@ -47,7 +52,7 @@ impl Databases {
         folder: &Path,
     ) -> Result<Databases> {
         let password = password(settings.encrypted, key)?;
-        let (folder, env, stores) = (folder.to_owned(), ptr::null_mut(), BTreeMap::new());
+        let (folder, env, stores) = (folder.to_owned(), ptr::null_mut(), Mutex::default());
         let mut this = Databases { api, env, stores, settings, password, kind, folder };
         if this.settings.environment {
             this.open_environment()
@@ -95,8 +100,10 @@ impl Databases {
     }
 
     /// The database of a store, opened if it was not. It is made where it is missing.
-    pub fn store(&mut self, name: &str) -> Result<*mut Db> {
-        if let Some(db) = self.stores.get(name) {
+    pub fn store(&self, name: &str) -> Result<*mut Db> {
+        // Nobody panics who holds it.
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(db) = stores.get(name) {
             return Ok(*db);
         }
         let db = self.handle()?;
@@ -118,7 +125,7 @@ impl Databases {
             Cursor::check(cursor, &api::file(&self.api)?)?;
             self.check(Cursor::close(cursor))?;
         }
-        self.stores.insert(name.to_owned(), db);
+        stores.insert(name.to_owned(), db);
         Ok(db)
     }
 
@@ -219,7 +226,7 @@ impl Databases {
 
     /// Closes all databases and the environment.
     pub fn close(self) -> Result<()> {
-        for db in self.stores.values() {
+        for db in self.stores.lock().unwrap_or_else(PoisonError::into_inner).values() {
             // SAFETY: the database is open and not used after this.
             self.check(unsafe { Db::close(*db, 0) })?;
         }
@@ -228,6 +235,17 @@ impl Databases {
         }
         // SAFETY: the environment is open and not used after this.
         self.check(unsafe { Env::close(self.env, 0) })
+    }
+
+    /// Begins a transaction; null where there is no environment.
+    #[inline]
+    pub fn begin(&self) -> Result<*mut Txn> {
+        let mut transaction = ptr::null_mut();
+        if !self.env.is_null() {
+            // SAFETY: the environment is open.
+            self.check(unsafe { Env::txn_begin(self.env, ptr::null_mut(), &mut transaction, 0) })?;
+        }
+        Ok(transaction)
     }
 
     /// Turns a result code into an error.
@@ -253,30 +271,6 @@ impl Databases {
             _ => "",
         };
         anyhow!("{text} (Berkeley DB error {code}){said}{advice}")
-    }
-}
-
-impl Transactions for Databases {
-    /// Null where there is no environment: each operation is then done at once, and nothing is committed.
-    type Open = *mut Txn;
-
-    #[inline]
-    fn begin(&mut self) -> Result<*mut Txn> {
-        let mut transaction = ptr::null_mut();
-        if !self.env.is_null() {
-            // SAFETY: the environment is open.
-            self.check(unsafe { Env::txn_begin(self.env, ptr::null_mut(), &mut transaction, 0) })?;
-        }
-        Ok(transaction)
-    }
-
-    #[inline]
-    fn commit(&mut self, transaction: *mut Txn) -> Result<()> {
-        if transaction.is_null() {
-            return Ok(());
-        }
-        // SAFETY: the transaction is open and not used after this.
-        self.check(unsafe { Txn::commit(transaction, 0) })
     }
 }
 

@@ -5,31 +5,34 @@
 //! persisted once, at the end and within the clock. Nothing is compacted but by fjall's own choice.
 
 mod settings;
+mod store;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Context, Error, Result, anyhow};
-use dyno_protocol::{Hello, Job, PROTOCOL, Store};
-use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, Put, Rows, Slice, Transactions, Watch, in_transactions,
-    locked_version,
-};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch as Batch};
+use anyhow::{Context, Result};
+use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::{Engine, Rows, Session, locked_version};
+use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 
 use settings::Settings;
+use store::Store;
 
-/// The longest key, in bytes: fjall writes the length in 16 bits.
-const LONGEST_KEY: usize = 65_535;
-
-/// A database and the keyspace of the store which the test at work is about.
+/// A database.
 struct Fjall {
     database: Database,
-    settings: Settings,
-    keyspace: Option<Keyspace>,
+    persist: Option<PersistMode>,
 }
 
-impl Driver for Fjall {
+/// A client.
+struct Client {
+    database: Database,
+    persist: Option<PersistMode>,
+}
+
+impl Engine for Fjall {
+    type Session = Client;
+
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "fjall", &["rust"])?;
         let settings = Settings::parse(&job.settings)?;
@@ -50,7 +53,11 @@ impl Driver for Fjall {
             build: BTreeMap::from([("lsm-tree".to_owned(), vec![locked_version("lsm-tree")?])]),
             settings: settings.in_force(&database),
         };
-        Ok((Fjall { database, settings, keyspace: None }, hello))
+        Ok((Fjall { database, persist: settings.persist }, hello))
+    }
+
+    fn session(&mut self) -> Result<Client> {
+        Ok(Client { database: self.database.clone(), persist: self.persist })
     }
 
     fn close(self) -> Result<()> {
@@ -59,131 +66,17 @@ impl Driver for Fjall {
     }
 }
 
-impl Rows for Fjall {}
+impl Rows for Client {}
 
-impl Transactions for Fjall {
-    type Open = Batch;
+impl Session for Client {
+    type Store<'s> = Store<'s>;
 
-    #[inline]
-    fn begin(&mut self) -> Result<Batch> {
-        Ok(self.database.batch().durability(self.settings.persist))
-    }
-
-    #[inline]
-    fn commit(&mut self, batch: Batch) -> Result<()> {
-        Ok(batch.commit()?)
-    }
-}
-
-impl KeyValue for Fjall {
-    fn open_store(&mut self, store: &Store) -> Result<()> {
-        let manual = self.settings.persist.is_none();
-        let options = || KeyspaceCreateOptions::default().manual_journal_persist(manual);
-        let keyspace = self.database.keyspace(&store.name, options);
-        self.keyspace = Some(keyspace.with_context(|| format!("cannot open the keyspace {}", store.name))?);
-        Ok(())
-    }
-
-    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
-        let keyspace = self.store(put.keys)?;
-        let pair = |index| (put.keys.get(index), put.values.get(index));
-        match put.per_commit {
-            Some(_) => in_transactions(self, put.keys.len(), put.per_commit, watch, |_, batch, index| {
-                let (key, value) = pair(index);
-                batch.insert(&keyspace, key, value);
-                Ok(())
-            }),
-            None => self.one_by_one(put.keys.len(), watch, |index| {
-                let (key, value) = pair(index);
-                keyspace.insert(key, value)
-            }),
-        }
-    }
-
-    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
-        let keyspace = self.store(keys)?;
-        let mut found = Found::default();
-        for (index, key) in (0..).zip(keys.iter()) {
-            match watch.operation(|| keyspace.get(key)) {
-                Ok(Some(value)) => found.add(value.len()),
-                Ok(None) => {}
-                Err(error) => return Err(Failure::at(index, error)),
-            }
-        }
-        Ok(found)
-    }
-
-    fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        let keyspace = self.keyspace.as_ref().context("no store is open")?;
-        for pair in keyspace.iter() {
-            let (key, value) = pair.into_inner().map_err(Error::from)?;
-            visit(&key, &value);
-        }
-        Ok(())
-    }
-
-    fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
-        let keyspace = self.store(keys)?;
-        let mut found = Found::default();
-        for (index, key) in (0..).zip(keys.iter()) {
-            let visited = watch.operation(|| {
-                for pair in keyspace.range(key..).take(length as usize) {
-                    found.add(pair.value()?.len());
-                }
-                Ok(())
-            });
-            visited.map_err(|error: fjall::Error| Failure::at(index, error))?;
-        }
-        Ok(found)
-    }
-
-    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
-        let keyspace = self.store(delete.keys)?;
-        let keys = delete.keys;
-        match delete.per_commit {
-            Some(_) => in_transactions(self, keys.len(), delete.per_commit, watch, |_, batch, index| {
-                batch.remove(&keyspace, keys.get(index));
-                Ok(())
-            }),
-            None => self.one_by_one(keys.len(), watch, |index| keyspace.remove(keys.get(index))),
-        }
-    }
-
-    fn value(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let keyspace = self.keyspace.as_ref().context("no store is open")?;
-        Ok(keyspace.get(key)?.map(|value| value.to_vec()))
-    }
-}
-
-impl Fjall {
-    /// The open store, where it can have keys of this length.
-    fn store(&self, keys: Slice) -> Result<Keyspace, Failure> {
-        let length = keys.iter().next().map_or(0, <[u8]>::len);
-        if length > LONGEST_KEY {
-            let error = anyhow!(
-                "the key has {length} bytes, and fjall takes keys of up to {LONGEST_KEY}: use shorter ones or \
-                 another engine"
-            );
-            return Err(Failure::at(0, error));
-        }
-        Ok(self.keyspace.clone().context("no store is open")?)
-    }
-
-    /// Writes one by one and persists the journal at the end.
-    #[inline]
-    fn one_by_one<W: Watch>(
-        &self,
-        count: u64,
-        watch: &mut W,
-        write: impl Fn(u64) -> fjall::Result<()>,
-    ) -> Result<u64, Failure> {
-        for index in 0..count {
-            watch.operation(|| write(index)).map_err(|error| Failure::at(index, error))?;
-        }
-        if let Some(mode) = self.settings.persist {
-            self.database.persist(mode).map_err(Error::from)?;
-        }
-        Ok(count)
+    fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
+        let Client { database, persist } = self;
+        let options = || KeyspaceCreateOptions::default().manual_journal_persist(persist.is_none());
+        let keyspace = database.keyspace(&store.name, options);
+        let keyspace = keyspace.with_context(|| format!("cannot open the keyspace {}", store.name))?;
+        Ok(Store { database, keyspace, persist: *persist, batches: false })
     }
 }
 

@@ -1,4 +1,4 @@
-//! An open environment: transactions, cursors, and what LMDB's errors mean.
+//! An open environment, and what LMDB's errors mean.
 
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -7,9 +7,8 @@ use std::{ptr, slice};
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, KeyKind, Store};
-use dyno_runner::Transactions;
 
-use crate::api::{self, Api, Cursor, Dbi, Env, EnvInfo, Txn, Val};
+use crate::api::{self, Api, Dbi, Env, EnvInfo, Txn, Val};
 use crate::settings::{Settings, read_back};
 
 /// How many stores an environment may have.
@@ -21,9 +20,14 @@ const MODE: c_uint = 0o600;
 pub struct Environment {
     /// The library.
     pub api: Api,
-    /// Open, and used by one thread.
+    /// Open.
     env: *mut Env,
 }
+
+// SAFETY: an environment may be used by any thread and by several. Its transactions may not, and do not leave theirs.
+unsafe impl Send for Environment {}
+// SAFETY: as above.
+unsafe impl Sync for Environment {}
 
 impl Environment {
     /// Makes an environment in a folder.
@@ -62,70 +66,27 @@ impl Environment {
     }
 
     /// Opens a store, making it where it is missing.
-    pub fn store(&mut self, store: &Store) -> Result<Dbi> {
+    pub fn store(&self, store: &Store) -> Result<Dbi> {
         let name = CString::new(store.name.as_str()).context("the store's name holds a NUL byte")?;
         let kind = if store.key == KeyKind::Integer { api::INTEGERKEY } else { 0 };
-        let transaction = self.begin()?;
+        let transaction = self.begin(0)?;
         let mut dbi = 0;
         // SAFETY: the transaction is open and `dbi` outlives the call.
         let code = unsafe { (self.api.dbi_open)(transaction, name.as_ptr(), api::CREATE | kind, &mut dbi) };
         self.check(code).with_context(|| format!("cannot open the store {}", store.name))?;
-        self.commit(transaction)?;
+        // SAFETY: the transaction is open and not used after this.
+        self.check(unsafe { (self.api.txn_commit)(transaction) })?;
         Ok(dbi)
     }
 
-    /// Does something within one transaction for reading.
+    /// Begins a transaction, with the flags of one for reading or none. Of those for writing there is one at a time: the
+    /// next waits for its end.
     #[inline]
-    pub fn read<T>(&self, work: impl FnOnce(*mut Txn) -> Result<T>) -> Result<T> {
+    pub fn begin(&self, flags: c_uint) -> Result<*mut Txn> {
         let mut transaction = ptr::null_mut();
-        // SAFETY: the environment is open; the transaction is ended once and not used after that.
-        unsafe {
-            self.check((self.api.txn_begin)(self.env, ptr::null_mut(), api::RDONLY, &mut transaction))?;
-            let result = work(transaction);
-            (self.api.txn_abort)(transaction);
-            result
-        }
-    }
-
-    /// Does something with a cursor.
-    ///
-    /// # Safety
-    /// The transaction is open.
-    #[inline]
-    pub unsafe fn cursor<T>(
-        &self,
-        transaction: *mut Txn,
-        dbi: Dbi,
-        work: impl FnOnce(*mut Cursor) -> Result<T>,
-    ) -> Result<T> {
-        let mut cursor = ptr::null_mut();
-        // SAFETY: as the caller promises; the cursor is closed once, before the transaction ends.
-        unsafe {
-            self.check((self.api.cursor_open)(transaction, dbi, &mut cursor))?;
-            let result = work(cursor);
-            (self.api.cursor_close)(cursor);
-            result
-        }
-    }
-
-    /// Moves a cursor. Whether there is a pair, which `key` and `value` then are.
-    ///
-    /// # Safety
-    /// The cursor is open, and `key` holds a key where `to` wants one.
-    #[inline]
-    pub unsafe fn step(
-        &self,
-        cursor: *mut Cursor,
-        key: &mut Val,
-        value: &mut Val,
-        to: c_int,
-    ) -> Result<bool> {
-        // SAFETY: as the caller promises.
-        match unsafe { (self.api.cursor_get)(cursor, key, value, to) } {
-            0 => Ok(true),
-            api::NOTFOUND => Ok(false),
-            code => Err(self.error(code)),
-        }
+        // SAFETY: the environment is open.
+        self.check(unsafe { (self.api.txn_begin)(self.env, ptr::null_mut(), flags, &mut transaction) })?;
+        Ok(transaction)
     }
 
     /// The longest key, in bytes.
@@ -160,24 +121,6 @@ impl Environment {
             _ => "",
         };
         anyhow!("{text} (LMDB error {code}){advice}")
-    }
-}
-
-impl Transactions for Environment {
-    type Open = *mut Txn;
-
-    #[inline]
-    fn begin(&mut self) -> Result<*mut Txn> {
-        let mut transaction = ptr::null_mut();
-        // SAFETY: the environment is open and has no other transaction for writing.
-        self.check(unsafe { (self.api.txn_begin)(self.env, ptr::null_mut(), 0, &mut transaction) })?;
-        Ok(transaction)
-    }
-
-    #[inline]
-    fn commit(&mut self, transaction: *mut Txn) -> Result<()> {
-        // SAFETY: the transaction is open and not used after this.
-        self.check(unsafe { (self.api.txn_commit)(transaction) })
     }
 }
 

@@ -3,37 +3,39 @@
 //! LMDB has neither reads nor writes outside of transactions. A test that only reads does so in one, begun and
 //! ended within the clock. Pages that a transaction has changed stay in memory until it commits, so where all
 //! operations of a test are to make one, each 16,384 do. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
-//! `environment` is what is open, `settings` its flags, `api` the table of functions.
+//! `environment` is what is open, `store` a store with its operations, `settings` the flags, `api` the table of functions.
 
 mod api;
 mod environment;
 mod settings;
+mod store;
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Context, Result};
 use dyno_library::{LibraryName, file_title};
-use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL, Store};
-use dyno_runner::{
-    Delete, Driver, Failure, Found, KeyValue, LARGEST, Put, Rows, Slice, Watch, in_transactions,
-};
+use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL};
+use dyno_runner::{Engine, Rows, Session};
 
-use api::{Api, Dbi, Val};
+use api::Api;
 use environment::{Environment, Keys};
 use settings::Settings;
+use store::Store;
 
 const LIBRARY: LibraryName = LibraryName { of: "LMDB", stems: &["liblmdb.so"] };
 
-/// An environment and the store that the test at work is about.
-struct Lmdb {
-    environment: Environment,
-    dbi: Dbi,
-    keys: Keys,
-}
+/// An environment, which its sessions share.
+struct Lmdb(Arc<Environment>);
 
-impl Driver for Lmdb {
+/// A client.
+struct Client(Arc<Environment>);
+
+impl Engine for Lmdb {
+    type Session = Client;
+
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "lmdb", &["c"])?;
         let settings = Settings::parse(&job.settings)?;
@@ -50,168 +52,31 @@ impl Driver for Lmdb {
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
             settings: environment.in_force()?,
         };
-        Ok((Lmdb { environment, dbi: 0, keys: Keys::Blob }, hello))
+        Ok((Lmdb(Arc::new(environment)), hello))
+    }
+
+    fn session(&mut self) -> Result<Client> {
+        Ok(Client(self.0.clone()))
     }
 
     fn close(self) -> Result<()> {
-        self.environment.close();
+        Arc::into_inner(self.0).context("a session has not ended")?.close();
         Ok(())
     }
 }
 
-impl Rows for Lmdb {}
+impl Rows for Client {}
 
-impl KeyValue for Lmdb {
-    fn open_store(&mut self, store: &Store) -> Result<()> {
-        self.dbi = self.environment.store(store)?;
-        self.keys = match store.key {
+impl Session for Client {
+    type Store<'s> = Store<'s>;
+
+    fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
+        let keys = match store.key {
             KeyKind::Integer => Keys::Integer,
             KeyKind::Blob => Keys::Blob,
         };
-        Ok(())
+        Ok(Store { environment: &self.0, dbi: self.0.store(store)?, keys })
     }
-
-    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
-        let (dbi, keys) = (self.dbi, self.keys);
-        let (count, each) = (put.keys.len(), put.per_commit.or(Some(LARGEST)));
-        in_transactions(&mut self.environment, count, each, watch, |env, transaction, index| {
-            let bytes = put.keys.get(index);
-            let mut number = 0;
-            let mut key = keys.encode(bytes, &mut number)?;
-            let mut value = Val::of(put.values.get(index));
-            // SAFETY: the transaction is open; LMDB copies both.
-            match unsafe { (env.api.put)(*transaction, dbi, &mut key, &mut value, 0) } {
-                0 => Ok(()),
-                code => Err(unfit(env, code, bytes)),
-            }
-        })
-    }
-
-    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
-        let (env, dbi, kind) = (&self.environment, self.dbi, self.keys);
-        let mut failed = 0;
-        let found = env.read(|transaction| {
-            let mut found = Found::default();
-            for (index, bytes) in (0..).zip(keys.iter()) {
-                let code = watch.operation(|| {
-                    let mut number = 0;
-                    let mut key = kind.encode(bytes, &mut number)?;
-                    let mut value = Val::EMPTY;
-                    // SAFETY: the transaction is open.
-                    let code = unsafe { (env.api.get)(transaction, dbi, &mut key, &mut value) };
-                    if code == 0 {
-                        found.add(value.size);
-                    }
-                    Ok::<_, Error>(code)
-                })?;
-                if code != 0 && code != api::NOTFOUND {
-                    failed = index;
-                    return Err(unfit(env, code, bytes));
-                }
-            }
-            Ok(found)
-        });
-        found.map_err(|error| Failure::at(failed, error))
-    }
-
-    fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        let (env, dbi, keys) = (&self.environment, self.dbi, self.keys);
-        let scanned = env.read(|transaction| {
-            let visit_all = |cursor| {
-                let (mut key, mut value) = (Val::EMPTY, Val::EMPTY);
-                let mut number = [0; 8];
-                // SAFETY: the cursor is open and stands on a pair until its next step.
-                unsafe {
-                    let mut there = env.step(cursor, &mut key, &mut value, api::FIRST)?;
-                    while there {
-                        visit(keys.decode(key.bytes(), &mut number), value.bytes());
-                        there = env.step(cursor, &mut key, &mut value, api::NEXT)?;
-                    }
-                }
-                Ok(())
-            };
-            // SAFETY: the transaction is open.
-            unsafe { env.cursor(transaction, dbi, visit_all) }
-        });
-        Ok(scanned?)
-    }
-
-    fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
-        let (env, dbi, kind) = (&self.environment, self.dbi, self.keys);
-        let found = env.read(|transaction| {
-            let look_up = |cursor| {
-                let mut found = Found::default();
-                for bytes in keys.iter() {
-                    watch.operation(|| {
-                        let mut number = 0;
-                        let (mut key, mut value) = (kind.encode(bytes, &mut number)?, Val::EMPTY);
-                        let mut left = length;
-                        // SAFETY: the cursor is open, and the key is the one to look for.
-                        unsafe {
-                            let mut there =
-                                left > 0 && env.step(cursor, &mut key, &mut value, api::SET_RANGE)?;
-                            while there {
-                                found.add(value.size);
-                                left -= 1;
-                                there = left > 0 && env.step(cursor, &mut key, &mut value, api::NEXT)?;
-                            }
-                        }
-                        Ok::<_, Error>(())
-                    })?;
-                }
-                Ok(found)
-            };
-            // SAFETY: the transaction is open.
-            unsafe { env.cursor(transaction, dbi, look_up) }
-        });
-        Ok(found?)
-    }
-
-    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
-        let (dbi, keys) = (self.dbi, self.keys);
-        let (count, each) = (delete.keys.len(), delete.per_commit.or(Some(LARGEST)));
-        in_transactions(&mut self.environment, count, each, watch, |env, transaction, index| {
-            let bytes = delete.keys.get(index);
-            let mut number = 0;
-            let mut key = keys.encode(bytes, &mut number)?;
-            // SAFETY: the transaction is open; without duplicates no value is needed.
-            match unsafe { (env.api.del)(*transaction, dbi, &mut key, std::ptr::null_mut()) } {
-                0 => Ok(()),
-                code => Err(unfit(env, code, bytes)),
-            }
-        })
-    }
-
-    fn value(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let (env, dbi) = (&self.environment, self.dbi);
-        let mut number = 0;
-        let mut key = self.keys.encode(key, &mut number)?;
-        env.read(|transaction| {
-            let mut value = Val::EMPTY;
-            // SAFETY: the transaction is open, and the value is copied before it ends.
-            unsafe {
-                match (env.api.get)(transaction, dbi, &mut key, &mut value) {
-                    0 => Ok(Some(value.bytes().to_vec())),
-                    api::NOTFOUND => Ok(None),
-                    code => Err(env.error(code)),
-                }
-            }
-        })
-    }
-}
-
-/// The error of one key.
-#[cold]
-fn unfit(environment: &Environment, code: i32, key: &[u8]) -> Error {
-    if code == api::BAD_VALSIZE {
-        let longest = environment.longest_key();
-        return anyhow!(
-            "the key has {} bytes, and LMDB, as this library was compiled, takes keys of 1 to {longest}: use \
-             shorter ones or another engine (LMDB error {code})",
-            key.len()
-        );
-    }
-    environment.error(code)
 }
 
 /// The version, as `0.9.24`.

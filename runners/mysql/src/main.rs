@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting, VersionRule};
-use dyno_runner::server::{self, Engine, Parameters, Trial};
+use dyno_runner::server::{self, Access, Parameters, Scratch};
 
 use load::Way;
 use session::Session;
@@ -44,8 +44,8 @@ struct MySql {
     way: Way,
 }
 
-impl Engine for MySql {
-    type Client = Session;
+impl Access for MySql {
+    type Session = Session;
 
     fn new(job: &Job, server: &Server) -> Result<MySql> {
         dyno_runner::expect(job, "mysql", &["rust"])?;
@@ -168,7 +168,7 @@ fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String,
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<Trial<MySql>>()
+    dyno_runner::run::<Scratch<MySql>>()
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use anyhow::Result;
 use dyno_client::Sql;
 use dyno_client::mysql::{Connection, ServerError};
-use dyno_runner::Answer;
 use dyno_runner::server::Client;
+use dyno_runner::{Answer, NoStore};
 
 use crate::load::Way;
 
@@ -22,6 +22,15 @@ impl Client for Session {
 
     #[inline]
     fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        self.connection.execute(sql, answer)
+    }
+}
+
+impl dyno_runner::Session for Session {
+    type Store<'s> = NoStore;
+
+    #[inline]
+    fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
         self.connection.execute(sql, answer)
     }
 }

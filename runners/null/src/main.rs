@@ -4,6 +4,8 @@
 //! row or pair is the part of every other figure that is the harness; no difference between engines
 //! that is smaller than this is a difference.
 
+mod store;
+
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -11,10 +13,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{Build, FieldKind, Hello, Job, PROTOCOL, Store};
-use dyno_runner::{
-    Answer, Delete, Driver, Failure, Found, Import, KeyValue, Load, Put, Rows, Scan, Slice, Statements,
-    Visit, Watch,
-};
+use dyno_runner::{Answer, Engine, Failure, Import, Load, Rows, Scan, Session, Visit};
+
+use store::Nowhere;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -54,44 +55,9 @@ impl Rows for Null {
     }
 }
 
-impl KeyValue for Null {
-    fn open_store(&mut self, _: &Store) -> Result<()> {
-        Ok(())
-    }
+impl Engine for Null {
+    type Session = Null;
 
-    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
-        for pair in put.keys.iter().zip(put.values.iter()) {
-            watch.operation(|| black_box(pair));
-        }
-        Ok(put.keys.len())
-    }
-
-    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
-        for key in keys.iter() {
-            watch.operation(|| black_box(key));
-        }
-        Ok(Found::default())
-    }
-
-    fn scan_pairs(&mut self, _: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn range<W: Watch>(&mut self, keys: Slice, _: u64, watch: &mut W) -> Result<Found, Failure> {
-        self.get(keys, watch)
-    }
-
-    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
-        self.get(delete.keys, watch)?;
-        Ok(delete.keys.len())
-    }
-
-    fn keeps(&self) -> bool {
-        false
-    }
-}
-
-impl Driver for Null {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "null", &["rust"])?;
         ensure!(job.build == Build::Bundled, "the null engine has no build other than its own");
@@ -109,30 +75,31 @@ impl Driver for Null {
         Ok((Null, hello))
     }
 
-    fn statements(&mut self, statements: &Statements, _: &mut Answer) -> Result<u64, Failure> {
-        let mut operations = 0;
-        for sql in statements.iter() {
-            // What an engine would be given: a pointer and a length.
-            black_box(sql);
-            operations += 1;
-        }
-        Ok(operations)
+    fn session(&mut self) -> Result<Null> {
+        Ok(Null)
     }
 
-    fn query(&mut self, _: &CStr, _: &mut Answer) -> Result<()> {
+    fn close(self) -> Result<()> {
         Ok(())
     }
+}
 
-    fn changes(&mut self) -> u64 {
-        0
+impl Session for Null {
+    type Store<'s> = Nowhere;
+
+    #[inline]
+    fn execute(&mut self, sql: &CStr, _: &mut Answer) -> Result<u64> {
+        // What an engine would be given: a pointer and a length.
+        black_box(sql);
+        Ok(0)
     }
 
     fn reopen(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn close(self) -> Result<()> {
-        Ok(())
+    fn store(&mut self, _: &Store) -> Result<Nowhere> {
+        Ok(Nowhere)
     }
 }
 

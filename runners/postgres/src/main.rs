@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
-use dyno_runner::server::{Engine, Trial};
+use dyno_runner::server::{Access, Scratch};
 
 use load::Way;
 use session::Session;
@@ -46,8 +46,8 @@ impl Postgres {
     }
 }
 
-impl Engine for Postgres {
-    type Client = Session;
+impl Access for Postgres {
+    type Session = Session;
 
     fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
@@ -131,5 +131,5 @@ fn identity(connection: &Connection, version: String) -> BTreeMap<String, Vec<St
 }
 
 fn main() -> ExitCode {
-    dyno_runner::run::<Trial<Postgres>>()
+    dyno_runner::run::<Scratch<Postgres>>()
 }

@@ -1,13 +1,13 @@
-//! An open database: its column families, its writes, and what its errors mean.
+//! An open database: its column families, its options, and what its errors mean.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::{ptr, slice};
 
 use anyhow::{Context, Error, Result, anyhow};
-use dyno_runner::Transactions;
 
 use crate::api::{Api, Batch, Db, Family, Iter, Options, ReadOptions, WriteOptions};
 use crate::settings::Settings;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 pub struct Database {
     /// The library.
     pub api: Api,
-    /// Open, and used by one thread.
+    /// Open.
     pub db: *mut Db,
     /// The options of all reads: the library's own.
     pub read: *mut ReadOptions,
@@ -24,10 +24,13 @@ pub struct Database {
     durable: *mut WriteOptions,
     lazy: *mut WriteOptions,
     syncs: bool,
-    /// The writes of one commit; empty between commits.
-    batch: *mut Batch,
-    families: BTreeMap<String, *mut Family>,
+    families: Mutex<BTreeMap<String, *mut Family>>,
 }
+
+// SAFETY: a database and its options may be used by any thread and by several.
+unsafe impl Send for Database {}
+// SAFETY: as above.
+unsafe impl Sync for Database {}
 
 impl Database {
     /// Makes a database in a folder.
@@ -41,14 +44,13 @@ impl Database {
         complaint(&api, error).with_context(|| format!("cannot open a database in {}", folder.display()))?;
         Ok(Database {
             db,
-            // SAFETY: they take nothing.
+            // SAFETY: it takes nothing.
             read: unsafe { (api.readoptions_create)() },
-            batch: unsafe { (api.writebatch_create)() },
             options,
             durable: settings.write_options(&api, settings.sync),
             lazy: settings.write_options(&api, false),
             syncs: settings.sync,
-            families: BTreeMap::new(),
+            families: Mutex::default(),
             api,
         })
     }
@@ -73,9 +75,23 @@ impl Database {
         self.check(error)
     }
 
+    /// Writes what a batch holds, whole or not at all.
+    ///
+    /// # Safety
+    /// The batch is there.
+    #[inline]
+    pub unsafe fn write(&self, batch: *mut Batch) -> Result<()> {
+        let mut error = ptr::null_mut();
+        // SAFETY: database and options are there, and the batch as the caller promises.
+        unsafe { (self.api.write)(self.db, self.durable, batch, &mut error) };
+        self.check(error)
+    }
+
     /// The column family of a store, made where it is missing.
-    pub fn store(&mut self, name: &str) -> Result<*mut Family> {
-        if let Some(family) = self.families.get(name) {
+    pub fn store(&self, name: &str) -> Result<*mut Family> {
+        // Nobody panics who holds it.
+        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(family) = families.get(name) {
             return Ok(*family);
         }
         let text = CString::new(name).context("the store's name holds a NUL byte")?;
@@ -84,7 +100,7 @@ impl Database {
         let family =
             unsafe { (self.api.create_column_family)(self.db, self.options, text.as_ptr(), &mut error) };
         self.check(error).with_context(|| format!("cannot make the column family {name}"))?;
-        self.families.insert(name.to_owned(), family);
+        families.insert(name.to_owned(), family);
         Ok(family)
     }
 
@@ -92,21 +108,6 @@ impl Database {
     pub fn property(&self, name: &CStr, value: &mut u64) -> bool {
         // SAFETY: the database is open and `value` outlives the call.
         unsafe { (self.api.property_int)(self.db, name.as_ptr(), value) == 0 }
-    }
-
-    /// Does something with an iterator over a column family.
-    #[inline]
-    pub fn iterate<T>(&self, family: *mut Family, work: impl FnOnce(*mut Iter) -> T) -> Result<T> {
-        let mut error = ptr::null_mut();
-        // SAFETY: database and family are open; the iterator is destroyed once and not used after that.
-        unsafe {
-            let iterator = (self.api.create_iterator_cf)(self.db, self.read, family);
-            let result = work(iterator);
-            (self.api.iter_get_error)(iterator, &mut error);
-            (self.api.iter_destroy)(iterator);
-            self.check(error)?;
-            Ok(result)
-        }
     }
 
     /// The key at which an iterator stands.
@@ -136,11 +137,10 @@ impl Database {
         let api = &self.api;
         // SAFETY: nothing of these is used after this.
         unsafe {
-            for family in self.families.values() {
+            for family in self.families.lock().unwrap_or_else(PoisonError::into_inner).values() {
                 (api.column_family_handle_destroy)(*family);
             }
             (api.close)(self.db);
-            (api.writebatch_destroy)(self.batch);
             (api.writeoptions_destroy)(self.durable);
             (api.writeoptions_destroy)(self.lazy);
             (api.readoptions_destroy)(self.read);
@@ -152,27 +152,6 @@ impl Database {
     #[inline]
     pub fn check(&self, error: *mut c_char) -> Result<()> {
         if error.is_null() { Ok(()) } else { Err(explain(&self.api, error)) }
-    }
-}
-
-impl Transactions for Database {
-    /// A batch, which RocksDB writes whole or not at all.
-    type Open = *mut Batch;
-
-    #[inline]
-    fn begin(&mut self) -> Result<*mut Batch> {
-        Ok(self.batch)
-    }
-
-    #[inline]
-    fn commit(&mut self, batch: *mut Batch) -> Result<()> {
-        let mut error = ptr::null_mut();
-        // SAFETY: database, options and batch are there.
-        unsafe {
-            (self.api.write)(self.db, self.durable, batch, &mut error);
-            (self.api.writebatch_clear)(batch);
-        }
-        self.check(error)
     }
 }
 

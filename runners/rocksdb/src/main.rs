@@ -5,35 +5,39 @@
 //! memory, and RocksDB needs none to write. Such writes do not wait for the device one by one where all of a
 //! test commit together; the log is then synced once, at the end and within the clock. Lookups pin values and
 //! copy nothing. Nothing is compacted but by RocksDB's own choice.
-//! `database` is what is open, `settings` its options, `api` the table of functions.
+//! `database` is what is open, `store` a store with its operations, `settings` the options, `api` the table of functions.
 
 mod api;
 mod database;
 mod settings;
+mod store;
 
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::process::ExitCode;
-use std::ptr;
+use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dyno_library::{LibraryName, file_title};
-use dyno_protocol::{Hello, Job, PROTOCOL, Store};
-use dyno_runner::{Delete, Driver, Failure, Found, KeyValue, Put, Rows, Slice, Watch, in_transactions};
+use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::{Engine, Rows, Session};
 
-use api::{Api, Batch, Family, WriteOptions};
+use api::Api;
 use database::Database;
 use settings::Settings;
+use store::Store;
 
 const LIBRARY: LibraryName = LibraryName { of: "RocksDB", stems: &["librocksdb.so"] };
 
-/// A database and the column family of the store which the test at work is about.
-struct RocksDb {
-    database: Database,
-    family: *mut Family,
-}
+/// A database, which its sessions share.
+struct RocksDb(Arc<Database>);
 
-impl Driver for RocksDb {
+/// A client.
+struct Client(Arc<Database>);
+
+impl Engine for RocksDb {
+    type Session = Client;
+
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "rocksdb", &["c"])?;
         let settings = Settings::parse(&job.settings, &job.read_back)?;
@@ -50,180 +54,26 @@ impl Driver for RocksDb {
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
             settings: settings.in_force(&database, &job.directory)?,
         };
-        Ok((RocksDb { database, family: ptr::null_mut() }, hello))
+        Ok((RocksDb(Arc::new(database)), hello))
+    }
+
+    fn session(&mut self) -> Result<Client> {
+        Ok(Client(self.0.clone()))
     }
 
     fn close(self) -> Result<()> {
-        self.database.close();
+        Arc::into_inner(self.0).context("a session has not ended")?.close();
         Ok(())
     }
 }
 
-impl Rows for RocksDb {}
+impl Rows for Client {}
 
-impl KeyValue for RocksDb {
-    fn open_store(&mut self, store: &Store) -> Result<()> {
-        self.family = self.database.store(&store.name)?;
-        Ok(())
-    }
+impl Session for Client {
+    type Store<'s> = Store<'s>;
 
-    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
-        let family = self.family;
-        let pair = |index| (put.keys.get(index), put.values.get(index));
-        self.write(
-            put.keys.len(),
-            put.per_commit,
-            watch,
-            |api, batch, index| {
-                let (key, value) = pair(index);
-                // SAFETY: the batch copies both.
-                unsafe {
-                    let (value, length) = (value.as_ptr(), value.len());
-                    (api.writebatch_put_cf)(batch, family, key.as_ptr(), key.len(), value, length);
-                }
-            },
-            |database, options, index, error| {
-                let (key, value) = pair(index);
-                // SAFETY: the database is open and copies both.
-                unsafe {
-                    let (value, length) = (value.as_ptr(), value.len());
-                    let Database { api, db, .. } = database;
-                    (api.put_cf)(*db, options, family, key.as_ptr(), key.len(), value, length, error);
-                }
-            },
-        )
-    }
-
-    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
-        let Database { api, db, read, .. } = &self.database;
-        let mut found = Found::default();
-        for (index, key) in (0..).zip(keys.iter()) {
-            let mut error = ptr::null_mut();
-            // SAFETY: the database is open; the value is given back once and not used after that.
-            watch.operation(|| unsafe {
-                let (key, length) = (key.as_ptr(), key.len());
-                let value = (api.get_pinned_cf)(*db, *read, self.family, key, length, &mut error);
-                if !value.is_null() {
-                    let mut length = 0;
-                    (api.pinnableslice_value)(value, &mut length);
-                    found.add(length);
-                    (api.pinnableslice_destroy)(value);
-                }
-            });
-            self.database.check(error).map_err(|error| Failure::at(index, error))?;
-        }
-        Ok(found)
-    }
-
-    fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        let (database, api) = (&self.database, &self.database.api);
-        // SAFETY: the iterator is valid where it is read, and is not moved meanwhile.
-        let scanned = database.iterate(self.family, |iterator| unsafe {
-            (api.iter_seek_to_first)(iterator);
-            while (api.iter_valid)(iterator) != 0 {
-                visit(database.key(iterator), database.value(iterator));
-                (api.iter_next)(iterator);
-            }
-        });
-        Ok(scanned?)
-    }
-
-    fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
-        let (database, api) = (&self.database, &self.database.api);
-        let found = database.iterate(self.family, |iterator| {
-            let mut found = Found::default();
-            for key in keys.iter() {
-                // SAFETY: the iterator is valid where it is read, and is not moved meanwhile.
-                watch.operation(|| unsafe {
-                    let mut left = length;
-                    (api.iter_seek)(iterator, key.as_ptr(), key.len());
-                    while left > 0 && (api.iter_valid)(iterator) != 0 {
-                        found.add(database.value(iterator).len());
-                        left -= 1;
-                        if left > 0 {
-                            (api.iter_next)(iterator);
-                        }
-                    }
-                });
-            }
-            found
-        });
-        Ok(found?)
-    }
-
-    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
-        let family = self.family;
-        let keys = delete.keys;
-        self.write(
-            keys.len(),
-            delete.per_commit,
-            watch,
-            |api, batch, index| {
-                let key = keys.get(index);
-                // SAFETY: the batch copies the key.
-                unsafe { (api.writebatch_delete_cf)(batch, family, key.as_ptr(), key.len()) };
-            },
-            |database, options, index, error| {
-                let key = keys.get(index);
-                // SAFETY: the database is open and copies the key.
-                unsafe {
-                    let Database { api, db, .. } = database;
-                    (api.delete_cf)(*db, options, family, key.as_ptr(), key.len(), error);
-                }
-            },
-        )
-    }
-
-    fn value(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let Database { api, db, read, .. } = &self.database;
-        let mut error = ptr::null_mut();
-        // SAFETY: the database is open; the value is copied before it is given back.
-        unsafe {
-            let value = (api.get_pinned_cf)(*db, *read, self.family, key.as_ptr(), key.len(), &mut error);
-            self.database.check(error)?;
-            if value.is_null() {
-                return Ok(None);
-            }
-            let mut length = 0;
-            let start = (api.pinnableslice_value)(value, &mut length);
-            let bytes = std::slice::from_raw_parts(start, length).to_vec();
-            (api.pinnableslice_destroy)(value);
-            Ok(Some(bytes))
-        }
-    }
-}
-
-impl RocksDb {
-    /// Writes so many to a commit: `add` puts one into a batch, `single` writes one.
-    #[inline]
-    fn write<W: Watch>(
-        &mut self,
-        count: u64,
-        per_commit: Option<u64>,
-        watch: &mut W,
-        add: impl Fn(&Api, *mut Batch, u64),
-        single: impl Fn(&Database, *mut WriteOptions, u64, *mut *mut c_char),
-    ) -> Result<u64, Failure> {
-        let database = &mut self.database;
-        let options = match per_commit {
-            None => database.lazy(),
-            Some(1) => database.durable(),
-            Some(_) => {
-                return in_transactions(database, count, per_commit, watch, |database, batch, index| {
-                    add(&database.api, *batch, index);
-                    Ok(())
-                });
-            }
-        };
-        for index in 0..count {
-            let mut error = ptr::null_mut();
-            watch.operation(|| single(database, options, index, &mut error));
-            database.check(error).map_err(|error| Failure::at(index, error))?;
-        }
-        if per_commit.is_none() {
-            database.settle()?;
-        }
-        Ok(count)
+    fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
+        Store::open(&self.0, &store.name)
     }
 }
 

@@ -11,10 +11,10 @@ use dyno_client::sqlite::{Connection, quoted};
 use dyno_protocol::Value;
 use dyno_runner::{Failure, Import};
 
-use crate::Sqlite;
 use crate::import::{self, Way};
 use crate::settings::Database;
 use crate::text::text;
+use crate::{Client, Opening};
 
 /// What makes the file quick to fill, and useless if the process dies: it is thrown away then.
 const PRAGMAS: [&CStr; 4] = [
@@ -26,31 +26,32 @@ const PRAGMAS: [&CStr; 4] = [
 
 /// Imports all records at once, whatever the transactions. A database that holds rows already is not thrown away: its table is
 /// filled where it is.
-pub fn import(sqlite: &mut Sqlite, import: &Import) -> Result<u64, Failure> {
-    check(sqlite)?;
-    if !is_empty(&sqlite.connection)? {
-        return import::import(&sqlite.connection, import, Way::Typed);
+pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
+    check(client)?;
+    if !is_empty(&client.connection)? {
+        return import::import(&client.connection, import, Way::Typed);
     }
-    let place = Path::new(OsStr::from_bytes(sqlite.location.as_bytes())).to_owned();
+    let place = Path::new(OsStr::from_bytes(client.opening.location.as_bytes())).to_owned();
     let new = place.with_extension("new");
     let location = CString::new(new.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
-    let schema = schema(&sqlite.connection)?;
-    sqlite.connection.reopen(&location)?;
+    let schema = schema(&client.connection)?;
+    client.connection.reopen(&location)?;
     for sql in PRAGMAS.into_iter().chain(schema.iter().map(CString::as_c_str)) {
-        sqlite.connection.rows(sql)?;
+        client.connection.rows(sql)?;
     }
     let whole = Import { per_commit: None, ..*import };
-    let done = import::import(&sqlite.connection, &whole, Way::Typed)?;
-    sqlite.connection.replace(|| replace(&new, &place), &sqlite.location)?;
-    sqlite.settings.apply(&sqlite.connection, sqlite.key.as_ref())?;
+    let done = import::import(&client.connection, &whole, Way::Typed)?;
+    let Opening { location, settings, key, .. } = &*client.opening;
+    client.connection.replace(|| replace(&new, &place), location)?;
+    settings.apply(&client.connection, key.as_ref())?;
     Ok(done)
 }
 
-fn check(sqlite: &Sqlite) -> Result<()> {
-    let is_file = sqlite.settings.database == Database::File;
+fn check(client: &Client) -> Result<()> {
+    let is_file = client.opening.settings.database == Database::File;
     ensure!(is_file, "only a database in a file can be built beside its place");
     ensure!(
-        sqlite.key.is_none(),
+        client.opening.key.is_none(),
         "a database that is encrypted is not built beside its place: the new one would not be"
     );
     Ok(())

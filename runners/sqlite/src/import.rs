@@ -1,9 +1,9 @@
 //! The model `import-file`: the ways of getting records into a table that the ladder of `suites/import.toml` climbs.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::CStr;
 
 use anyhow::{Context, Result};
-use dyno_client::sqlite::{Connection, Statement, quoted};
+use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Failure, Import, whole_number};
 
@@ -46,13 +46,9 @@ pub fn import(connection: &Connection, import: &Import, way: Way) -> Result<u64,
     let before = connection.total_changes();
     match way {
         Way::Text => by_texts(connection, import)?,
-        Way::Prepared => {
-            by_statement(connection, import, |statement, place, field, _| statement.bind_copy(place, field))?
-        }
-        Way::NoCopy => {
-            by_statement(connection, import, |statement, place, field, _| statement.bind_text(place, field))?
-        }
-        Way::Typed | Way::Beside => by_statement(connection, import, bind_typed)?,
+        Way::Prepared => by_statement(connection, import, |field, _| Ok(Parameter::Copied(field)))?,
+        Way::NoCopy => by_statement(connection, import, |field, _| Ok(Parameter::Text(field)))?,
+        Way::Typed | Way::Beside => by_statement(connection, import, typed)?,
         Way::Multirow => by_groups(connection, import)?,
     }
     Ok(connection.total_changes() - before)
@@ -92,17 +88,15 @@ fn put_quoted(field: &[u8], sql: &mut Vec<u8>) {
 /// Binds and executes one prepared statement for each record.
 #[inline]
 fn by_statement<'a>(
-    connection: &'a Connection,
+    connection: &Connection,
     import: &Import<'a>,
-    bind: impl Fn(&Statement<'a>, c_int, &'a [u8], FieldKind) -> Result<()>,
+    parameter: impl Fn(&'a [u8], FieldKind) -> Result<Parameter<'a>>,
 ) -> Result<(), Failure> {
     let columns = import.columns.iter().map(|column| column.name.as_str());
     let mut statement = Statement::new(connection, &insert_text(import.table, columns, 1)?)?;
     insert(connection, import, |fields| {
-        for ((place, field), column) in (1..).zip(fields).zip(import.columns) {
-            bind(&statement, place, field, column.kind)?;
-        }
-        statement.execute()
+        let fields = fields.iter().zip(import.columns);
+        statement.try_run(fields.map(|(field, column)| parameter(field, column.kind)))
     })
 }
 
@@ -128,17 +122,17 @@ fn insert<'a>(
     Ok(transactions.finish()?)
 }
 
-/// Binds a field as what it is.
+/// A field as what it is.
 #[inline]
-fn bind_typed<'a>(statement: &Statement<'a>, place: c_int, field: &'a [u8], kind: FieldKind) -> Result<()> {
+fn typed(field: &[u8], kind: FieldKind) -> Result<Parameter<'_>> {
     match kind {
-        FieldKind::Text => statement.bind_text(place, field),
-        FieldKind::Integer => statement.bind_integer(place, whole_number::<i64>(field)?),
+        FieldKind::Text => Ok(Parameter::Text(field)),
+        FieldKind::Integer => whole_number(field).map(Parameter::Integer),
     }
 }
 
 /// Binds many records to one statement and executes it; what is left over goes one by one.
-fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), Failure> {
+fn by_groups(connection: &Connection, import: &Import) -> Result<(), Failure> {
     let width = import.columns.len();
     let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
     let together = ROWS.min(PARAMETERS / width).min(transaction).max(1);
@@ -148,13 +142,10 @@ fn by_groups<'a>(connection: &'a Connection, import: &Import<'a>) -> Result<(), 
     let mut transactions = Transactions::new(connection, import.per_commit)?;
     let mut reader = import.reader();
     let mut pending: Vec<&[u8]> = Vec::with_capacity(together * width);
-    let mut execute = |statement: &mut Statement<'a>, fields: &[&'a [u8]], first: u64| {
+    let mut execute = |statement: &mut Statement, fields: &[&[u8]], first: u64| {
         let mut group = || {
             transactions.before()?;
-            for (place, field) in (1..).zip(fields) {
-                statement.bind_text(place, field)?;
-            }
-            statement.execute()?;
+            statement.run(fields.iter().map(|field| Parameter::Text(field)))?;
             transactions.after((fields.len() / width) as u64)
         };
         group().map_err(|error| Failure::at(first, error))

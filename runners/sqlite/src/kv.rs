@@ -3,147 +3,185 @@
 //! Each lookup is a transaction of its own, as a program's would be that shares its database: what that
 //! costs is the price of SQLite's locks, which the profile decides.
 
-use std::ffi::c_int;
 use std::hint::black_box;
 
 use anyhow::{Context, Result};
-use dyno_client::sqlite::{Connection, Statement, quoted};
+use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::{KeyKind, Store};
-use dyno_runner::{Delete, Failure, Found, KeyValue, Put, Slice, Watch};
+use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, WriteKind, Writes};
 
-use crate::Sqlite;
 use crate::text::text;
-use crate::transactions::Transactions;
 
-impl KeyValue for Sqlite {
-    fn open_store(&mut self, store: &Store) -> Result<()> {
+/// A table.
+pub struct Table<'s> {
+    connection: &'s Connection,
+    /// Its name as it stands in statements.
+    name: String,
+    key: KeyKind,
+    prepared: Option<Prepared<'s>>,
+}
+
+/// The statements of a section of writes.
+struct Prepared<'s> {
+    write: Statement<'s>,
+    /// None where each operation commits by itself, which SQLite does without being told.
+    around: Option<Around<'s>>,
+}
+
+struct Around<'s> {
+    begin: Statement<'s>,
+    commit: Statement<'s>,
+}
+
+/// A query for the value of a key, or for pairs from a key on.
+pub struct Reader<'r> {
+    query: Statement<'r>,
+    key: KeyKind,
+}
+
+/// A transaction.
+pub struct Writer<'w, 's> {
+    prepared: &'w mut Prepared<'s>,
+    key: KeyKind,
+}
+
+impl<'s> Table<'s> {
+    /// Opens one, and makes it where it is missing.
+    pub fn open(connection: &'s Connection, store: &Store, without_rowid: bool) -> Result<Table<'s>> {
         let kind = match store.key {
             KeyKind::Integer => "INTEGER",
             KeyKind::Blob => "BLOB",
         };
-        let tail = if self.without_rowid { " WITHOUT ROWID" } else { "" };
-        let table = quoted(&store.name);
-        let sql = format!("CREATE TABLE IF NOT EXISTS {table}(k {kind} PRIMARY KEY, v BLOB){tail}");
-        self.connection.rows(&text(sql)?).with_context(|| format!("cannot make the table {}", store.name))?;
-        self.store = Some(store.clone());
+        let tail = if without_rowid { " WITHOUT ROWID" } else { "" };
+        let name = quoted(&store.name);
+        let sql = format!("CREATE TABLE IF NOT EXISTS {name}(k {kind} PRIMARY KEY, v BLOB){tail}");
+        connection.rows(&text(sql)?).with_context(|| format!("cannot make the table {}", store.name))?;
+        Ok(Table { connection, name, key: store.key, prepared: None })
+    }
+}
+
+impl<'s> KeyValue for Table<'s> {
+    type Reader<'r>
+        = Reader<'r>
+    where
+        Self: 'r;
+    type Transaction<'t>
+        = Writer<'t, 's>
+    where
+        Self: 't;
+
+    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
+        let name = &self.name;
+        let sql = match lookups {
+            Lookups::Get => format!("SELECT v FROM {name} WHERE k = ?1"),
+            Lookups::Range(length) => {
+                format!("SELECT k, v FROM {name} WHERE k >= ?1 ORDER BY k LIMIT {length}")
+            }
+        };
+        Ok(Reader { query: Statement::new(self.connection, &text(sql)?)?, key: self.key })
+    }
+
+    fn prepare(&mut self, writes: Writes) -> Result<()> {
+        let name = &self.name;
+        let sql = match writes.kind {
+            WriteKind::Insert => format!("INSERT INTO {name}(k, v) VALUES(?1, ?2)"),
+            WriteKind::Overwrite => format!("UPDATE {name} SET v = ?2 WHERE k = ?1"),
+            WriteKind::Delete => format!("DELETE FROM {name} WHERE k = ?1"),
+        };
+        let statement = |sql| Statement::new(self.connection, sql);
+        let around = match writes.per_commit {
+            Some(1) => None,
+            _ => Some(Around { begin: statement(c"BEGIN")?, commit: statement(c"COMMIT")? }),
+        };
+        self.prepared = Some(Prepared { write: statement(&text(sql)?)?, around });
         Ok(())
     }
 
-    fn put<W: Watch>(&mut self, put: &Put, watch: &mut W) -> Result<u64, Failure> {
-        let (connection, table, key) = self.parts()?;
-        let sql = match put.overwrite {
-            false => format!("INSERT INTO {table}(k, v) VALUES(?1, ?2)"),
-            true => format!("UPDATE {table} SET v = ?2 WHERE k = ?1"),
-        };
-        let before = connection.total_changes();
-        let mut statement = Statement::new(connection, &text(sql)?)?;
-        let mut transactions = Transactions::new(connection, put.per_commit)?;
-        for (index, (own, value)) in (0..).zip(put.keys.iter().zip(put.values.iter())) {
-            let mut operation = || {
-                transactions.before()?;
-                bind(&statement, key, own)?;
-                statement.bind_blob(2, value)?;
-                statement.execute()?;
-                transactions.after(1)
-            };
-            watch.operation(&mut operation).map_err(|error| Failure::at(index, error))?;
+    #[inline]
+    fn begin(&mut self) -> Result<Writer<'_, 's>> {
+        let prepared = self.prepared.as_mut().context("no writes were prepared")?;
+        if let Some(around) = &mut prepared.around {
+            around.begin.run([])?;
         }
-        transactions.finish()?;
-        Ok(connection.total_changes() - before)
+        Ok(Writer { prepared, key: self.key })
     }
 
-    fn get<W: Watch>(&mut self, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
-        let (connection, table, key) = self.parts()?;
-        let mut query = Statement::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
-        let mut found = Found::default();
-        for (index, own) in (0..).zip(keys.iter()) {
-            let mut operation = || {
-                bind(&query, key, own)?;
-                if query.step()? {
-                    found.add(query.column(0).len());
-                    query.reset();
-                }
-                Ok(())
-            };
-            watch.operation(&mut operation).map_err(|error: anyhow::Error| Failure::at(index, error))?;
-        }
-        Ok(found)
-    }
-
-    fn scan_pairs(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<(), Failure> {
-        let (connection, table, key) = self.parts()?;
-        let mut query = Statement::new(connection, &text(format!("SELECT k, v FROM {table} ORDER BY k"))?)?;
-        while query.step()? {
-            match key {
-                KeyKind::Integer => visit(&query.integer(0).to_be_bytes(), query.column(1)),
-                KeyKind::Blob => visit(query.column(0), query.column(1)),
+    fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
+        let sql = text(format!("SELECT k, v FROM {} ORDER BY k", self.name))?;
+        let mut query = Statement::new(self.connection, &sql)?;
+        let mut rows = query.query([])?;
+        while rows.step()? {
+            match self.key {
+                KeyKind::Integer => visit(&rows.integer(0).to_be_bytes(), rows.column(1)),
+                KeyKind::Blob => visit(rows.column(0), rows.column(1)),
             }
         }
         Ok(())
     }
 
-    fn range<W: Watch>(&mut self, keys: Slice, length: u64, watch: &mut W) -> Result<Found, Failure> {
-        let (connection, table, key) = self.parts()?;
-        let sql = format!("SELECT k, v FROM {table} WHERE k >= ?1 ORDER BY k LIMIT {length}");
-        let mut query = Statement::new(connection, &text(sql)?)?;
-        let mut found = Found::default();
-        for (index, own) in (0..).zip(keys.iter()) {
-            let mut operation = || {
-                bind(&query, key, own)?;
-                while query.step()? {
-                    match key {
-                        KeyKind::Integer => _ = black_box(query.integer(0)),
-                        KeyKind::Blob => _ = black_box(query.column(0)),
-                    }
-                    found.add(query.column(1).len());
-                }
-                Ok(())
-            };
-            watch.operation(&mut operation).map_err(|error: anyhow::Error| Failure::at(index, error))?;
-        }
-        Ok(found)
-    }
-
-    fn delete<W: Watch>(&mut self, delete: &Delete, watch: &mut W) -> Result<u64, Failure> {
-        let (connection, table, key) = self.parts()?;
-        let before = connection.total_changes();
-        let mut statement = Statement::new(connection, &text(format!("DELETE FROM {table} WHERE k = ?1"))?)?;
-        let mut transactions = Transactions::new(connection, delete.per_commit)?;
-        for (index, own) in (0..).zip(delete.keys.iter()) {
-            let mut operation = || {
-                transactions.before()?;
-                bind(&statement, key, own)?;
-                statement.execute()?;
-                transactions.after(1)
-            };
-            watch.operation(&mut operation).map_err(|error| Failure::at(index, error))?;
-        }
-        transactions.finish()?;
-        Ok(connection.total_changes() - before)
-    }
-
-    fn value(&mut self, own: &[u8]) -> Result<Option<Vec<u8>>> {
-        let (connection, table, key) = self.parts()?;
-        let mut query = Statement::new(connection, &text(format!("SELECT v FROM {table} WHERE k = ?1"))?)?;
-        // A copy, because what is bound must outlive the statement.
-        bind(&query, key, own)?;
-        Ok(if query.step()? { Some(query.column(0).to_vec()) } else { None })
+    fn written(&self) -> Option<u64> {
+        Some(self.connection.total_changes())
     }
 }
 
-impl Sqlite {
-    /// The connection, and the open store's table and kind of key.
-    fn parts(&self) -> Result<(&Connection, String, KeyKind)> {
-        let store = self.store.as_ref().context("no store is open")?;
-        Ok((&self.connection, quoted(&store.name), store.key))
+impl Lookup for Reader<'_> {
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        let mut rows = self.query.query([parameter(self.key, key)])?;
+        Ok(if rows.step()? { Some(read(rows.column(0))) } else { None })
+    }
+
+    #[inline]
+    fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
+        let mut rows = self.query.query([parameter(self.key, from)])?;
+        while rows.step()? {
+            match self.key {
+                KeyKind::Integer => _ = black_box(rows.integer(0)),
+                KeyKind::Blob => _ = black_box(rows.column(0)),
+            }
+            visit(rows.column(1));
+        }
+        Ok(())
     }
 }
 
+impl Transaction for Writer<'_, '_> {
+    type Store<'s>
+        = &'s mut Self
+    where
+        Self: 's;
+
+    #[inline]
+    fn store(&mut self) -> Result<&mut Self> {
+        Ok(self)
+    }
+
+    #[inline]
+    fn commit(self) -> Result<()> {
+        match &mut self.prepared.around {
+            Some(around) => around.commit.run([]),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Write for Writer<'_, '_> {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.prepared.write.run([parameter(self.key, key), Parameter::Blob(value)])
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.prepared.write.run([parameter(self.key, key)])
+    }
+}
+
+/// A key as the table has it.
 #[inline]
-fn bind<'a>(statement: &Statement<'a>, key: KeyKind, own: &'a [u8]) -> Result<()> {
-    const FIRST: c_int = 1;
-    match (key, own.first_chunk()) {
-        (KeyKind::Integer, Some(bytes)) => statement.bind_integer(FIRST, i64::from_be_bytes(*bytes)),
-        _ => statement.bind_blob(FIRST, own),
+fn parameter(kind: KeyKind, key: &[u8]) -> Parameter<'_> {
+    match (kind, key.first_chunk()) {
+        (KeyKind::Integer, Some(bytes)) => Parameter::Integer(i64::from_be_bytes(*bytes)),
+        _ => Parameter::Blob(key),
     }
 }

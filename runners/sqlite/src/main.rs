@@ -21,20 +21,27 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use dyno_client::sqlite::{self, BUNDLED_FLAGS, Connection};
+use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
-use dyno_runner::{Answer, Driver, Failure, Statements};
+use dyno_runner::{Answer, Engine, Session};
 
 use import::Way;
+use kv::Table;
 use settings::{Database, Settings};
 
 /// The database's name in the job's folder.
 const FILE: &str = "dyno.db";
 
-/// An open database.
+/// A database.
 struct Sqlite {
-    connection: Connection,
-    /// How it was opened, to do it again.
+    opening: Arc<Opening>,
+    /// The connection by which it was made, until it is somebody's session.
+    first: Option<Client>,
+}
+
+/// How the database is opened, by each session and again.
+struct Opening {
+    api: Arc<Api>,
     settings: Settings,
     location: CString,
     key: Option<Secret>,
@@ -44,66 +51,102 @@ struct Sqlite {
     way: Way,
     /// The variant `without-rowid`.
     without_rowid: bool,
-    /// The store that key-value work is about.
-    store: Option<Store>,
 }
 
-impl Driver for Sqlite {
+/// A client: a connection of its own.
+struct Client {
+    connection: Connection,
+    opening: Arc<Opening>,
+}
+
+// SAFETY: a connection may be used by any thread, if only one does at a time: its statements borrow it, so they do not
+// move without it. There is a second connection only where the library was compiled for threads: see `Sqlite::session`.
+unsafe impl Send for Client {}
+
+impl Client {
+    fn open(opening: &Arc<Opening>) -> Result<Client> {
+        let connection = Connection::open(opening.api.clone(), &opening.location)?;
+        opening.settings.apply(&connection, opening.key.as_ref())?;
+        Ok(Client { connection, opening: opening.clone() })
+    }
+}
+
+impl Engine for Sqlite {
+    type Session = Client;
+
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "sqlite", &["c"])?;
         let settings = Settings::parse(job)?;
         // SAFETY: the runner has one thread as yet, so nobody reads the environment meanwhile.
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
-        let api = Arc::new(sqlite::load(&job.build)?);
-        let location = location(settings.database, &job.directory)?;
-        let connection = Connection::open(api, &location)?;
-        settings.apply(&connection, job.key.as_ref())?;
+        let is = |variant: &str| job.variant.as_deref() == Some(variant);
+        let opening = Arc::new(Opening {
+            api: Arc::new(sqlite::load(&job.build)?),
+            location: location(settings.database, &job.directory)?,
+            settings,
+            key: job.key.clone(),
+            multirow: is("multirow"),
+            way: Way::of(job.variant.as_deref()),
+            without_rowid: is("without-rowid"),
+        });
+        let client = Client::open(&opening)?;
+        let connection = &client.connection;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("sqlite ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: connection.version(),
             // The driver is the C API, which is the library itself.
             driver_version: connection.version(),
-            build: identity(&connection, &job.build)?,
-            settings: settings.in_force(&connection)?,
+            build: identity(connection, &job.build)?,
+            settings: opening.settings.in_force(connection)?,
         };
-        let is = |variant: &str| job.variant.as_deref() == Some(variant);
-        let (multirow, without_rowid) = (is("multirow"), is("without-rowid"));
-        let way = Way::of(job.variant.as_deref());
-        let key = job.key.clone();
-        let store = None;
-        Ok((Sqlite { connection, settings, location, key, multirow, way, without_rowid, store }, hello))
+        Ok((Sqlite { opening, first: Some(client) }, hello))
     }
 
-    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
-        let mut done = 0;
-        for sql in statements.iter() {
-            if let Err(error) = self.connection.execute(sql, answer) {
-                return Err(Failure::at(done, error));
-            }
-            done += 1;
+    fn session(&mut self) -> Result<Client> {
+        if let Some(first) = self.first.take() {
+            return Ok(first);
         }
-        Ok(done)
-    }
-
-    fn reopen(&mut self) -> Result<()> {
         ensure!(
-            self.settings.database == Database::File,
-            "a database that is not in a file is gone when it is closed: it cannot be opened again"
+            self.opening.settings.database == Database::File,
+            "a database that is not in a file is that of one connection alone"
         );
-        self.connection.reopen(&self.location)?;
-        self.settings.apply(&self.connection, self.key.as_ref())?;
-        // The first read makes a cipher derive its key.
-        self.connection.rows(c"SELECT count(*) FROM sqlite_master").map(drop)
+        ensure!(sqlite::is_threadsafe(&self.opening.api), "this SQLite was compiled for one thread");
+        Client::open(&self.opening)
     }
 
-    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
-        self.connection.execute(sql, answer)
+    fn close(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Session for Client {
+    type Store<'s> = Table<'s>;
+
+    #[inline]
+    fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        self.connection.execute(sql, answer).map(|()| 0)
     }
 
     fn changes(&mut self) -> u64 {
         self.connection.total_changes()
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        ensure!(
+            self.opening.settings.database == Database::File,
+            "a database that is not in a file is gone when it is closed: it cannot be opened again"
+        );
+        let Opening { location, settings, key, .. } = &*self.opening;
+        self.connection.reopen(location)?;
+        settings.apply(&self.connection, key.as_ref())?;
+        // The first read makes a cipher derive its key.
+        self.connection.rows(c"SELECT count(*) FROM sqlite_master").map(drop)
+    }
+
+    fn store(&mut self, store: &Store) -> Result<Table<'_>> {
+        Table::open(&self.connection, store, self.opening.without_rowid)
     }
 
     fn close(self) -> Result<()> {

@@ -7,22 +7,22 @@ use std::ops::Range;
 
 use anyhow::{Result, ensure};
 use dyno_client::sqlite::api::{INTEGER, TEXT};
-use dyno_client::sqlite::{Connection, Statement, quoted};
+use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
 
 use crate::import::{self, Way};
 use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
 use crate::transactions::Transactions;
-use crate::{Sqlite, beside};
+use crate::{Client, beside};
 
-impl Rows for Sqlite {
+impl Rows for Client {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
         self.load(load, 1)
     }
 
     fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
-        self.load(load, if self.multirow { ROWS } else { 1 })
+        self.load(load, if self.opening.multirow { ROWS } else { 1 })
     }
 
     fn scan(&mut self, scan: &Scan, answer: &mut Answer) -> Result<()> {
@@ -30,7 +30,7 @@ impl Rows for Sqlite {
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
-        match self.way {
+        match self.opening.way {
             Way::Beside => beside::import(self, import),
             way => import::import(&self.connection, import, way),
         }
@@ -38,19 +38,20 @@ impl Rows for Sqlite {
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
         let list = names(columns.iter().map(|(name, _)| *name));
-        let mut query =
-            Statement::new(&self.connection, &text(format!("SELECT {list} FROM {}", quoted(table)))?)?;
+        let sql = text(format!("SELECT {list} FROM {}", quoted(table)))?;
+        let mut query = Statement::new(&self.connection, &sql)?;
+        let mut rows = query.query([])?;
         let mut row: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
-        while query.step()? {
+        while rows.step()? {
             for ((place, cell), (name, kind)) in (0..).zip(&mut row).zip(columns) {
                 let (stored, words) = match kind {
                     FieldKind::Text => (TEXT, "text"),
                     FieldKind::Integer => (INTEGER, "a whole number"),
                 };
-                ensure!(query.kind(place) == stored, "a value of the column {name} is not stored as {words}");
+                ensure!(rows.kind(place) == stored, "a value of the column {name} is not stored as {words}");
                 cell.clear();
                 // Asked for as bytes, a number is its decimals.
-                cell.extend_from_slice(query.column(place));
+                cell.extend_from_slice(rows.column(place));
             }
             visit(&row.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
@@ -58,7 +59,7 @@ impl Rows for Sqlite {
     }
 }
 
-impl Sqlite {
+impl Client {
     /// Inserts by statements of `together` rows each, and what is left by statements of one.
     fn load(&mut self, load: &Load, together: usize) -> Result<u64, Failure> {
         let connection = &self.connection;
@@ -91,12 +92,8 @@ fn insert(
     let rows = load.rows.slice(range.clone());
     for (group, first) in rows.groups(together).zip(range.step_by(together as usize)) {
         let mut operation = || {
-            let cells = group.iter().flat_map(|row| load.cells(row));
-            for (place, cell) in (1..).zip(cells) {
-                statement.bind_text(place, cell)?;
-            }
             transactions.before()?;
-            statement.execute()?;
+            statement.run(group.iter().flat_map(|row| load.cells(row)).map(Parameter::Text))?;
             transactions.after(group.len())
         };
         operation().map_err(|error| Failure::at(first, error))?;

@@ -29,7 +29,7 @@ impl<'a> Transactions<'a> {
     #[inline]
     pub fn before(&mut self) -> Result<()> {
         if let Some(size) = self.size.filter(|_| self.left == 0) {
-            self.begin.execute()?;
+            self.begin.run([])?;
             self.left = size;
         }
         Ok(())
@@ -41,7 +41,7 @@ impl<'a> Transactions<'a> {
         if self.size.is_some() {
             self.left = self.left.saturating_sub(operations);
             if self.left == 0 {
-                self.commit.execute()?;
+                self.commit.run([])?;
             }
         }
         Ok(())
@@ -49,6 +49,6 @@ impl<'a> Transactions<'a> {
 
     /// After the last one.
     pub fn finish(mut self) -> Result<()> {
-        if self.left > 0 { self.commit.execute() } else { Ok(()) }
+        if self.left > 0 { self.commit.run([]) } else { Ok(()) }
     }
 }

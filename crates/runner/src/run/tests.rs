@@ -5,21 +5,25 @@ use std::ffi::CStr;
 use std::io;
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use dyno_protocol::{Event, Failed, Hello, Job, PROTOCOL, Sink, Value};
 
 use super::run_with;
-use crate::{Answer, Driver, Failure, KeyValue, Rows, Statements};
+use crate::{Answer, Engine, NoStore, Rows, Session};
 
-/// An engine that returns a number per statement and obeys a few words.
-struct Toy {
+/// An engine whose session returns a number per statement and obeys a few words.
+struct Toy;
+
+/// How many statements it has executed, and rows changed.
+#[derive(Default)]
+struct Client {
+    executed: i64,
     changes: u64,
 }
 
-impl Rows for Toy {}
-impl KeyValue for Toy {}
+impl Engine for Toy {
+    type Session = Client;
 
-impl Driver for Toy {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         if job.driver == "broken" {
             bail!("cannot open");
@@ -32,38 +36,44 @@ impl Driver for Toy {
             build: BTreeMap::new(),
             settings: Vec::new(),
         };
-        Ok((Toy { changes: 0 }, hello))
+        Ok((Toy, hello))
     }
 
-    fn statements(&mut self, statements: &Statements, answer: &mut Answer) -> Result<u64, Failure> {
-        for (index, sql) in (0..).zip(statements.iter()) {
-            match sql.to_bytes() {
-                b"panic" => panic!("the toy broke"),
-                b"change" => self.changes += 2,
-                sql if sql.starts_with(b"fail") => {
-                    return Err(Failure::at(index, anyhow!("no such toy (code 7)")));
-                }
-                _ => {
-                    answer.integer(index as i64);
-                    answer.end_row();
-                }
-            }
-        }
-        Ok(statements.len())
-    }
-
-    fn query(&mut self, sql: &CStr, answer: &mut Answer) -> Result<()> {
-        answer.text(sql.to_bytes());
-        answer.end_row();
-        Ok(())
-    }
-
-    fn changes(&mut self) -> u64 {
-        self.changes
+    fn session(&mut self) -> Result<Client> {
+        Ok(Client::default())
     }
 
     fn close(self) -> Result<()> {
         Ok(())
+    }
+}
+
+impl Rows for Client {}
+
+impl Session for Client {
+    type Store<'s> = NoStore;
+
+    fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        match sql.to_bytes() {
+            b"panic" => panic!("the toy broke"),
+            b"change" => self.changes += 2,
+            b"change itself" => return Ok(3),
+            sql if sql.starts_with(b"fail") => bail!("no such toy (code 7)"),
+            b"check" => {
+                answer.text(sql.to_bytes());
+                answer.end_row();
+            }
+            _ => {
+                answer.integer(self.executed);
+                answer.end_row();
+            }
+        }
+        self.executed += 1;
+        Ok(0)
+    }
+
+    fn changes(&mut self) -> u64 {
+        self.changes
     }
 }
 
@@ -101,12 +111,13 @@ fn failure(events: &[Event]) -> &Failed {
 
 #[test]
 fn a_trial_tells_its_events_in_order() {
-    let (events, code) = events("c", &[(&["a", "change"], None), (&["b", "c"], Some("check"))]);
+    let (events, code) =
+        events("c", &[(&["a", "change", "change itself"], None), (&["b", "c"], Some("check"))]);
     assert_eq!(code, ExitCode::SUCCESS);
     assert!(matches!(&events[0], Event::Hello(hello) if hello.runner == "toy 1"));
     assert_eq!(events[1], Event::Progress { test: "1".into() });
     let Event::Sample(sample) = &events[2] else { panic!("{:?}", events[2]) };
-    assert_eq!((sample.operations, sample.rows, sample.bytes), (2, 3, 7));
+    assert_eq!((sample.operations, sample.rows, sample.bytes), (3, 6, 20));
     assert!(sample.nanoseconds > 0 && sample.peak_memory_bytes > 0);
     assert_eq!(events[3], Event::Answer { test: "1".into(), rows: vec![vec![Value::Integer(0)]] });
     let Event::Sample(sample) = &events[5] else { panic!("{:?}", events[5]) };

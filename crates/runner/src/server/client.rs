@@ -4,10 +4,10 @@ use std::ffi::CStr;
 
 use anyhow::Result;
 
-use crate::{Answer, Rows};
+use crate::Answer;
 
 /// A connection, closed when dropped.
-pub trait Client: Rows {
+pub trait Client {
     /// What a server says of a statement that it refuses. Any other error of a statement is one of the
     /// connection.
     type Refusal: std::error::Error + Send + Sync + 'static;

@@ -1,20 +1,18 @@
 //! What the runners of servers share: all of a server's client that is not its protocol.
 //!
-//! [`Engine`] is a server as one client library reaches it, [`Client`] a connection to it. [`Trial`] is
-//! the driver made of the two: a database of the trial's own that goes away whatever happens, the loop over
-//! statements, the greeting. `scratch` guards that database, `settings` applies and reads back what was
-//! asked for, `load` is what the ways of loading rows have in common, `import` what those of importing files.
+//! [`Access`] is how one client library reaches a server, [`Client`] a connection to it. [`Scratch`] is the engine made of
+//! them: a database of the trial's own that goes away whatever happens, and the greeting. `settings` applies and reads
+//! back what was asked for, `load` is what the ways of loading rows have in common, `import` what those of importing files.
 //! Calls are resolved at compile time.
 
 mod client;
-mod driver;
 mod import;
 mod load;
 mod scratch;
 mod settings;
 
 pub use client::Client;
-pub use driver::{Engine, Trial};
 pub use import::{Pieces, insert_records, insert_texts};
 pub use load::{Extent, Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
+pub use scratch::{Access, Scratch};
 pub use settings::{Parameters, apply, check_names, if_told, in_force};

@@ -1,64 +1,94 @@
 //! The trial's own database on a server: made anew, worked in, and removed whatever happens.
 
 use anyhow::Result;
+use dyno_protocol::{Hello, Job, Server};
 
-use super::Engine;
+use super::Client;
+use crate::{Engine, Session, job};
 
-/// A connection to a database that goes away with it.
-pub struct Scratch<E: Engine> {
-    engine: E,
-    /// `None` only while the database is being made or removed.
-    client: Option<E::Client>,
+/// How one client library reaches a server.
+pub trait Access: Sized {
+    /// A connection to it.
+    type Session: Client + Session;
+
+    /// Reads the job and loads the client library.
+    fn new(job: &Job, server: &Server) -> Result<Self>;
+
+    /// Connects to where databases are made and removed.
+    fn connect(&self) -> Result<Self::Session>;
+
+    /// Makes the trial's database, of which none is there.
+    fn make(&self, session: &Self::Session) -> Result<()>;
+
+    /// A connection to the trial's database with the settings applied, made of the one by which it was
+    /// made, or in its place.
+    fn enter(&self, session: Self::Session) -> Result<Self::Session>;
+
+    /// Removes the trial's database if it is there, and ends the statements that a killed runner left
+    /// running in it.
+    fn remove(&self, session: &Self::Session) -> Result<()>;
+
+    /// What there is to say of the server, of the client and of the settings in force.
+    fn hello(&self, session: &Self::Session) -> Result<Hello>;
+
+    /// The size of the trial's database, in bytes, as the server tells it.
+    fn database_bytes(&self, session: &Self::Session) -> Result<u64>;
+}
+
+/// A database that goes away with this: the engine of a runner whose engine is a server.
+pub struct Scratch<A: Access> {
+    access: A,
+    /// The connection by which it was made, until it is somebody's session.
+    first: Option<A::Session>,
     made: bool,
 }
 
-impl<E: Engine> Scratch<E> {
+impl<A: Access> Engine for Scratch<A> {
+    type Session = A::Session;
+
     /// Removes a database of that name, makes it and works in it from then on.
-    pub fn make(engine: E) -> Result<Scratch<E>> {
-        let mut scratch = Scratch { engine, client: None, made: false };
-        let client = scratch.engine.connect()?;
-        scratch.engine.remove(&client)?;
-        scratch.engine.make(&client)?;
+    fn open(job: &Job) -> Result<(Self, Hello)> {
+        let mut scratch = Scratch { access: A::new(job, job::server(job)?)?, first: None, made: false };
+        let session = scratch.access.connect()?;
+        scratch.access.remove(&session)?;
+        scratch.access.make(&session)?;
         scratch.made = true;
-        scratch.client = Some(scratch.engine.enter(client)?);
-        Ok(scratch)
+        let session = scratch.access.enter(session)?;
+        let hello = scratch.access.hello(&session)?;
+        scratch.first = Some(session);
+        Ok((scratch, hello))
     }
 
-    /// The server.
-    pub fn engine(&self) -> &E {
-        &self.engine
+    fn session(&mut self) -> Result<A::Session> {
+        match self.first.take() {
+            Some(session) => Ok(session),
+            None => self.access.enter(self.access.connect()?),
+        }
     }
 
-    /// The connection to the database.
-    #[inline]
-    pub fn client(&self) -> &E::Client {
-        self.client.as_ref().expect("it is there from `make` to `remove`")
+    fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {
+        self.access.database_bytes(session).map(Some)
     }
 
-    /// The connection, to load rows by it.
-    #[inline]
-    pub fn client_mut(&mut self) -> &mut E::Client {
-        self.client.as_mut().expect("it is there from `make` to `remove`")
-    }
-
-    /// Closes the connection and removes the database.
-    pub fn remove(mut self) -> Result<()> {
+    fn close(mut self) -> Result<()> {
         self.clean()
     }
+}
 
+impl<A: Access> Scratch<A> {
     fn clean(&mut self) -> Result<()> {
-        // By a new connection, because the old one may be lost or in the middle of anything, and because
-        // some servers remove no database to which somebody is connected. What it has not committed is
+        // By a new connection, because the old ones may be lost or in the middle of anything, and because
+        // some servers remove no database to which somebody is connected. What they have not committed is
         // rolled back.
-        self.client = None;
+        self.first = None;
         if std::mem::take(&mut self.made) {
-            self.engine.remove(&self.engine.connect()?)?;
+            self.access.remove(&self.access.connect()?)?;
         }
         Ok(())
     }
 }
 
-impl<E: Engine> Drop for Scratch<E> {
+impl<A: Access> Drop for Scratch<A> {
     fn drop(&mut self) {
         // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
         // server is gone say, the next trial removes.

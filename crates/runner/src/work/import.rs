@@ -12,21 +12,21 @@ use super::{explain, timed};
 use crate::digest::TableDigest;
 use crate::import::Import;
 use crate::trial::Bench;
-use crate::{Answer, Driver, Failure};
+use crate::{Answer, Engine, Failure, Rows, Session};
 
-pub fn import<D: Driver>(work: &ImportWork, bench: &mut Bench<D>) -> Result<Sample> {
+pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Sample> {
     ensure!(work.delimiter.is_ascii(), "the delimiter {:?} is not one byte", work.delimiter);
     let timed = timed(&work.commits, work.records);
     // Also brings the file into the kernel's cache: reading it is timed, waiting for a device is not.
     let cut = check(work, timed)?;
     let [before, after] = [&work.before, &work.after].map(|list| texts(list));
     let (before, after) = (before?, after?);
-    let Bench { driver, clock, answer, .. } = bench;
+    let Bench { session, clock, answer, .. } = bench;
     let (result, sample) = clock.time(|| {
         let file = map(work)?;
-        execute(&before, driver, answer)?;
-        let done = driver.import(&part(work, &file, 0..cut, timed))?;
-        execute(&after, driver, answer)?;
+        execute(&before, session, answer)?;
+        let done = session.import(&part(work, &file, 0..cut, timed))?;
+        execute(&after, session, answer)?;
         Ok(done)
     });
     let done = result.map_err(|failure| explain(failure, "record", timed))?;
@@ -35,17 +35,17 @@ pub fn import<D: Driver>(work: &ImportWork, bench: &mut Bench<D>) -> Result<Samp
     if rest > 0 {
         let file = map(work)?;
         let others = Import { per_commit: None, ..part(work, &file, cut..file.len(), rest) };
-        let imported = driver.import(&others);
+        let imported = session.import(&others);
         imported.map_err(|failure| explain(failure, "record (after the clock)", rest))?;
     }
     Ok(Sample { operations: done, rows: done, bytes: cut as u64, ..sample })
 }
 
 /// The digest of the columns that the file fills.
-pub fn read_back<D: Driver>(work: &ImportWork, bench: &mut Bench<D>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<()> {
     let columns: Vec<_> = work.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
     let mut digest = TableDigest::new(columns.len(), []);
-    bench.driver.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;
+    bench.session.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;
     bench.answer.begin(true);
     digest.answer().iter().for_each(|row| bench.answer.row(row));
     Ok(())
@@ -95,9 +95,9 @@ fn texts(statements: &[String]) -> Result<Vec<CString>> {
     statements.iter().map(|sql| CString::new(sql.as_str()).context("a statement holds a NUL byte")).collect()
 }
 
-fn execute<D: Driver>(statements: &[CString], driver: &mut D, answer: &mut Answer) -> Result<(), Failure> {
+fn execute(statements: &[CString], session: &mut impl Session, answer: &mut Answer) -> Result<(), Failure> {
     for sql in statements {
-        driver.query(sql, answer).with_context(|| sql.to_string_lossy().into_owned())?;
+        session.execute(sql, answer).with_context(|| sql.to_string_lossy().into_owned())?;
     }
     Ok(())
 }

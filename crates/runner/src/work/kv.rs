@@ -1,71 +1,156 @@
-//! The models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`.
+//! The models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`, with their loops over operations.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{self as protocol, Commits, Pairs, Sample, Store, Value};
 
 use super::{explain, timed};
-use crate::cells::Cells;
+use crate::cells::{Cells, Slice};
 use crate::clock::Clock;
-use crate::kv::{Delete, Found, Put};
+use crate::kv::{KeyValue, Lookup, Lookups, WriteKind, Writes};
 use crate::latency::{Latency, Unwatched};
+use crate::transactions::{Delete, Operations, Put, in_transactions};
 use crate::trial::Bench;
-use crate::{Driver, Failure, StoreDigest, Watch};
+use crate::{Engine, Failure, Session, StoreDigest, Watch};
 
 /// How many of the values are compared after the clock.
 const COMPARED: u64 = 1000;
 
-pub fn put<D: Driver>(
+/// What lookups found.
+#[derive(Default)]
+struct Found {
+    /// How many values were there.
+    count: u64,
+    /// The sum of their lengths, in bytes.
+    bytes: u64,
+}
+
+impl Found {
+    /// Adds a value of this length.
+    #[inline]
+    fn add(&mut self, length: usize) {
+        self.count += 1;
+        self.bytes += length as u64;
+    }
+}
+
+pub fn put<E: Engine>(
     store: &Store,
     pairs: &Pairs,
     overwrite: bool,
     commits: &Commits,
-    bench: &mut Bench<D>,
+    bench: &mut Bench<E>,
 ) -> Result<Sample> {
     let (keys, values) = (load(&pairs.keys)?, load_values(pairs)?);
     let timed = timed(commits, keys.len());
-    let part = |range: std::ops::Range<u64>, per_commit| Put {
-        keys: keys.slice(range.clone()),
-        values: values.slice(range),
-        overwrite,
-        per_commit,
-    };
-    let put = part(0..timed, commits.per_commit);
-    let rest = part(timed..keys.len(), None);
-    bench.driver.open_store(store)?;
-    let (done, sample) = watched(bench, |driver, watch| driver.put(&put, watch), |d, w| d.put(&put, w));
-    let done = done.map_err(|failure| explain(failure, "pair", timed))?;
-    ensure!(done == timed, "{done} pairs were put and {timed} were to be: the driver lost some");
-    if !rest.keys.is_empty() {
-        let result = bench.driver.put(&rest, &mut Unwatched);
-        result.map_err(|failure| explain(failure, "pair (after the clock)", rest.keys.len()))?;
-    }
+    let part = |range: Range<u64>| Put { keys: keys.slice(range.clone()), values: values.slice(range) };
+    let (put, rest) = (part(0..timed), part(timed..keys.len()));
+    let kind = if overwrite { WriteKind::Overwrite } else { WriteKind::Insert };
+    let sample = write(store, [&put, &rest], Writes { kind, per_commit: commits.per_commit }, "pair", bench)?;
     let bytes = put.keys.bytes().len() + put.values.bytes().len();
-    Ok(Sample { operations: done, rows: done, bytes: bytes as u64, ..sample })
+    Ok(Sample { bytes: bytes as u64, ..sample })
 }
 
-pub fn get<D: Driver>(store: &Store, pairs: &Pairs, present: bool, bench: &mut Bench<D>) -> Result<Sample> {
-    let keys = load(&pairs.keys)?;
-    bench.driver.open_store(store)?;
-    let all = keys.all();
-    let (found, sample) = watched(bench, |driver, watch| driver.get(all, watch), |d, w| d.get(all, w));
-    let found = found.map_err(|failure| explain(failure, "key", keys.len()))?;
-    if present && bench.driver.keeps() {
-        compare(&keys, &load_values(pairs)?, &mut bench.driver)?;
+pub fn delete<E: Engine>(
+    store: &Store,
+    keys: &protocol::Cells,
+    commits: &Commits,
+    bench: &mut Bench<E>,
+) -> Result<Sample> {
+    let keys = load(keys)?;
+    let timed = timed(commits, keys.len());
+    let (delete, rest) = (Delete(keys.slice(0..timed)), Delete(keys.slice(timed..keys.len())));
+    let writes = Writes { kind: WriteKind::Delete, per_commit: commits.per_commit };
+    let sample = write(store, [&delete, &rest], writes, "key", bench)?;
+    Ok(Sample { bytes: delete.0.bytes().len() as u64, ..sample })
+}
+
+/// Does operations within the clock, and the rest of them after it.
+fn write<E: Engine>(
+    store: &Store,
+    [timed, rest]: [&impl Operations; 2],
+    writes: Writes,
+    what: &str,
+    bench: &mut Bench<E>,
+) -> Result<Sample> {
+    let mut store = bench.session.store(store)?;
+    let count = timed.count();
+    let unfit = |error| explain(Failure::at(0, error), what, count);
+    store.check(timed.longest()).map_err(unfit)?;
+    let before = store.written();
+    let (done, sample) = watched(
+        &bench.clock,
+        bench.latency,
+        &mut store,
+        |store, watch| write_all(store, timed, writes, watch),
+        |store, watch| write_all(store, timed, writes, watch),
+    );
+    done.map_err(|failure| explain(failure, what, count))?;
+    if let Some((before, after)) = before.zip(store.written()) {
+        let done = after - before;
+        ensure!(done == count, "{done} of {count} operations changed the store: the driver lost some");
     }
-    tell(found, bench);
+    if rest.count() > 0 {
+        let done = write_all(&mut store, rest, Writes { per_commit: None, ..writes }, &mut Unwatched);
+        done.map_err(|failure| explain(failure, &format!("{what} (after the clock)"), rest.count()))?;
+    }
+    Ok(Sample { operations: count, rows: count, ..sample })
+}
+
+fn write_all<K: KeyValue, W: Watch>(
+    store: &mut K,
+    operations: &impl Operations,
+    writes: Writes,
+    watch: &mut W,
+) -> Result<(), Failure> {
+    store.prepare(writes)?;
+    in_transactions(store, operations, writes.per_commit, watch)
+}
+
+pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut Bench<E>) -> Result<Sample> {
+    let keys = load(&pairs.keys)?;
+    let mut store = bench.session.store(store)?;
+    let all = keys.all();
+    store.check(all.width()).map_err(|error| explain(Failure::at(0, error), "key", keys.len()))?;
+    let (found, sample) = watched(
+        &bench.clock,
+        bench.latency,
+        &mut store,
+        |store, watch| get_all(store, all, watch),
+        |store, watch| get_all(store, all, watch),
+    );
+    let found = found.map_err(|failure| explain(failure, "key", keys.len()))?;
+    if present && store.keeps() {
+        compare(&keys, &load_values(pairs)?, &mut store)?;
+    }
+    drop(store);
+    tell(&found, bench);
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
+fn get_all<K: KeyValue, W: Watch>(store: &mut K, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
+    let mut reader = store.reader(Lookups::Get)?;
+    let mut found = Found::default();
+    for (index, key) in (0..).zip(keys.iter()) {
+        let length = watch.operation(|| reader.get(key, <[u8]>::len));
+        if let Some(length) = length.map_err(|error| Failure::at(index, error))? {
+            found.add(length);
+        }
+    }
+    Ok(found)
+}
+
 /// A sample of the values, evenly spaced, as they are stored beside what they should be.
-fn compare<D: Driver>(keys: &Cells, values: &Cells, driver: &mut D) -> Result<()> {
+fn compare(keys: &Cells, values: &Cells, store: &mut impl KeyValue) -> Result<()> {
     let step = (keys.len() / COMPARED).max(1);
+    let mut reader = store.reader(Lookups::Get)?;
     for place in (0..keys.len()).step_by(step as usize) {
-        let stored = driver.value(keys.all().get(place))?;
+        let is_same = reader.get(keys.all().get(place), |stored| stored == values.all().get(place))?;
         ensure!(
-            stored.as_deref() == Some(values.all().get(place)),
+            is_same == Some(true),
             "the value of key {} of {} is not the one that was put",
             place + 1,
             keys.len()
@@ -74,108 +159,97 @@ fn compare<D: Driver>(keys: &Cells, values: &Cells, driver: &mut D) -> Result<()
     Ok(())
 }
 
-pub fn scan<D: Driver>(store: &Store, bench: &mut Bench<D>) -> Result<Sample> {
-    bench.driver.open_store(store)?;
-    let Bench { driver, clock, .. } = bench;
-    let (found, sample) = clock.time(|| {
+pub fn scan<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<Sample> {
+    let mut store = bench.session.store(store)?;
+    let (found, sample) = bench.clock.time(|| {
         let mut found = Found::default();
-        let visited = driver.scan_pairs(|key, value| {
+        let visited = store.scan(|key, value| {
             black_box(key);
             found.add(value.len());
         });
         visited.map(|()| found)
     });
-    let found = found.map_err(|failure| failure.error)?;
+    let found = found?;
     Ok(Sample { operations: found.count, rows: found.count, bytes: found.bytes, ..sample })
 }
 
-pub fn range<D: Driver>(
+pub fn range<E: Engine>(
     store: &Store,
     keys: &protocol::Cells,
     length: u64,
-    bench: &mut Bench<D>,
+    bench: &mut Bench<E>,
 ) -> Result<Sample> {
     let keys = load(keys)?;
-    bench.driver.open_store(store)?;
+    let mut store = bench.session.store(store)?;
     let all = keys.all();
-    let (found, sample) =
-        watched(bench, |driver, watch| driver.range(all, length, watch), |d, w| d.range(all, length, w));
+    store.check(all.width()).map_err(|error| explain(Failure::at(0, error), "range", keys.len()))?;
+    let (found, sample) = watched(
+        &bench.clock,
+        bench.latency,
+        &mut store,
+        |store, watch| range_all(store, all, length, watch),
+        |store, watch| range_all(store, all, length, watch),
+    );
     let found = found.map_err(|failure| explain(failure, "range", keys.len()))?;
-    tell(found, bench);
+    drop(store);
+    tell(&found, bench);
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
-pub fn delete<D: Driver>(
-    store: &Store,
-    keys: &protocol::Cells,
-    commits: &Commits,
-    bench: &mut Bench<D>,
-) -> Result<Sample> {
-    let keys = load(keys)?;
-    let timed = timed(commits, keys.len());
-    let delete = Delete { keys: keys.slice(0..timed), per_commit: commits.per_commit };
-    let rest = Delete { keys: keys.slice(timed..keys.len()), per_commit: None };
-    bench.driver.open_store(store)?;
-    let (done, sample) =
-        watched(bench, |driver, watch| driver.delete(&delete, watch), |d, w| d.delete(&delete, w));
-    let done = done.map_err(|failure| explain(failure, "key", timed))?;
-    ensure!(done == timed, "{done} keys were deleted and {timed} were to be");
-    if !rest.keys.is_empty() {
-        let result = bench.driver.delete(&rest, &mut Unwatched);
-        result.map_err(|failure| explain(failure, "key (after the clock)", rest.keys.len()))?;
+fn range_all<K: KeyValue, W: Watch>(
+    store: &mut K,
+    keys: Slice,
+    length: u64,
+    watch: &mut W,
+) -> Result<Found, Failure> {
+    let mut reader = store.reader(Lookups::Range(length))?;
+    let mut found = Found::default();
+    for (index, key) in (0..).zip(keys.iter()) {
+        let visited = watch.operation(|| reader.range(key, |value| found.add(value.len())));
+        visited.map_err(|error| Failure::at(index, error))?;
     }
-    Ok(Sample { operations: done, rows: done, bytes: delete.keys.bytes().len() as u64, ..sample })
+    Ok(found)
 }
 
 /// The digest of the store that the test was about.
-pub fn digest<D: Driver>(bench: &mut Bench<D>) -> Result<()> {
+pub fn digest<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<()> {
     let mut digest = StoreDigest::default();
-    let read = bench.driver.scan_pairs(|key, value| digest.add(key, value));
-    read.map_err(|failure| failure.error)?;
+    bench.session.store(store)?.scan(|key, value| digest.add(key, value))?;
     bench.answer.begin(true);
     bench.answer.row(&digest.answer());
     Ok(())
 }
 
 /// The count and one checksum over all keys in the order in which a scan meets them.
-pub fn order<D: Driver>(bench: &mut Bench<D>) -> Result<()> {
+pub fn order<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<()> {
     let mut count = 0;
     let mut keys = crc32fast::Hasher::new();
-    let read = bench.driver.scan_pairs(|key, _| {
+    bench.session.store(store)?.scan(|key, _| {
         count += 1;
         keys.update(key);
-    });
-    read.map_err(|failure| failure.error)?;
+    })?;
     bench.answer.begin(true);
     bench.answer.row(&[Value::Integer(count), Value::Integer(keys.finalize().into())]);
     Ok(())
 }
 
 /// What one section came to, without or with a clock around each operation.
-fn watched<D: Driver, T>(
-    bench: &mut Bench<D>,
-    plain: impl FnOnce(&mut D, &mut Unwatched) -> Result<T, Failure>,
-    watching: impl FnOnce(&mut D, &mut Latency) -> Result<T, Failure>,
+fn watched<K, T>(
+    clock: &Clock,
+    latency: bool,
+    store: &mut K,
+    plain: impl FnOnce(&mut K, &mut Unwatched) -> Result<T, Failure>,
+    watching: impl FnOnce(&mut K, &mut Latency) -> Result<T, Failure>,
 ) -> (Result<T, Failure>, Sample) {
-    let Bench { driver, clock, latency, .. } = bench;
-    if !*latency {
-        return time(clock, driver, &mut Unwatched, plain);
+    if !latency {
+        return clock.time(|| plain(store, &mut Unwatched));
     }
     let mut watch = Latency::default();
-    let (result, sample) = time(clock, driver, &mut watch, watching);
+    let (result, sample) = clock.time(|| watching(store, &mut watch));
     (result, Sample { latency: watch.counts(), ..sample })
 }
 
-fn time<D, W: Watch, T>(
-    clock: &Clock,
-    driver: &mut D,
-    watch: &mut W,
-    work: impl FnOnce(&mut D, &mut W) -> T,
-) -> (T, Sample) {
-    clock.time(|| work(driver, watch))
-}
-
-fn tell<D: Driver>(found: Found, bench: &mut Bench<D>) {
+fn tell<E: Engine>(found: &Found, bench: &mut Bench<E>) {
     bench.answer.row(&[Value::Integer(found.count as i64), Value::Integer(found.bytes as i64)]);
 }
 

@@ -9,15 +9,15 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Commits, Sample, Work};
 
 use crate::trial::Bench;
-use crate::{Driver, Failure};
+use crate::{Engine, Failure, Rows, Session};
 
 /// Loads the input of a test and does its work. What the timed section itself returns is in the answer.
-pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
+pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
     match work {
         Work::Statements { file, count } => statements::perform(file, *count, bench),
         Work::Reopen {} => reopen(bench),
-        Work::InsertRows(load) => rows::load(load, bench, D::insert_rows),
-        Work::BulkLoad(load) => rows::load(load, bench, D::bulk_load),
+        Work::InsertRows(load) => rows::load(load, bench, E::Session::insert_rows),
+        Work::BulkLoad(load) => rows::load(load, bench, E::Session::bulk_load),
         Work::ImportFile(work) => import::import(work, bench),
         Work::Scan { table, columns, differ, sql } => rows::scan(table, columns, *differ, sql, bench),
         Work::KvPut { store, pairs, overwrite, commits } => kv::put(store, pairs, *overwrite, commits, bench),
@@ -28,20 +28,20 @@ pub fn perform<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<Sample> {
     }
 }
 
-fn reopen<D: Driver>(bench: &mut Bench<D>) -> Result<Sample> {
-    let Bench { driver, clock, .. } = bench;
-    let (result, sample) = clock.time(|| driver.reopen());
+fn reopen<E: Engine>(bench: &mut Bench<E>) -> Result<Sample> {
+    let Bench { session, clock, .. } = bench;
+    let (result, sample) = clock.time(|| session.reopen());
     result?;
     Ok(Sample { operations: 1, ..sample })
 }
 
 /// Adds to the answer what the test left in the database, for models whose answer that is.
-pub fn read_back<D: Driver>(work: &Work, bench: &mut Bench<D>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
     match work {
         Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
         Work::ImportFile(work) => import::read_back(work, bench),
-        Work::KvPut { .. } | Work::KvDelete { .. } => kv::digest(bench),
-        Work::KvScan { .. } => kv::order(bench),
+        Work::KvPut { store, .. } | Work::KvDelete { store, .. } => kv::digest(store, bench),
+        Work::KvScan { store } => kv::order(store, bench),
         Work::Statements { .. }
         | Work::Reopen {}
         | Work::Scan { .. }

@@ -9,44 +9,44 @@ use super::{explain, timed};
 use crate::digest::TableDigest;
 use crate::rows::{Load, MappedRows, Scan};
 use crate::trial::Bench;
-use crate::{Driver, Failure};
+use crate::{Engine, Failure, Rows};
 
-pub fn load<D: Driver>(
+pub fn load<E: Engine>(
     work: &LoadWork,
-    bench: &mut Bench<D>,
-    way: impl Fn(&mut D, &Load) -> Result<u64, Failure>,
+    bench: &mut Bench<E>,
+    way: impl Fn(&mut E::Session, &Load) -> Result<u64, Failure>,
 ) -> Result<Sample> {
     let rows = MappedRows::load(&work.rows)?;
     let timed = timed(&work.commits, rows.len());
     let load = rows.to_load(&work.table, 0..timed, work.commits.per_commit);
     let rest = rows.to_load(&work.table, timed..rows.len(), None);
-    let Bench { driver, clock, .. } = bench;
-    let (result, sample) = clock.time(|| way(driver, &load));
+    let Bench { session, clock, .. } = bench;
+    let (result, sample) = clock.time(|| way(session, &load));
     let done = result.map_err(|failure| explain(failure, "row", timed))?;
     ensure!(done == timed, "{done} rows were loaded and {timed} were to be: the driver lost some");
     if !rest.rows.is_empty() {
-        way(driver, &rest).map_err(|failure| explain(failure, "row (after the clock)", rest.rows.len()))?;
+        way(session, &rest).map_err(|failure| explain(failure, "row (after the clock)", rest.rows.len()))?;
     }
     Ok(Sample { operations: done, rows: done, bytes: load.rows.bytes().len() as u64, ..sample })
 }
 
-pub fn scan<D: Driver>(
+pub fn scan<E: Engine>(
     table: &str,
     columns: &[Column],
     differ: [usize; 2],
     sql: &str,
-    bench: &mut Bench<D>,
+    bench: &mut Bench<E>,
 ) -> Result<Sample> {
     let text = CString::new(sql).context("the query holds a NUL byte")?;
     let scan = Scan { table, columns, differ, sql: &text };
-    let Bench { driver, clock, answer, .. } = bench;
-    let (result, sample) = clock.time(|| driver.scan(&scan, answer));
+    let Bench { session, clock, answer, .. } = bench;
+    let (result, sample) = clock.time(|| session.scan(&scan, answer));
     result.context("the scan")?;
     Ok(Sample { operations: 1, rows: answer.rows(), ..sample })
 }
 
 /// The table's digest, and its first, middle and last row as found by their first cell.
-pub fn read_back<D: Driver>(work: &LoadWork, bench: &mut Bench<D>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &LoadWork, bench: &mut Bench<E>) -> Result<()> {
     let rows = MappedRows::load(&work.rows)?;
     let places = [0, rows.len() / 2, rows.len().saturating_sub(1)];
     let shown = places.iter().filter(|_| !rows.is_empty());
@@ -54,7 +54,7 @@ pub fn read_back<D: Driver>(work: &LoadWork, bench: &mut Bench<D>) -> Result<()>
     let columns: Vec<_> =
         work.rows.columns.iter().map(|column| (column.name.as_str(), FieldKind::Text)).collect();
     let mut digest = TableDigest::new(columns.len(), first_cells);
-    bench.driver.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;
+    bench.session.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;
     bench.answer.begin(true);
     digest.answer().iter().for_each(|row| bench.answer.row(row));
     Ok(())

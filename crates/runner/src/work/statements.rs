@@ -1,4 +1,4 @@
-//! The model `statements`.
+//! The model `statements`, with its loop over them.
 
 use std::path::Path;
 
@@ -6,19 +6,38 @@ use anyhow::{Error, Result};
 use dyno_protocol::Sample;
 
 use crate::trial::{Bench, quote};
-use crate::{Driver, Failure, Statements};
+use crate::{Answer, Engine, Failure, Session, Statements};
 
-pub fn perform<D: Driver>(file: &Path, count: u64, bench: &mut Bench<D>) -> Result<Sample> {
+pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut Bench<E>) -> Result<Sample> {
     let statements = Statements::load(file, count, std::mem::take(&mut bench.ends))?;
-    let changes = bench.driver.changes();
-    let Bench { driver, clock, answer, .. } = bench;
-    let (result, sample) = clock.time(|| driver.statements(&statements, answer));
-    let operations = result.map_err(|failure| explain(failure, &statements))?;
-    let changed = bench.driver.changes().saturating_sub(changes);
-    let sample =
-        Sample { operations, rows: bench.answer.rows() + changed, bytes: statements.bytes(), ..sample };
+    let before = bench.session.changes();
+    let Bench { session, clock, answer, .. } = bench;
+    let (result, sample) = clock.time(|| execute(&statements, session, answer));
+    let changed = result.map_err(|failure| explain(failure, &statements))?;
+    let changed = changed + bench.session.changes().saturating_sub(before);
+    let sample = Sample {
+        operations: statements.len(),
+        rows: bench.answer.rows() + changed,
+        bytes: statements.bytes(),
+        ..sample
+    };
     bench.ends = statements.release();
     Ok(sample)
+}
+
+/// Executes the statements in order and fetches every value of every row. Returns how many rows they changed, as far as
+/// the engine says so of each.
+#[inline]
+fn execute(statements: &Statements, session: &mut impl Session, answer: &mut Answer) -> Result<u64, Failure> {
+    let (mut index, mut changed) = (0, 0);
+    for sql in statements.iter() {
+        match session.execute(sql, answer) {
+            Ok(rows) => changed += rows,
+            Err(error) => return Err(Failure::at(index, error)),
+        }
+        index += 1;
+    }
+    Ok(changed)
 }
 
 fn explain(failure: Failure, statements: &Statements) -> Error {

@@ -1,0 +1,104 @@
+//! What a runner says of its engine, and of one client of it.
+
+use std::ffi::CStr;
+
+use anyhow::{Result, bail};
+use dyno_protocol::{Hello, Job, Store};
+
+use crate::{Answer, KeyValue, Rows};
+
+/// An engine as reached through one client library: opened once, and shared by its sessions.
+///
+/// The calls are resolved at compile time, so that nothing stands between the clock and the driver.
+pub trait Engine: Sized {
+    /// One client.
+    type Session: Session;
+
+    /// Opens a fresh database in the job's folder and applies the settings asked for. The settings
+    /// in the greeting are read back from the engine after all of them are applied.
+    fn open(job: &Job) -> Result<(Self, Hello)>;
+
+    /// Begins a session, with the settings applied.
+    ///
+    /// # Errors
+    /// The engine does not let in so many.
+    fn session(&mut self) -> Result<Self::Session>;
+
+    /// The size of the database after a test, in bytes, as a server tells it. `None` for an engine that
+    /// keeps its files in the job's folder, where the skeleton adds them up. Called outside the clock.
+    fn database_bytes(&mut self, _session: &mut Self::Session) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Closes the database, whose sessions have ended. An engine that is dropped without it, because a test failed or
+    /// the runner panicked, removes what it made on a server as far as it can.
+    fn close(self) -> Result<()>;
+}
+
+/// One client of an engine, which does one operation at a time. It may move to a thread.
+///
+/// A session implements the models that its `runner.toml` names; of the others it keeps the defaults, which say that
+/// they are not there. The loops over operations are the skeleton's.
+pub trait Session: Rows + Send + Sized {
+    /// A store of keys and values; [`NoStore`](crate::NoStore) where the engine has none.
+    type Store<'s>: KeyValue
+    where
+        Self: 's;
+
+    /// Executes one statement, reads every value of every row into `answer`, and returns how many rows it inserted,
+    /// updated or deleted, where the engine says so of a statement.
+    ///
+    /// It does what a careful program would do and nothing else.
+    fn execute(&mut self, _sql: &CStr, _answer: &mut Answer) -> Result<u64> {
+        bail!("this runner has no SQL")
+    }
+
+    /// How many rows have been inserted, updated or deleted by the session, where the engine counts them in all and
+    /// not by statement. Called outside the clock.
+    fn changes(&mut self) -> u64 {
+        0
+    }
+
+    /// Closes the database, of which this is the only session, and opens it again with the same settings and key, up to
+    /// the first read of it. This is a timed section.
+    fn reopen(&mut self) -> Result<()> {
+        bail!("this runner does not implement the model reopen")
+    }
+
+    /// Opens a store, making it where it is missing. Called outside the clock.
+    fn store(&mut self, _store: &Store) -> Result<Self::Store<'_>> {
+        bail!("this runner has no stores of keys and values")
+    }
+
+    /// Ends the session.
+    fn close(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An operation that failed within a timed section.
+#[derive(Debug)]
+pub struct Failure {
+    /// The operation's place in its input, counted from zero; none where the engine does not tell.
+    pub index: Option<u64>,
+    /// What the engine said, with its code.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// The failure of an operation, by its place in the input.
+    pub fn at(index: u64, error: impl Into<anyhow::Error>) -> Failure {
+        Failure { index: Some(index), error: error.into() }
+    }
+
+    /// A model that a session does not implement, though dyno should know.
+    pub fn unsupported(model: &str) -> Failure {
+        anyhow::anyhow!("this runner does not implement the model {model}").into()
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Failure {
+        Failure { index: None, error }
+    }
+}

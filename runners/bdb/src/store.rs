@@ -1,0 +1,188 @@
+//! A store: a database, its lookups and its transactions.
+
+use std::ptr;
+
+use anyhow::Result;
+use dyno_runner::{KeyValue, LARGEST, Lookup, Lookups, Transaction, Write};
+
+use crate::api::{self, Cursor, Db, Dbt, Txn};
+use crate::databases::Databases;
+
+/// An open store.
+pub struct Store<'s> {
+    pub databases: &'s Databases,
+    /// Open as long as the databases.
+    pub db: *mut Db,
+}
+
+/// Lookups outside of transactions, with a cursor where ranges are read.
+pub struct Reader<'r> {
+    store: &'r Store<'r>,
+    /// Open, or null.
+    cursor: *mut Cursor,
+    /// How many pairs a range has.
+    length: u64,
+}
+
+/// A transaction. Without an environment there is none: each operation is then done at once, and nothing is committed.
+pub struct Writer<'w> {
+    store: &'w Store<'w>,
+    /// Open, or null.
+    transaction: *mut Txn,
+}
+
+impl KeyValue for Store<'_> {
+    type Reader<'r>
+        = Reader<'r>
+    where
+        Self: 'r;
+    type Transaction<'t>
+        = Writer<'t>
+    where
+        Self: 't;
+
+    const LARGEST: u64 = LARGEST;
+
+    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
+        let mut reader = Reader { store: self, cursor: ptr::null_mut(), length: 0 };
+        if let Lookups::Range(length) = lookups {
+            reader.length = length;
+            reader.open_cursor()?;
+        }
+        Ok(reader)
+    }
+
+    #[inline]
+    fn begin(&mut self) -> Result<Writer<'_>> {
+        let transaction = self.databases.begin()?;
+        Ok(Writer { store: self, transaction })
+    }
+
+    fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
+        let mut reader = self.reader(Lookups::Range(0))?;
+        let (mut key, mut value) = (Dbt::EMPTY, Dbt::EMPTY);
+        // SAFETY: there is a cursor; the library has just filled both and is not called meanwhile.
+        unsafe {
+            while reader.step(&mut key, &mut value, api::NEXT)? {
+                visit(key.bytes(), value.bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    fn open_cursor(&mut self) -> Result<()> {
+        let Store { databases, db } = *self.store;
+        // SAFETY: the database is open.
+        databases.check(unsafe { Db::cursor(db, ptr::null_mut(), &mut self.cursor, 0) })
+    }
+
+    /// Moves the cursor. Whether there is a pair, which `key` and `value` then are.
+    ///
+    /// # Safety
+    /// There is a cursor, and `key` holds a key where `to` wants one.
+    #[inline]
+    unsafe fn step(&mut self, key: &mut Dbt, value: &mut Dbt, to: u32) -> Result<bool> {
+        // SAFETY: as the caller promises.
+        match unsafe { Cursor::get(self.cursor, key, value, to) } {
+            0 => Ok(true),
+            api::NOTFOUND => Ok(false),
+            code => Err(self.store.databases.error(code)),
+        }
+    }
+}
+
+impl Lookup for Reader<'_> {
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        let Store { databases, db } = *self.store;
+        let (mut key, mut value) = (Dbt::of(key), Dbt::EMPTY);
+        // SAFETY: the database is open; the value is the library's own memory until its next call.
+        unsafe {
+            match Db::get(db, ptr::null_mut(), &mut key, &mut value, 0) {
+                0 => Ok(Some(read(value.bytes()))),
+                api::NOTFOUND => Ok(None),
+                code => Err(databases.error(code)),
+            }
+        }
+    }
+
+    #[inline]
+    fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
+        let (mut key, mut value) = (Dbt::of(from), Dbt::EMPTY);
+        let mut left = self.length;
+        if self.cursor.is_null() {
+            self.open_cursor()?;
+        }
+        // SAFETY: there is a cursor, and the key is the one to look for.
+        unsafe {
+            let mut there = left > 0 && self.step(&mut key, &mut value, api::SET_RANGE)?;
+            while there {
+                visit(value.bytes());
+                left -= 1;
+                there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if !self.cursor.is_null() {
+            // SAFETY: the cursor is open and not used after this. It has changed nothing that could fail to be written.
+            unsafe { Cursor::close(self.cursor) };
+        }
+    }
+}
+
+impl Transaction for Writer<'_> {
+    type Store<'s>
+        = &'s mut Self
+    where
+        Self: 's;
+
+    #[inline]
+    fn store(&mut self) -> Result<&mut Self> {
+        Ok(self)
+    }
+
+    #[inline]
+    fn commit(mut self) -> Result<()> {
+        let transaction = std::mem::replace(&mut self.transaction, ptr::null_mut());
+        if transaction.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the transaction is open and not used after this.
+        self.store.databases.check(unsafe { Txn::commit(transaction, 0) })
+    }
+}
+
+impl Write for Writer<'_> {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let Store { databases, db } = *self.store;
+        let (mut key, mut value) = (Dbt::of(key), Dbt::of(value));
+        // SAFETY: database and transaction are open; the library copies both.
+        databases.check(unsafe { Db::put(db, self.transaction, &mut key, &mut value, 0) })
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        let Store { databases, db } = *self.store;
+        let mut key = Dbt::of(key);
+        // SAFETY: database and transaction are open.
+        databases.check(unsafe { Db::del(db, self.transaction, &mut key, 0) })
+    }
+}
+
+impl Drop for Writer<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.transaction.is_null() {
+            // SAFETY: the transaction is open and not used after this.
+            unsafe { Txn::abort(self.transaction) };
+        }
+    }
+}
