@@ -110,7 +110,7 @@ impl Session {
                 contender: place,
                 label: contender.label.clone(),
                 load,
-                server: contender.engine.server,
+                server: contender.engine.is_server(),
                 pairs: vec![Vec::new(); tests],
                 cpu: vec![Vec::new(); tests],
             })
