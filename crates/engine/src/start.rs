@@ -12,8 +12,9 @@ use serde::Deserialize;
 use super::settings::{canonical, is_name, parse_setting};
 
 /// How dyno starts a server. Arguments may name places in braces: `{data}`, `{sockets}` (a folder),
-/// `{quoted_sockets}` (the same in quotation marks), `{socket}`, `{temporary}`, `{base}` (the installation's folder), `{made}` (that in which the data folder is made), and
-/// `{user}`. The argument `{settings}` stands for all settings.
+/// `{quoted_sockets}` (the same in quotation marks), `{socket}`, `{temporary}`, `{base}` (the installation's
+/// folder), `{made}` (that in which the data folder is made), and `{user}`. The argument `{settings}` stands
+/// for all settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {

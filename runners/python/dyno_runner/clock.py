@@ -30,7 +30,8 @@ class Clock:
         gc.freeze()
         self._gauge.before()
 
-        # The library's work has driven the interpreter out of the processor's caches: a first reading brings it back.
+        # The library's work has driven the interpreter out of the processor's caches: a first reading brings it
+        # back.
         time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         result = work()

@@ -1,8 +1,8 @@
 """The kernel's counters of this process, and of a server's processes, read just outside the clock.
 
-They are read by the library that all runners measure with, beside dyno's own program, whose folder is the runner's
-argument; crates/gauge/include/dyno_gauge.h describes it. It is loaded before any clock starts. Times are nanoseconds,
-sizes are bytes.
+They are read by the library that all runners measure with, beside dyno's own program, whose folder is the
+runner's argument; crates/gauge/include/dyno_gauge.h describes it. It is loaded before any clock starts. Times
+are nanoseconds, sizes are bytes.
 """
 
 import ctypes
@@ -66,18 +66,19 @@ class Gauge:
 def _load(programs: Path) -> ctypes.PyDLL:
     file = programs / FILE
     try:
-        # The interpreter's lock is kept: to give it up and take it again would lie between counters and clock.
+        # The interpreter's lock is kept: to give it up and take it again would lie between counters and
+        # clock.
         library = ctypes.PyDLL(str(file.resolve()))
         version = library.dyno_gauge_version()
     except (OSError, AttributeError) as error:
         raise Failure(
-            f"cannot load {file}, with which runners measure (cargo build --release -p dyno-gauge): "
+            f"cannot load {file}, with which runners measure (`cargo build --release -p dyno-gauge`): "
             f"{one_line(error)}"
         ) from None
     if version != VERSION:
         raise Failure(
-            f"{file} has version {version} of its interface, and this runner is for {VERSION}: take both from "
-            "the same source"
+            f"{file} has version {version} of its interface, and this runner is for {VERSION}: take both "
+            "from the same source"
         )
     library.dyno_gauge_open.restype = ctypes.c_void_p
     library.dyno_gauge_open.argtypes = [ctypes.c_uint32]

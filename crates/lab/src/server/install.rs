@@ -1,9 +1,9 @@
 //! Installations of dyno's own: engines in versions that the system does not have, had without root.
 //!
-//! `postgres@18` is unpacked from the portable binaries that a Maven package of the engine's file carries, fetched by the
-//! user's own Maven client with the user's own settings. dyno itself opens no connection and names no
-//! host. Nothing outside the folder of installations is changed, and a folder there appears complete or
-//! not at all.
+//! `postgres@18` is unpacked from the portable binaries that a Maven package carries, which the engine's file
+//! names; the user's own Maven client fetches it with the user's own settings. dyno itself opens no
+//! connection and names no host. Nothing outside the folder of installations is changed, and a folder there
+//! appears complete or not at all.
 
 use std::env;
 use std::fs;

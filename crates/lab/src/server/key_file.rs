@@ -1,8 +1,8 @@
 //! A server's key as a file that has no name: it is in memory alone, and the server and its children reach it
 //! by a number that they inherit.
 //!
-//! A server that wants its key in a file opens one, as MariaDB's `file_key_management` does. A file on disk would be one more place where the key
-//! stands, and would outlive a dyno that is killed.
+//! Some servers want to open a file with their key, as MariaDB's `file_key_management` does. A file on disk
+//! would be one more place where the key stands, and would outlive a dyno that is killed.
 
 use std::fs::File;
 use std::io::Write;

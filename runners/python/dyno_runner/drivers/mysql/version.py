@@ -23,8 +23,8 @@ def check_version(engine: str, server: Server, version: str) -> None:
     oldest = OLDEST_MARIADB if MARIADB in version else OLDEST
     if tuple(numbers) < oldest:
         raise Failure(
-            f"the server is {engine} {short(version)}, and dyno works with version {oldest[0]}.{oldest[1]} and "
-            "later"
+            f"the server is {engine} {short(version)}, and dyno works with version "
+            f"{oldest[0]}.{oldest[1]} and later"
         )
 
 
