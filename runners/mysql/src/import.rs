@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use dyno_client::mysql::{FieldInsert, infile};
 use dyno_protocol::{FieldKind, FileColumn};
-use dyno_runner::server::{Pieces, in_transactions, insert_records, insert_text, insert_texts};
-use dyno_runner::{Failure, Import, quote, whole_number};
+use dyno_runner::server::{Pieces, insert_records, insert_texts};
+use dyno_runner::{Failure, Import, in_transactions, insert_text, quote, whole_number};
 
 use crate::load::Way;
 use crate::session::Session;

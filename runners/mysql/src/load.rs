@@ -3,8 +3,11 @@
 use anyhow::{Context, Result};
 use dyno_client::mysql::{ArrayInsert, CellInsert, Statement, infile};
 use dyno_protocol::FieldKind;
-use dyno_runner::server::{Lines, in_transactions, insert, insert_text, rows_per_statement};
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit, quote};
+use dyno_runner::server::Lines;
+use dyno_runner::{
+    Answer, Failure, Import, Load, Rows, Scan, Visit, in_transactions, insert, insert_text, quote,
+    rows_per_statement,
+};
 
 use crate::session::Session;
 

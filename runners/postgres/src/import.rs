@@ -6,10 +6,8 @@ use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::{Copy, Pipeline, Statement, copy_in};
 use dyno_protocol::{FieldKind, FileColumn};
-use dyno_runner::server::{
-    Client, Extent, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
-};
-use dyno_runner::{Failure, Import, whole_number};
+use dyno_runner::server::{Client, Pieces, insert_records, insert_texts};
+use dyno_runner::{Extent, Failure, Import, column_list, in_transactions, insert, whole_number};
 use memchr::memchr2;
 
 use crate::load::{PIPELINE, Way};

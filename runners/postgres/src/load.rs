@@ -5,8 +5,11 @@ use std::ffi::CString;
 use anyhow::{Context, Error, Result};
 use dyno_client::postgres::{Pipeline, Statement, copy_in};
 use dyno_protocol::FieldKind;
-use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit, quote};
+use dyno_runner::server::Lines;
+use dyno_runner::{
+    Answer, Failure, Import, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
+    quote, rows_per_statement,
+};
 
 use crate::session::Session;
 
