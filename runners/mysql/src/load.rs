@@ -13,7 +13,7 @@ use crate::session::Session;
 
 /// How many rows are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Variant {
     /// LOAD DATA LOCAL INFILE.
     LoadData,
     /// One prepared insert executed for many rows at once, which MariaDB's protocol has.
@@ -26,15 +26,15 @@ pub enum Way {
     Text,
 }
 
-impl Way {
+impl Variant {
     /// The names of an engine's variants, the usual one first.
-    pub fn all(engine: &str) -> &'static [(&'static str, Way)] {
-        const ALL: [(&str, Way); 5] = [
-            ("load-data", Way::LoadData),
-            ("multirow", Way::MultiRow),
-            ("insert", Way::Insert),
-            ("text", Way::Text),
-            ("array", Way::Array),
+    pub fn all(engine: &str) -> &'static [(&'static str, Variant)] {
+        const ALL: [(&str, Variant); 5] = [
+            ("load-data", Variant::LoadData),
+            ("multirow", Variant::MultiRow),
+            ("insert", Variant::Insert),
+            ("text", Variant::Text),
+            ("array", Variant::Array),
         ];
         if engine == "mariadb" { &ALL } else { &ALL[..4] }
     }
@@ -46,12 +46,12 @@ impl Rows for Session {
     }
 
     fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
-        match self.way {
-            Way::LoadData => self.load_data(load),
-            Way::Array => self.array(load),
-            Way::MultiRow => self.insert(load, together(load)),
-            Way::Insert => self.insert(load, 1),
-            Way::Text => Err(Failure::unsupported("bulk-load by this variant")),
+        match self.variant {
+            Variant::LoadData => self.load_data(load),
+            Variant::Array => self.array(load),
+            Variant::MultiRow => self.insert(load, together(load)),
+            Variant::Insert => self.insert(load, 1),
+            Variant::Text => Err(Failure::unsupported("bulk-load by this variant")),
         }
     }
 

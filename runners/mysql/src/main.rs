@@ -23,7 +23,7 @@ use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting};
 use dyno_runner::server::{self, Access, Parameters, Scratch};
 
-use load::Way;
+use load::Variant;
 use session::Session;
 
 /// The oldest versions that are served.
@@ -36,7 +36,7 @@ struct MySql {
     engine: &'static str,
     server: Server,
     settings: Vec<Setting>,
-    way: Way,
+    variant: Variant,
 }
 
 impl Access for MySql {
@@ -45,15 +45,15 @@ impl Access for MySql {
     fn new(job: &Job, server: &Server) -> Result<MySql> {
         let engine = if job.engine == "mariadb" { "mariadb" } else { "mysql" };
         dyno_runner::expect(job, engine, &["rust"])?;
-        let way = dyno_runner::variant(job, Way::all(engine))?;
+        let variant = dyno_runner::variant(job, Variant::all(engine))?;
         server::check_names(&job.settings, Session::TITLE)?;
         let api = Arc::new(mysql::load(&job.build)?);
-        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), way })
+        Ok(MySql { api, engine, server: server.clone(), settings: job.settings.clone(), variant })
     }
 
     fn connect(&self) -> Result<Session> {
-        let connection = mysql::connect(&self.api, &self.server, self.way == Way::LoadData)?;
-        Ok(Session { connection, way: self.way })
+        let connection = mysql::connect(&self.api, &self.server, self.variant == Variant::LoadData)?;
+        Ok(Session { connection, variant: self.variant })
     }
 
     fn make(&self, session: &Session) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::transactions::Transactions;
 
 /// How records become rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Variant {
     /// A statement's text for each record, its values in it.
     Text,
     /// A prepared statement; SQLite copies the values that are bound.
@@ -27,29 +27,29 @@ pub enum Way {
     Beside,
 }
 
-impl Way {
-    /// The way that a variant of the driver is about.
-    pub fn of(variant: Option<&str>) -> Way {
+impl Variant {
+    /// That of a job; the usual one where the job names none that is about imports.
+    pub fn of(variant: Option<&str>) -> Variant {
         match variant {
-            Some("text") => Way::Text,
-            Some("prepared") => Way::Prepared,
-            Some("typed") => Way::Typed,
-            Some("multirow") => Way::Multirow,
-            Some("beside") => Way::Beside,
-            _ => Way::NoCopy,
+            Some("text") => Variant::Text,
+            Some("prepared") => Variant::Prepared,
+            Some("typed") => Variant::Typed,
+            Some("multirow") => Variant::Multirow,
+            Some("beside") => Variant::Beside,
+            _ => Variant::NoCopy,
         }
     }
 }
 
 /// Imports by one of the ways that fill a table of an open database. Returns how many records were inserted.
-pub fn import(connection: &Connection, import: &Import, way: Way) -> Result<u64, Failure> {
+pub fn import(connection: &Connection, import: &Import, variant: Variant) -> Result<u64, Failure> {
     let before = connection.total_changes();
-    match way {
-        Way::Text => by_texts(connection, import)?,
-        Way::Prepared => by_statements(connection, import, 1, |field, _| Ok(Parameter::Copied(field)))?,
-        Way::NoCopy => by_statements(connection, import, 1, |field, _| Ok(Parameter::Text(field)))?,
-        Way::Typed | Way::Beside => by_statements(connection, import, 1, typed)?,
-        Way::Multirow => by_statements(connection, import, ROWS, |field, _| Ok(Parameter::Text(field)))?,
+    match variant {
+        Variant::Text => by_texts(connection, import)?,
+        Variant::Prepared => by_statements(connection, import, 1, |field, _| Ok(Parameter::Copied(field)))?,
+        Variant::NoCopy => by_statements(connection, import, 1, |field, _| Ok(Parameter::Text(field)))?,
+        Variant::Typed | Variant::Beside => by_statements(connection, import, 1, typed)?,
+        Variant::Multirow => by_statements(connection, import, ROWS, |field, _| Ok(Parameter::Text(field)))?,
     }
     Ok(connection.total_changes() - before)
 }

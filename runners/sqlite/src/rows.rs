@@ -9,7 +9,7 @@ use dyno_client::sqlite::{Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
 use dyno_runner::{Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, insert};
 
-use crate::import::{self, Way};
+use crate::import::{self, Variant};
 use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
 use crate::transactions::Transactions;
 use crate::{Client, beside};
@@ -28,9 +28,9 @@ impl Rows for Client {
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
-        match self.opening.way {
-            Way::Beside => beside::import(self, import),
-            way => import::import(&self.connection, import, way),
+        match self.opening.variant {
+            Variant::Beside => beside::import(self, import),
+            variant => import::import(&self.connection, import, variant),
         }
     }
 
