@@ -3,21 +3,21 @@
 use anyhow::{Context, Result};
 use dyno_client::mysql::{FieldInsert, infile};
 use dyno_protocol::{FieldKind, FileColumn};
-use dyno_runner::server::{Pieces, in_transactions, insert_records, insert_text, insert_texts};
-use dyno_runner::{Failure, Import, quote, whole_number};
+use dyno_runner::server::{Pieces, insert_records, insert_texts};
+use dyno_runner::{Failure, Import, in_transactions, insert_text, quote, whole_number};
 
-use crate::load::Way;
+use crate::load::Variant;
 use crate::session::Session;
 
 impl Session {
-    /// Imports by the variant's way.
+    /// Imports by the variant.
     pub fn import_file(&self, import: &Import) -> Result<u64, Failure> {
-        match self.way {
-            Way::Text => insert_texts(self, import, br"'\"),
-            Way::Insert => self.insert_file(import, false),
-            Way::MultiRow => self.insert_file(import, true),
-            Way::LoadData => self.load_file(import),
-            Way::Array => Err(Failure::unsupported("import-file by this variant")),
+        match self.variant {
+            Variant::Text => insert_texts(self, import, br"'\"),
+            Variant::Insert => self.insert_file(import, false),
+            Variant::MultiRow => self.insert_file(import, true),
+            Variant::LoadData => self.load_file(import),
+            Variant::Array => Err(Failure::unsupported("import-file by this variant")),
         }
     }
 

@@ -3,14 +3,17 @@
 use anyhow::{Context, Result};
 use dyno_client::mysql::{ArrayInsert, CellInsert, Statement, infile};
 use dyno_protocol::FieldKind;
-use dyno_runner::server::{Lines, in_transactions, insert, insert_text, rows_per_statement};
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit, quote};
+use dyno_runner::server::Lines;
+use dyno_runner::{
+    Answer, Failure, Import, Load, Rows, Scan, Visit, in_transactions, insert, insert_text, quote,
+    rows_per_statement,
+};
 
 use crate::session::Session;
 
 /// How many rows are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Variant {
     /// LOAD DATA LOCAL INFILE.
     LoadData,
     /// One prepared insert executed for many rows at once, which MariaDB's protocol has.
@@ -23,14 +26,14 @@ pub enum Way {
     Text,
 }
 
-impl Way {
+impl Variant {
     /// The names of the variants, the usual one first.
-    pub const ALL: [(&str, Way); 5] = [
-        ("load-data", Way::LoadData),
-        ("multirow", Way::MultiRow),
-        ("insert", Way::Insert),
-        ("text", Way::Text),
-        ("array", Way::Array),
+    pub const ALL: [(&str, Variant); 5] = [
+        ("load-data", Variant::LoadData),
+        ("multirow", Variant::MultiRow),
+        ("insert", Variant::Insert),
+        ("text", Variant::Text),
+        ("array", Variant::Array),
     ];
 }
 
@@ -40,12 +43,12 @@ impl Rows for Session {
     }
 
     fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
-        match self.way {
-            Way::LoadData => self.load_data(load),
-            Way::Array => self.array(load),
-            Way::MultiRow => self.insert(load, together(load)),
-            Way::Insert => self.insert(load, 1),
-            Way::Text => Err(Failure::unsupported("bulk-load by this variant")),
+        match self.variant {
+            Variant::LoadData => self.load_data(load),
+            Variant::Array => self.array(load),
+            Variant::MultiRow => self.insert(load, together(load)),
+            Variant::Insert => self.insert(load, 1),
+            Variant::Text => Err(Failure::unsupported("bulk-load by this variant")),
         }
     }
 

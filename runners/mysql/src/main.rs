@@ -23,7 +23,7 @@ use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting, VersionRule};
 use dyno_runner::server::{self, Access, Parameters, Scratch};
 
-use load::Way;
+use load::Variant;
 use session::Session;
 
 /// The oldest versions that are served, of MariaDB and of others.
@@ -41,7 +41,7 @@ struct MySql {
     settings: Vec<Setting>,
     /// What is read back though it was not asked for.
     read_back: Vec<String>,
-    way: Way,
+    variant: Variant,
 }
 
 impl Access for MySql {
@@ -49,22 +49,22 @@ impl Access for MySql {
 
     fn new(job: &Job, server: &Server) -> Result<MySql> {
         dyno_runner::expect(job, "mysql", &["rust"])?;
-        let way = dyno_runner::variant(job, &Way::ALL)?;
+        let variant = dyno_runner::variant(job, &Variant::ALL)?;
         server::check_names(&job.settings, Session::TITLE)?;
         let api = Arc::new(mysql::load(&job.build)?);
         let (settings, read_back) = (job.settings.clone(), job.read_back.clone());
         let engine = job.engine.clone();
-        Ok(MySql { api, engine, server: server.clone(), settings, read_back, way })
+        Ok(MySql { api, engine, server: server.clone(), settings, read_back, variant })
     }
 
     fn connect(&self) -> Result<Session> {
-        let connection = mysql::connect(&self.api, &self.server, self.way == Way::LoadData)?;
-        Ok(Session { connection, way: self.way })
+        let connection = mysql::connect(&self.api, &self.server, self.variant == Variant::LoadData)?;
+        Ok(Session { connection, variant: self.variant })
     }
 
     fn make(&self, session: &Session) -> Result<()> {
         let connection = &session.connection;
-        check_version(&self.engine, &self.server.version, &version(connection)?, self.way)?;
+        check_version(&self.engine, &self.server.version, &version(connection)?, self.variant)?;
         // The database is made by some of the settings.
         server::apply(session, self.settings.iter())?;
         database::make(connection, &self.server.scratch)?;
@@ -104,7 +104,7 @@ fn version(connection: &Connection) -> Result<String> {
 
 /// Refuses a server that is not the engine that was asked for, because those that speak the protocol have drifted
 /// apart, and one that is too old or has no such way of loading.
-fn check_version(engine: &str, rule: &VersionRule, version: &str, way: Way) -> Result<()> {
+fn check_version(engine: &str, rule: &VersionRule, version: &str, variant: Variant) -> Result<()> {
     let told = short(version);
     ensure!(
         rule.allows(version),
@@ -120,7 +120,7 @@ fn check_version(engine: &str, rule: &VersionRule, version: &str, way: Way) -> R
         bail!("the server is {engine} {told}, and dyno works with version {major}.{minor} and later");
     }
     ensure!(
-        way != Way::Array || is_mariadb,
+        variant != Variant::Array || is_mariadb,
         "the server is {engine} {told}, and the variant array is for MariaDB: the protocol of others has no such call"
     );
     Ok(())
@@ -181,7 +181,7 @@ mod tests {
             "mariadb" => VersionRule { holds: word, lacks: Vec::new() },
             _ => VersionRule { holds: Vec::new(), lacks: word },
         };
-        check_version(engine, &rule, version, Way::LoadData)
+        check_version(engine, &rule, version, Variant::LoadData)
     }
 
     fn complaint(engine: &str, version: &str) -> String {
@@ -207,8 +207,8 @@ mod tests {
     #[test]
     fn a_way_of_mariadbs_is_refused_elsewhere() {
         let any = VersionRule::default();
-        assert!(check_version("mariadb", &any, "10.11.19-MariaDB", Way::Array).is_ok());
-        let said = check_version("mysql", &any, "9.7.0", Way::Array).unwrap_err().to_string();
+        assert!(check_version("mariadb", &any, "10.11.19-MariaDB", Variant::Array).is_ok());
+        let said = check_version("mysql", &any, "9.7.0", Variant::Array).unwrap_err().to_string();
         assert!(said.contains("the variant array is for MariaDB"), "{said}");
     }
 }

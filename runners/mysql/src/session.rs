@@ -8,13 +8,13 @@ use dyno_client::mysql::{Connection, ServerError};
 use dyno_runner::server::Client;
 use dyno_runner::{Answer, NoStore};
 
-use crate::load::Way;
+use crate::load::Variant;
 
 /// A connection, and the driver's variant.
 pub struct Session {
     pub connection: Connection,
-    /// How it loads many rows.
-    pub way: Way,
+    /// The driver's variant: how it loads many rows.
+    pub variant: Variant,
 }
 
 impl Client for Session {

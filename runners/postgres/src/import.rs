@@ -6,13 +6,11 @@ use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::{Copy, Pipeline, Statement, copy_in};
 use dyno_protocol::{FieldKind, FileColumn};
-use dyno_runner::server::{
-    Client, Extent, Pieces, column_list, in_transactions, insert, insert_records, insert_texts,
-};
-use dyno_runner::{Failure, Import, whole_number};
+use dyno_runner::server::{Client, Pieces, insert_records, insert_texts};
+use dyno_runner::{Extent, Failure, Import, column_list, in_transactions, insert, whole_number};
 use memchr::memchr2;
 
-use crate::load::{PIPELINE, Way};
+use crate::load::{PIPELINE, Variant};
 use crate::session::Session;
 
 /// Bytes that are looked through for what must be escaped, and sent if there is none: so they are sent while
@@ -20,15 +18,15 @@ use crate::session::Session;
 const PIECE: usize = 1 << 18;
 
 impl Session {
-    /// Imports by the variant's way.
+    /// Imports by the variant.
     pub fn import_file(&self, import: &Import) -> Result<u64, Failure> {
-        match self.way {
-            Way::Text => insert_texts(self, import, b"'"),
-            Way::Insert => self.insert_file(import, false),
-            Way::MultiRow => self.insert_file(import, true),
-            Way::Pipeline => self.pipeline_file(import),
-            Way::Copy => self.copy_file(import, false),
-            Way::Freeze => self.copy_file(import, true),
+        match self.variant {
+            Variant::Text => insert_texts(self, import, b"'"),
+            Variant::Insert => self.insert_file(import, false),
+            Variant::MultiRow => self.insert_file(import, true),
+            Variant::Pipeline => self.pipeline_file(import),
+            Variant::Copy => self.copy_file(import, false),
+            Variant::Freeze => self.copy_file(import, true),
         }
     }
 

@@ -5,8 +5,11 @@ use std::ffi::CString;
 use anyhow::{Context, Error, Result};
 use dyno_client::postgres::{Pipeline, Statement, copy_in};
 use dyno_protocol::FieldKind;
-use dyno_runner::server::{Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit, quote};
+use dyno_runner::server::Lines;
+use dyno_runner::{
+    Answer, Failure, Import, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
+    quote, rows_per_statement,
+};
 
 use crate::session::Session;
 
@@ -15,7 +18,7 @@ pub const PIPELINE: u64 = 1000;
 
 /// How many rows are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Variant {
     /// COPY FROM STDIN.
     Copy,
     /// Prepared inserts that do not wait for each other's results.
@@ -30,15 +33,15 @@ pub enum Way {
     Freeze,
 }
 
-impl Way {
+impl Variant {
     /// The names of the variants, the usual one first.
-    pub const ALL: [(&str, Way); 6] = [
-        ("copy", Way::Copy),
-        ("pipeline", Way::Pipeline),
-        ("multirow", Way::MultiRow),
-        ("insert", Way::Insert),
-        ("text", Way::Text),
-        ("freeze", Way::Freeze),
+    pub const ALL: [(&str, Variant); 6] = [
+        ("copy", Variant::Copy),
+        ("pipeline", Variant::Pipeline),
+        ("multirow", Variant::MultiRow),
+        ("insert", Variant::Insert),
+        ("text", Variant::Text),
+        ("freeze", Variant::Freeze),
     ];
 }
 
@@ -51,12 +54,12 @@ impl Rows for Session {
     }
 
     fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
-        match self.way {
-            Way::Copy => self.copy(load),
-            Way::Pipeline => self.pipeline(load),
-            Way::MultiRow => self.insert(load, rows_per_statement(load.into(), load.columns.len())),
-            Way::Insert => self.insert(load, 1),
-            Way::Text | Way::Freeze => Err(Failure::unsupported("bulk-load by this variant")),
+        match self.variant {
+            Variant::Copy => self.copy(load),
+            Variant::Pipeline => self.pipeline(load),
+            Variant::MultiRow => self.insert(load, rows_per_statement(load.into(), load.columns.len())),
+            Variant::Insert => self.insert(load, 1),
+            Variant::Text | Variant::Freeze => Err(Failure::unsupported("bulk-load by this variant")),
         }
     }
 

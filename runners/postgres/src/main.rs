@@ -22,7 +22,7 @@ use dyno_client::postgres::{self, Api, Connection, ServerError};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
 use dyno_runner::server::{Access, Scratch};
 
-use load::Way;
+use load::Variant;
 use session::Session;
 use settings::Settings;
 
@@ -36,13 +36,13 @@ struct Postgres {
     engine: String,
     server: Server,
     settings: Settings,
-    way: Way,
+    variant: Variant,
 }
 
 impl Postgres {
     fn connect_to(&self, database: &str) -> Result<Session> {
         let connection = postgres::connect(&self.api, &self.server, database)?;
-        Ok(Session { connection, way: self.way })
+        Ok(Session { connection, variant: self.variant })
     }
 }
 
@@ -51,11 +51,11 @@ impl Access for Postgres {
 
     fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
-        let way = dyno_runner::variant(job, &Way::ALL)?;
+        let variant = dyno_runner::variant(job, &Variant::ALL)?;
         let settings = Settings::parse(&job.settings, &job.read_back)?;
         forget_environment();
         let api = Arc::new(postgres::load(&job.build)?);
-        Ok(Postgres { api, engine: job.engine.clone(), server: server.clone(), settings, way })
+        Ok(Postgres { api, engine: job.engine.clone(), server: server.clone(), settings, variant })
     }
 
     fn connect(&self) -> Result<Session> {

@@ -11,7 +11,7 @@ use dyno_client::sqlite::{Connection, quoted};
 use dyno_protocol::Value;
 use dyno_runner::{Failure, Import};
 
-use crate::import::{self, Way};
+use crate::import::{self, Variant};
 use crate::settings::Database;
 use crate::text::text;
 use crate::{Client, Opening};
@@ -29,7 +29,7 @@ const PRAGMAS: [&CStr; 4] = [
 pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
     check(client)?;
     if !is_empty(&client.connection)? {
-        return import::import(&client.connection, import, Way::Typed);
+        return import::import(&client.connection, import, Variant::Typed);
     }
     let place = Path::new(OsStr::from_bytes(client.opening.location.as_bytes())).to_owned();
     let new = place.with_extension("new");
@@ -40,7 +40,7 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
         client.connection.rows(sql)?;
     }
     let whole = Import { per_commit: None, ..*import };
-    let done = import::import(&client.connection, &whole, Way::Typed)?;
+    let done = import::import(&client.connection, &whole, Variant::Typed)?;
     let Opening { location, settings, key, .. } = &*client.opening;
     client.connection.replace(|| replace(&new, &place), location)?;
     settings.apply(&client.connection, key.as_ref())?;

@@ -5,14 +5,14 @@ use std::ffi::CStr;
 use anyhow::{Context, Result};
 use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
-use dyno_runner::{Answer, Failure, Import, whole_number};
+use dyno_runner::{Answer, Failure, Import, in_transactions, insert, whole_number};
 
 use crate::text::{PARAMETERS, ROWS, insert_text, names};
 use crate::transactions::Transactions;
 
 /// How records become rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Variant {
     /// A statement's text for each record, its values in it.
     Text,
     /// A prepared statement; SQLite copies the values that are bound.
@@ -27,29 +27,29 @@ pub enum Way {
     Beside,
 }
 
-impl Way {
-    /// The way that a variant of the driver is about.
-    pub fn of(variant: Option<&str>) -> Way {
+impl Variant {
+    /// That of a job; the usual one where the job names none that is about imports.
+    pub fn of(variant: Option<&str>) -> Variant {
         match variant {
-            Some("text") => Way::Text,
-            Some("prepared") => Way::Prepared,
-            Some("typed") => Way::Typed,
-            Some("multirow") => Way::Multirow,
-            Some("beside") => Way::Beside,
-            _ => Way::NoCopy,
+            Some("text") => Variant::Text,
+            Some("prepared") => Variant::Prepared,
+            Some("typed") => Variant::Typed,
+            Some("multirow") => Variant::Multirow,
+            Some("beside") => Variant::Beside,
+            _ => Variant::NoCopy,
         }
     }
 }
 
 /// Imports by one of the ways that fill a table of an open database. Returns how many records were inserted.
-pub fn import(connection: &Connection, import: &Import, way: Way) -> Result<u64, Failure> {
+pub fn import(connection: &Connection, import: &Import, variant: Variant) -> Result<u64, Failure> {
     let before = connection.total_changes();
-    match way {
-        Way::Text => by_texts(connection, import)?,
-        Way::Prepared => by_statement(connection, import, |field, _| Ok(Parameter::Copied(field)))?,
-        Way::NoCopy => by_statement(connection, import, |field, _| Ok(Parameter::Text(field)))?,
-        Way::Typed | Way::Beside => by_statement(connection, import, typed)?,
-        Way::Multirow => by_groups(connection, import)?,
+    match variant {
+        Variant::Text => by_texts(connection, import)?,
+        Variant::Prepared => by_statements(connection, import, 1, |field, _| Ok(Parameter::Copied(field)))?,
+        Variant::NoCopy => by_statements(connection, import, 1, |field, _| Ok(Parameter::Text(field)))?,
+        Variant::Typed | Variant::Beside => by_statements(connection, import, 1, typed)?,
+        Variant::Multirow => by_statements(connection, import, ROWS, |field, _| Ok(Parameter::Text(field)))?,
     }
     Ok(connection.total_changes() - before)
 }
@@ -60,18 +60,25 @@ fn by_texts(connection: &Connection, import: &Import) -> Result<(), Failure> {
     let head = format!("INSERT INTO {}({}) VALUES(", quoted(import.table), names(columns)).into_bytes();
     let mut sql = head.clone();
     let mut answer = Answer::new();
-    insert(connection, import, |fields| {
-        sql.truncate(head.len());
-        for field in fields {
-            sql.push(b'\'');
-            put_quoted(field, &mut sql);
-            sql.extend_from_slice(b"',");
+    let mut reader = import.reader();
+    in_transactions(Transactions::new(connection)?, import.into(), |records| {
+        let count = records.end - records.start;
+        for record in records {
+            sql.truncate(head.len());
+            for field in reader.expect()? {
+                sql.push(b'\'');
+                put_quoted(field, &mut sql);
+                sql.extend_from_slice(b"',");
+            }
+            sql.pop();
+            sql.extend_from_slice(b")\0");
+            let text = CStr::from_bytes_with_nul(&sql).context("a field holds a NUL byte");
+            let executed = text.and_then(|text| connection.execute(text, &mut answer));
+            executed.map_err(|error| Failure::at(record, error))?;
         }
-        sql.pop();
-        sql.extend_from_slice(b")\0");
-        let text = CStr::from_bytes_with_nul(&sql).context("a field holds a NUL byte")?;
-        connection.execute(text, &mut answer)
-    })
+        Ok(count)
+    })?;
+    Ok(())
 }
 
 /// A field as it stands between quotes.
@@ -85,41 +92,38 @@ fn put_quoted(field: &[u8], sql: &mut Vec<u8>) {
     }
 }
 
-/// Binds and executes one prepared statement for each record.
+/// Executes prepared statements, each for up to so many records.
 #[inline]
-fn by_statement<'a>(
+fn by_statements<'a>(
     connection: &Connection,
     import: &Import<'a>,
+    together: usize,
     parameter: impl Fn(&'a [u8], FieldKind) -> Result<Parameter<'a>>,
 ) -> Result<(), Failure> {
-    let columns = import.columns.iter().map(|column| column.name.as_str());
-    let mut statement = Statement::new(connection, &insert_text(import.table, columns, 1)?)?;
-    insert(connection, import, |fields| {
-        let fields = fields.iter().zip(import.columns);
-        statement.try_run(fields.map(|(field, column)| parameter(field, column.kind)))
-    })
-}
-
-/// Reads the records, hands each to `one` and commits as the import says.
-#[inline]
-fn insert<'a>(
-    connection: &Connection,
-    import: &Import<'a>,
-    mut one: impl FnMut(&[&'a [u8]]) -> Result<()>,
-) -> Result<(), Failure> {
-    let mut transactions = Transactions::new(connection, import.per_commit)?;
+    let width = import.columns.len();
+    let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
+    let group = together.min(PARAMETERS / width).min(transaction).max(1);
+    let prepare =
+        |records| Statement::new(connection, &insert_text(import.table, import.names(), records as usize)?);
     let mut reader = import.reader();
-    let mut index = 0;
-    while let Some(fields) = reader.next()? {
-        let mut record = || {
-            transactions.before()?;
-            one(fields)?;
-            transactions.after(1)
-        };
-        record().map_err(|error| Failure::at(index, error))?;
-        index += 1;
-    }
-    Ok(transactions.finish()?)
+    let mut pending: Vec<Parameter> = Vec::with_capacity(group * width);
+    let transactions = Transactions::new(connection)?;
+    insert(transactions, import.into(), group as u64, prepare, |statement, records| {
+        if group == 1 {
+            let fields = reader.expect()?.iter().zip(import.columns);
+            let run = statement.try_run(fields.map(|(field, column)| parameter(field, column.kind)));
+            return Ok(run?);
+        }
+        pending.clear();
+        for record in records {
+            for (field, column) in reader.expect()?.iter().zip(import.columns) {
+                let parameter = parameter(field, column.kind);
+                pending.push(parameter.map_err(|error| Failure::at(record, error))?);
+            }
+        }
+        Ok(statement.run(pending.iter().copied())?)
+    })?;
+    Ok(())
 }
 
 /// A field as what it is.
@@ -129,39 +133,4 @@ fn typed(field: &[u8], kind: FieldKind) -> Result<Parameter<'_>> {
         FieldKind::Text => Ok(Parameter::Text(field)),
         FieldKind::Integer => whole_number(field).map(Parameter::Integer),
     }
-}
-
-/// Binds many records to one statement and executes it; what is left over goes one by one.
-fn by_groups(connection: &Connection, import: &Import) -> Result<(), Failure> {
-    let width = import.columns.len();
-    let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
-    let together = ROWS.min(PARAMETERS / width).min(transaction).max(1);
-    let columns = || import.columns.iter().map(|column| column.name.as_str());
-    let mut many = Statement::new(connection, &insert_text(import.table, columns(), together)?)?;
-    let mut single = Statement::new(connection, &insert_text(import.table, columns(), 1)?)?;
-    let mut transactions = Transactions::new(connection, import.per_commit)?;
-    let mut reader = import.reader();
-    let mut pending: Vec<&[u8]> = Vec::with_capacity(together * width);
-    let mut execute = |statement: &mut Statement, fields: &[&[u8]], first: u64| {
-        let mut group = || {
-            transactions.before()?;
-            statement.run(fields.iter().map(|field| Parameter::Text(field)))?;
-            transactions.after((fields.len() / width) as u64)
-        };
-        group().map_err(|error| Failure::at(first, error))
-    };
-    let mut first = 0;
-    while let Some(fields) = reader.next()? {
-        pending.extend_from_slice(fields);
-        if pending.len() == pending.capacity() {
-            execute(&mut many, &pending, first)?;
-            first += together as u64;
-            pending.clear();
-        }
-    }
-    for fields in pending.chunks(width) {
-        execute(&mut single, fields, first)?;
-        first += 1;
-    }
-    Ok(transactions.finish()?)
 }

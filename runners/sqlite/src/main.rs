@@ -25,7 +25,7 @@ use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Engine, Session};
 
-use import::Way;
+use import::Variant;
 use kv::Table;
 use settings::{Database, Settings};
 
@@ -48,7 +48,7 @@ struct Opening {
     /// The variant `multirow`.
     multirow: bool,
     /// How files are imported.
-    way: Way,
+    variant: Variant,
     /// The variant `without-rowid`.
     without_rowid: bool,
 }
@@ -87,7 +87,7 @@ impl Engine for Sqlite {
             settings,
             key: job.key.clone(),
             multirow: is("multirow"),
-            way: Way::of(job.variant.as_deref()),
+            variant: Variant::of(job.variant.as_deref()),
             without_rowid: is("without-rowid"),
         });
         let client = Client::open(&opening)?;

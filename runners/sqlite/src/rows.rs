@@ -3,15 +3,13 @@
 //! SQLite has no loading of its own: its manual's way is one prepared statement within a transaction.
 //! The variant `multirow` puts many rows into each statement, which spares calls and costs bindings.
 
-use std::ops::Range;
-
 use anyhow::{Result, ensure};
 use dyno_client::sqlite::api::{INTEGER, TEXT};
-use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
+use dyno_client::sqlite::{Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
-use dyno_runner::{Answer, Failure, Import, Load, Rows, Scan, Visit};
+use dyno_runner::{Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, insert};
 
-use crate::import::{self, Way};
+use crate::import::{self, Variant};
 use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
 use crate::transactions::Transactions;
 use crate::{Client, beside};
@@ -30,9 +28,9 @@ impl Rows for Client {
     }
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
-        match self.opening.way {
-            Way::Beside => beside::import(self, import),
-            way => import::import(&self.connection, import, way),
+        match self.opening.variant {
+            Variant::Beside => beside::import(self, import),
+            variant => import::import(&self.connection, import, variant),
         }
     }
 
@@ -60,43 +58,20 @@ impl Rows for Client {
 }
 
 impl Client {
-    /// Inserts by statements of `together` rows each, and what is left by statements of one.
+    /// Inserts by statements of `together` rows each, and what is left of a transaction by statements of fewer.
     fn load(&mut self, load: &Load, together: usize) -> Result<u64, Failure> {
         let connection = &self.connection;
         let before = connection.total_changes();
-        let together = together.min(PARAMETERS / load.columns.len()).max(1) as u64;
-        let whole = load.rows.len() / together * together;
-        let mut transactions = Transactions::new(connection, load.per_commit)?;
-        insert(connection, load, 0..whole, together, &mut transactions)?;
-        insert(connection, load, whole..load.rows.len(), 1, &mut transactions)?;
-        transactions.finish()?;
+        let group = together.min(PARAMETERS / load.columns.len()).max(1) as u64;
+        // SQLite commits a statement by itself without being told.
+        let extent = Extent { alone: true, ..load.into() };
+        let prepare =
+            |rows| Statement::new(connection, &insert_text(load.table, load.names(), rows as usize)?);
+        insert(Transactions::new(connection)?, extent, group, prepare, |statement, rows| {
+            let rows = load.rows.slice(rows);
+            let cells = rows.iter().flat_map(|row| load.cells(row));
+            Ok(statement.run(cells.map(Parameter::Text))?)
+        })?;
         Ok(connection.total_changes() - before)
     }
-}
-
-/// Inserts a range of the rows, a multiple of `together`, by statements of so many rows.
-fn insert(
-    connection: &Connection,
-    load: &Load,
-    range: Range<u64>,
-    together: u64,
-    transactions: &mut Transactions,
-) -> Result<(), Failure> {
-    if range.is_empty() {
-        return Ok(());
-    }
-    let mut statement = Statement::new(
-        connection,
-        &insert_text(load.table, load.columns.iter().map(|column| column.name.as_str()), together as usize)?,
-    )?;
-    let rows = load.rows.slice(range.clone());
-    for (group, first) in rows.groups(together).zip(range.step_by(together as usize)) {
-        let mut operation = || {
-            transactions.before()?;
-            statement.run(group.iter().flat_map(|row| load.cells(row)).map(Parameter::Text))?;
-            transactions.after(group.len())
-        };
-        operation().map_err(|error| Failure::at(first, error))?;
-    }
-    Ok(())
 }

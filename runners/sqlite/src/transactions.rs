@@ -1,54 +1,33 @@
-//! Transactions of so many operations each, begun and committed by prepared statements.
+//! Transactions that are begun and committed by prepared statements.
 
 use anyhow::Result;
 use dyno_client::sqlite::{Connection, Statement};
+use dyno_runner::Around;
 
-/// Transactions of so many operations each.
-pub struct Transactions<'a> {
-    begin: Statement<'a>,
-    commit: Statement<'a>,
-    /// None where each operation commits by itself, which SQLite does without being told.
-    size: Option<u64>,
-    /// Operations until the commit.
-    left: u64,
+/// The two statements.
+pub struct Transactions<'c> {
+    begin: Statement<'c>,
+    commit: Statement<'c>,
 }
 
-impl<'a> Transactions<'a> {
-    /// `per_commit` operations make a transaction; none: all of them.
-    pub fn new(connection: &'a Connection, per_commit: Option<u64>) -> Result<Transactions<'a>> {
-        let size = per_commit.unwrap_or(u64::MAX);
+impl<'c> Transactions<'c> {
+    /// Those of a connection.
+    pub fn new(connection: &'c Connection) -> Result<Transactions<'c>> {
         Ok(Transactions {
             begin: Statement::new(connection, c"BEGIN")?,
             commit: Statement::new(connection, c"COMMIT")?,
-            size: Some(size).filter(|&size| size > 1),
-            left: 0,
         })
     }
+}
 
-    /// Before an operation.
+impl Around for Transactions<'_> {
     #[inline]
-    pub fn before(&mut self) -> Result<()> {
-        if let Some(size) = self.size.filter(|_| self.left == 0) {
-            self.begin.run([])?;
-            self.left = size;
-        }
-        Ok(())
+    fn begin(&mut self) -> Result<()> {
+        self.begin.run([])
     }
 
-    /// After so many operations in one statement.
     #[inline]
-    pub fn after(&mut self, operations: u64) -> Result<()> {
-        if self.size.is_some() {
-            self.left = self.left.saturating_sub(operations);
-            if self.left == 0 {
-                self.commit.run([])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// After the last one.
-    pub fn finish(mut self) -> Result<()> {
-        if self.left > 0 { self.commit.run([]) } else { Ok(()) }
+    fn commit(&mut self) -> Result<()> {
+        self.commit.run([])
     }
 }

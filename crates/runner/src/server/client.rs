@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use anyhow::Result;
 
-use crate::Answer;
+use crate::{Answer, Around};
 
 /// A connection, closed when dropped.
 pub trait Client {
@@ -23,5 +23,17 @@ pub trait Client {
     #[inline]
     fn command(&self, sql: &CStr) -> Result<()> {
         self.execute(sql, &mut Answer::new()).map(drop)
+    }
+}
+
+impl<C: Client> Around for &C {
+    #[inline]
+    fn begin(&mut self) -> Result<()> {
+        self.command(c"BEGIN")
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<()> {
+        self.command(c"COMMIT")
     }
 }

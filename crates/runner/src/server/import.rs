@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use memchr::memchr_iter;
 
 use super::Client;
-use super::load::{column_list, in_transactions, insert, rows_per_statement};
+use crate::inserts::{column_list, in_transactions, insert, rows_per_statement};
 use crate::{Answer, Failure, Import};
 
 /// Inserts each record by the text of a statement with its values in it, all of them between quotes. The bytes
@@ -47,7 +47,7 @@ fn put(field: &[u8], doubled: &[u8], sql: &mut Vec<u8>) {
 }
 
 /// Inserts the records by a prepared statement that takes one of them in a call, or `several`, as
-/// [`insert`](super::insert) does. `bind` takes the fields of the record at a place within the call.
+/// [`insert`](crate::insert) does. `bind` takes the fields of the record at a place within the call.
 pub fn insert_records<'a, C: Client, S>(
     client: &C,
     import: &Import<'a>,

@@ -2,17 +2,17 @@
 //!
 //! [`Access`] is how one client library reaches a server, [`Client`] a connection to it. [`Scratch`] is the engine made of
 //! them: a database of the trial's own that goes away whatever happens, and the greeting. `settings` applies and reads
-//! back what was asked for, `load` is what the ways of loading rows have in common, `import` what those of importing files.
+//! back what was asked for, `lines` makes lines of rows, `import` is what the ways of importing files have in common.
 //! Calls are resolved at compile time.
 
 mod client;
 mod import;
-mod load;
+mod lines;
 mod scratch;
 mod settings;
 
 pub use client::Client;
 pub use import::{Pieces, insert_records, insert_texts};
-pub use load::{Extent, Lines, column_list, in_transactions, insert, insert_text, rows_per_statement};
+pub use lines::Lines;
 pub use scratch::{Access, Scratch};
 pub use settings::{Parameters, apply, check_names, if_told, in_force};

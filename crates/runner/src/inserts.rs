@@ -1,17 +1,14 @@
-//! What the ways of loading rows into a server have in common.
+//! The loops over rows that are inserted by statements, so many to a statement and to a transaction.
 
 use std::ops::Range;
-use std::slice::ChunksExact;
 
 use anyhow::Result;
 
-use super::Client;
-use crate::cells::Slice;
 use crate::{Failure, Import, Load};
 
-/// Most rows of one statement: what drivers and their manuals suggest, far from every limit of a server.
+/// Most rows of one statement into a server: what drivers and their manuals suggest, far from every limit of a server.
 const ROWS: u64 = 1000;
-/// Most parameters of one statement: both protocols count them in 16 bits.
+/// Most parameters of one statement into a server: both protocols count them in 16 bits.
 const PARAMETERS: u64 = 65_535;
 
 /// How many rows there are, and how they commit.
@@ -22,8 +19,17 @@ pub struct Extent {
     /// How many of them make a transaction; none: all.
     pub per_commit: Option<u64>,
     /// Whether a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which
-    /// cost an exchange with the server each.
+    /// cost an exchange with a server each.
     pub alone: bool,
+}
+
+/// What begins transactions and commits them.
+pub trait Around {
+    /// Begins one.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Commits it.
+    fn commit(&mut self) -> Result<()>;
 }
 
 impl From<&Load<'_>> for Extent {
@@ -40,9 +46,10 @@ impl From<&Import<'_>> for Extent {
 
 /// Hands the places of the rows to `way`, those of one transaction at a time, and begins and commits around
 /// each. What `way` returns is how many rows it has loaded. A transaction that fails is left open: the
-/// connection ends with the trial, and the server rolls it back.
-pub fn in_transactions<C: Client>(
-    client: &C,
+/// connection ends with the trial, and the engine rolls it back.
+#[inline]
+pub fn in_transactions(
+    mut around: impl Around,
     extent: Extent,
     mut way: impl FnMut(Range<u64>) -> Result<u64, Failure>,
 ) -> Result<u64, Failure> {
@@ -53,11 +60,11 @@ pub fn in_transactions<C: Client>(
     while start < count {
         let end = per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
         if begins {
-            client.command(c"BEGIN")?;
+            around.begin()?;
         }
         done += way(start..end)?;
         if begins {
-            client.command(c"COMMIT")?;
+            around.commit()?;
         }
         start = end;
     }
@@ -67,8 +74,9 @@ pub fn in_transactions<C: Client>(
 /// Inserts rows by a prepared statement that takes `group` of them in one call. `prepare` makes it for a
 /// number of rows: that one, and what is left over at the end of a transaction. `call` executes it for the rows
 /// at these places; where it fails, it says at which if it knows.
-pub fn insert<C: Client, S>(
-    client: &C,
+#[inline]
+pub fn insert<S>(
+    around: impl Around,
     extent: Extent,
     group: u64,
     prepare: impl Fn(u64) -> Result<S>,
@@ -76,7 +84,7 @@ pub fn insert<C: Client, S>(
 ) -> Result<u64, Failure> {
     let mut whole = prepare(group)?;
     let mut part: Option<(u64, S)> = None;
-    in_transactions(client, extent, |rows| {
+    in_transactions(around, extent, |rows| {
         let mut start = rows.start;
         while start < rows.end {
             let end = rows.end.min(start + group);
@@ -86,7 +94,7 @@ pub fn insert<C: Client, S>(
                 part => &mut part.insert((end - start, prepare(end - start)?)).1,
             };
             call(statement, start..end).map_err(|failure| Failure {
-                // Of several rows in one call, no server tells which it refused.
+                // Of several rows in one call, no engine tells which it refused.
                 index: failure.index.or((group == 1).then_some(start)),
                 ..failure
             })?;
@@ -124,93 +132,21 @@ pub fn rows_per_statement(extent: Extent, columns: usize) -> u64 {
     ROWS.min(PARAMETERS / columns.max(1) as u64).min(transaction).max(1)
 }
 
-/// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
-/// Nothing is escaped, because cells are letters and digits.
-#[derive(Debug)]
-pub struct Lines<'a> {
-    load: &'a Load<'a>,
-    rows: ChunksExact<'a, u8>,
-    /// The length of a line.
-    line: usize,
-    /// The end of a line that did not fit.
-    rest: Vec<u8>,
-}
-
-impl<'a> Lines<'a> {
-    /// Rows of a load, or some of them.
-    pub fn new(load: &'a Load<'a>, rows: Slice<'a>) -> Lines<'a> {
-        let line = rows.width() + load.columns.len();
-        Lines { load, rows: rows.iter(), line, rest: Vec::new() }
-    }
-
-    /// Writes whole lines while they fit, or a piece of one where none does, and returns how many bytes
-    /// that were; none at the end.
-    pub fn read(&mut self, out: &mut [u8]) -> usize {
-        if !self.rest.is_empty() {
-            return self.piece(out);
-        }
-        if out.len() < self.line {
-            let Some(row) = self.rows.next() else { return 0 };
-            let mut whole = vec![0; self.line];
-            self.write(row, &mut whole);
-            self.rest = whole;
-            return self.piece(out);
-        }
-        let mut length = 0;
-        for out in out.chunks_exact_mut(self.line) {
-            let Some(row) = self.rows.next() else { break };
-            self.write(row, out);
-            length += out.len();
-        }
-        length
-    }
-
-    fn piece(&mut self, out: &mut [u8]) -> usize {
-        let length = out.len().min(self.rest.len());
-        out[..length].copy_from_slice(&self.rest[..length]);
-        self.rest.drain(..length);
-        length
-    }
-
-    #[inline]
-    fn write(&self, row: &'a [u8], line: &mut [u8]) {
-        let mut at = 0;
-        for cell in self.load.cells(row) {
-            line[at..at + cell.len()].copy_from_slice(cell);
-            at += cell.len();
-            line[at] = b'\t';
-            at += 1;
-        }
-        line[at - 1] = b'\n';
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use dyno_protocol::{Column, RowFile};
 
     use super::*;
     use crate::MappedRows;
 
     /// Hands three rows of two columns to `look`.
-    fn with_load<T>(per_commit: Option<u64>, look: impl Fn(&Load) -> T) -> T {
+    pub(crate) fn with_load<T>(per_commit: Option<u64>, look: impl Fn(&Load) -> T) -> T {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rows");
         std::fs::write(&file, "aabbbccdddeefff").unwrap();
         let columns = [("x", 2), ("y", 3)].map(|(name, bytes)| Column { name: name.into(), bytes });
         let rows = RowFile { file, count: 3, columns: columns.to_vec() };
         look(&MappedRows::load(&rows).unwrap().to_load("t", 0..3, per_commit))
-    }
-
-    fn lines(load: &Load, buffer: usize) -> String {
-        let mut lines = Lines::new(load, load.rows);
-        let (mut text, mut buffer) = (Vec::new(), vec![0; buffer]);
-        loop {
-            match lines.read(&mut buffer) {
-                0 => return String::from_utf8(text).unwrap(),
-                length => text.extend_from_slice(&buffer[..length]),
-            }
-        }
     }
 
     #[test]
@@ -220,13 +156,5 @@ mod tests {
         assert_eq!(text, "INSERT INTO t (x, y) VALUES ($1, $2), ($3, $4)");
         let together = |load: &Load| rows_per_statement(load.into(), 2);
         assert_eq!((with_load(None, together), with_load(Some(2), together)), (3, 2));
-    }
-
-    #[test]
-    fn rows_are_lines_whatever_the_buffer() {
-        for buffer in [1, 5, 7, 8, 15, 100] {
-            let text = with_load(None, |load| lines(load, buffer));
-            assert_eq!(text, "aa\tbbb\ncc\tddd\nee\tfff\n", "a buffer of {buffer}");
-        }
     }
 }
