@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .counters import Counters
 from .gauge import Gauge
 
 Result = TypeVar("Result")
@@ -20,7 +21,8 @@ class Clock:
 
     def __init__(self, server_process: int | None) -> None:
         """`server_process` is the main process of a server that may be looked at."""
-        self._gauge = Gauge(server_process)
+        self._counters = Counters()
+        self._server = None if server_process is None else Gauge(server_process)
 
     def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
         """Does the work and returns what it came to and what it cost: every field of the sample that a clock
@@ -28,13 +30,19 @@ class Clock:
         gc.unfreeze()
         gc.collect()
         gc.freeze()
-        self._gauge.before()
+        if self._server:
+            self._server.before()
+        before = self._counters.before()
 
-        # The library's work has driven the interpreter out of the processor's caches: a first reading brings it
-        # back.
-        time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         result = work()
         end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-        return result, self._gauge.after() | {"nanoseconds": end - start}
+        after = self._counters.after()
+        sample: dict[str, Any] = {"nanoseconds": end - start}
+        for name, value in vars(after).items():
+            sample[name] = max(0, value - getattr(before, name))
+        sample["peak_memory_bytes"] = self._counters.peak_bytes()
+        if self._server and (cost := self._server.after()):
+            sample["server"] = cost
+        return result, sample

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from .contract import take
+from .counters import number_after, read_text
 from .failure import Failure
 
 # How many bytes of rows are made into objects at once: enough that what a block costs is nothing beside what
@@ -102,7 +103,7 @@ class RowFile:
             )
         # A file larger than half of the memory that is free is not touched: that would drive its own
         # beginning out.
-        if len(self._data) < _available_memory() / 2:
+        if len(self._data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
             _touch(self._data)
         self._view = memoryview(self._data)
         self._cells = struct.Struct("".join(f"{column.bytes}s" for column in self.columns))
@@ -198,13 +199,3 @@ def _touch(data: mmap.mmap | bytes) -> None:
     """Reads a byte of every page."""
     for place in range(0, len(data), mmap.PAGESIZE):
         data[place]
-
-
-def _available_memory() -> int:
-    """The memory that can be had without swapping, in bytes; zero where the system does not tell."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            lines = [line.split() for line in file]
-    except OSError:
-        return 0
-    return next((int(line[1]) * 1024 for line in lines if line[0] == "MemAvailable:"), 0)

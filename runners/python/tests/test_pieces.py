@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from dyno_runner.contract import Server, Setting
+from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
@@ -125,23 +126,39 @@ class Digests(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
+    def test_fields_are_found_at_the_beginning_of_a_line(self):
+        text = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 512\ncancelled_write_bytes: 7\n"
+        self.assertEqual((number_after(text, "write_bytes:"), number_after(text, "nothing:")), (512, 0))
+        self.assertEqual(
+            (number_after("VmHWM:\t    2048 kB\n", "VmHWM:"), wait_of("5 112408 6\n")), (2048, 112_408)
+        )
+
     def test_work_shows_in_the_counters(self):
-        # This process is taken for the server too.
+        counters = Counters()
+        before = counters.before()
+        memory = b"x" * (64 << 20)
+        end = time.monotonic() + 0.03
+        while time.monotonic() < end:
+            pass
+        after = counters.after()
+        self.assertGreater(after.user_ns + after.system_ns, before.user_ns + before.system_ns)
+        self.assertGreaterEqual(counters.peak_bytes(), len(memory))
+
+    def test_work_shows_in_the_cost_of_a_server(self):
+        # This process is taken for one.
         gauge = Gauge(os.getpid(), PROGRAMS)
         gauge.before()
         memory = b"x" * (64 << 20)
         end = time.monotonic() + 0.03
         while time.monotonic() < end:
             pass
-        sample = gauge.after()
-        for cost in (sample, sample["server"]):
-            self.assertGreater(cost["user_ns"] + cost["system_ns"], 0)
-            self.assertGreaterEqual(cost["peak_memory_bytes"], len(memory))
-        self.assertNotIn("server", Gauge(None, PROGRAMS).after())
+        cost = gauge.after()
+        self.assertGreater(cost["user_ns"] + cost["system_ns"], 0)
+        self.assertGreaterEqual(cost["peak_memory_bytes"], len(memory))
 
     def test_a_library_that_is_missing_comes_with_the_command_that_builds_it(self):
         with self.assertRaisesRegex(Failure, "cargo build --release -p dyno-gauge"):
-            Gauge(None, Path("/nowhere"))
+            Gauge(1, Path("/nowhere"))
 
 
 class Spellings(unittest.TestCase):
