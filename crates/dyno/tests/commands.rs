@@ -13,7 +13,7 @@ fn a_run_prints_a_table_of_at_most_100_columns_and_keeps_a_file() {
     let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 100, "{widest} columns:\n{}", result.stdout);
     let run = place.run_file();
-    assert_eq!((&run["schema"], &run["ended"]), (&"dyno-run/1".into(), &"trials".into()));
+    assert_eq!((&run["schema"], &run["ended"]), (&"dyno-run/2".into(), &"trials".into()));
     // Two contenders and the harness, in a warm-up block and two measured ones.
     assert_eq!(run["trials"].as_array().unwrap().len(), 9);
     place.assert_clean();

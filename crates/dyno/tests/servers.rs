@@ -264,8 +264,10 @@ fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
         let held = holder.next().unwrap();
         let memory = SharedMemory::of(held.process);
         // Nobody is left who could clean up: the guard, the server and its children, the dyno.
-        let guards = descendants(holder.child.id());
-        for process in descendants(held.process).into_iter().chain([held.process]).chain(guards) {
+        // The guard goes first and then the main process: each would do something about the death of the others.
+        let guards = descendants(holder.child.id()).into_iter();
+        let children = descendants(held.process);
+        for process in guards.chain([held.process]).chain(children) {
             let _ = kill(Pid::from_raw(process.cast_signed()), Signal::SIGKILL);
         }
         holder.kill();

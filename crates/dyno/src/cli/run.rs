@@ -84,7 +84,7 @@ pub struct PlaceArgs {
     /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Option<PathBuf>,
-    /// The run file [default: results/TIME-SUITE.json]
+    /// The run file [default: results/TIME-SUITE.jsonl]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// The CPUs of the measured processes: 1 or 2-3 [default: the last one, and dyno takes the others; all

@@ -55,7 +55,10 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
         // One page for all of them, at the end.
         let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
-            Some(path) => path.with_extension(format!("n{size}.jsonl")),
+            Some(path) => {
+                let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("jsonl");
+                path.with_extension(format!("n{size}.{ending}"))
+            }
             None => dyno_record::results_folder().join(format!(
                 "{}-{}-n{size}.jsonl",
                 file_time(&jiff::Timestamp::now().to_string()),
@@ -216,7 +219,7 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
     Ok(())
 }
 
-/// `results/TIME-SUITE.json`; names sort by time.
+/// `results/TIME-SUITE.jsonl`; names sort by time.
 fn default_path(run: &Run) -> PathBuf {
     dyno_record::results_folder().join(format!("{}-{}.jsonl", file_time(&run.started), run.suite.name))
 }
