@@ -87,7 +87,8 @@ impl<'c> Statement<'c> {
     fn bind<'v>(&mut self, values: impl IntoIterator<Item = Result<Parameter<'v>>>) -> Result<()> {
         let (api, statement) = (self.api, self.statement);
         let mut place = 0;
-        for value in values {
+        // Not a `for`: cells of several rows come from nested iterators, which are quicker from within.
+        values.into_iter().try_for_each(|value| -> Result<()> {
             place += 1;
             // SAFETY: the statement is prepared, and does not run again before its parameters have been bound anew; what
             // is not copied is there until then.
@@ -102,10 +103,8 @@ impl<'c> Statement<'c> {
                     }
                 }
             };
-            if code != OK {
-                return Err(self.connection.error(code).into());
-            }
-        }
+            if code == OK { Ok(()) } else { Err(self.connection.error(code).into()) }
+        })?;
         ensure!(place == self.parameters, "it has {} parameters and got {place} values", self.parameters);
         Ok(())
     }
