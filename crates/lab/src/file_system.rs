@@ -1,4 +1,4 @@
-//! Encrypted file systems for engines that do not encrypt themselves: the dyno's own setting
+//! Encrypted file systems for engines that do not encrypt themselves: dyno's own setting
 //! `file_system=gocryptfs` of any contender.
 //!
 //! gocryptfs is a program that encrypts files one by one and shows them in the clear through FUSE. dyno mounts one

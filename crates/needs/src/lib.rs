@@ -1,5 +1,5 @@
-//! What is to be installed where something is missing, from the list `needs.txt`. dyno and all runners say it by
-//! this module, so that none of them names a package of its own.
+//! What is to be installed where something is missing, from the list `needs.txt`. dyno and the runners in Rust say
+//! it by this crate, so that none of them names a package of its own.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The plan: contenders × tests, with every input on disk before the first trial.
 //!
-//! Planning renders a suite once per dialect and writes the files that the runners map. It starts no
-//! process and measures nothing.
+//! Planning renders a suite once for each dialect and form of its tables, works out the right answers, and writes the
+//! files that the runners map. It starts no process and measures nothing.
 
 mod arrays;
 pub mod records;

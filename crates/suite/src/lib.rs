@@ -1,6 +1,6 @@
 //! Suites: TOML documents that tell a story, name parameters and list tests in order.
 //!
-//! This module reads and checks them and renders their statements. It never opens a database and
+//! This crate reads and checks them and renders their statements. It never opens a database and
 //! knows no engine but by the name of its dialect. `docs/suites.md` describes the format.
 
 mod check;

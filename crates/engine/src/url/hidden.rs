@@ -5,7 +5,8 @@
 
 use super::take_apart;
 
-/// The schemes of servers that dyno knows; others, as `postgresql+psycopg`, hold one of them.
+/// The schemes after which one slash is enough, also within others, as in `postgresql+psycopg`. Those of all engines are
+/// data of `engines/*.toml`, which is not read here.
 const SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
 /// How options that hold a password are called.
 const OPTIONS: [&str; 4] = ["password=", "passwd=", "passphrase=", "pwd="];

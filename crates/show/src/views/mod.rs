@@ -1,6 +1,7 @@
 //! What only some runs have to show. Each view is a folder with its table, its page and its columns, and stands in the
-//! list below; what it shows is judged in `dyno_verdict`, under the same name. A view gives nothing where it has nothing
-//! to show.
+//! list below; what it shows is judged in `dyno_verdict`, under the same name. Only `costs` judges nothing: it shows
+//! figures that every test has. A view gives nothing where it has nothing to show. `against` is what several of them have
+//! in common.
 
 pub(crate) mod against;
 mod costs;

@@ -1,5 +1,6 @@
-//! What only some runs have to show: each file judges one view, and [`Views`] is the list of them. Its table and its
-//! page are in `dyno_show`, in the folder of the same name.
+//! What only some runs have to show: each file judges one view, and [`Views`] is the list of those of one run. The table,
+//! the page and the columns of a view are in `dyno_show`, in the folder of the same name. `against` is what several of
+//! them have in common.
 
 mod against;
 mod drivers;
