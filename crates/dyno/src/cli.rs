@@ -299,7 +299,7 @@ pub enum TextFormat {
 /// What has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
-    /// A run file
+    /// A line of a run file
     Run,
     /// The job that a runner reads
     Job,

@@ -85,7 +85,8 @@ impl<'a> Preparer<'a> {
         let load = LoadWork { table, rows, commits: Commits::default() };
         let work = match test.model {
             Model::InsertRows => Work::InsertRows(load),
-            _ => Work::BulkLoad(load),
+            Model::BulkLoad => Work::BulkLoad(load),
+            other => bail!("the model {} takes no rows", other.name()),
         };
         Ok(Prepared { work, answer, amount })
     }
