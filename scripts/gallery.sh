@@ -71,7 +71,7 @@ for suite; do
     echo "gallery: $suite"
     # 3 means that something failed or gave a wrong answer: the page shows it.
     "$dyno" run "$suite" $(options "$suite") --trials "$trials" --quiet \
-        --out "$results/$suite.json" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
+        --out "$results/$suite.jsonl" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue
     }

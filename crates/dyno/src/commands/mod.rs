@@ -108,7 +108,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
 
 /// The name of a run file, without folders.
 fn file_name(path: &Path) -> String {
-    path.file_name().map_or("run.json".into(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or("run.jsonl".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Prints a result.

@@ -49,7 +49,8 @@ pub(super) fn write_files(paths: &[PathBuf], path: &Path) -> Result<()> {
 
 /// A run of the page: what may be said about it, and its file as it is.
 fn source(path: &Path) -> Result<Source> {
-    let verdict = dyno_verdict::judge(&dyno_record::load(path)?);
-    let file = fs::read(path).with_context(|| format!("cannot read the run file {}", path.display()))?;
-    Ok(Source { name: file_name(path), verdict, file })
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read the run file {}", path.display()))?;
+    let verdict = dyno_verdict::judge(&dyno_record::parse(&text, path)?);
+    Ok(Source { name: file_name(path), verdict, file: text.into_bytes() })
 }
