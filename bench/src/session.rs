@@ -193,9 +193,9 @@ impl Session {
             Outcome::Interrupted => bail!("interrupted"),
         }
         let time = |sample: &dyno_protocol::Sample| Time {
-            nanoseconds: sample.nanoseconds,
-            wait_ns: sample.wait_ns,
-            cpu_ns: sample.user_ns + sample.system_ns,
+            nanoseconds: sample.section.nanoseconds,
+            wait_ns: sample.section.client.wait_ns,
+            cpu_ns: sample.section.client.user_ns + sample.section.client.system_ns,
         };
         Ok(trial.samples.iter().map(time).collect())
     }

@@ -121,7 +121,7 @@ fn time_is_plausible(script: &Script) -> Result<()> {
     let trial = script.run(&[(&[CREATE], None), (&inserts, None)])?;
     let whole = began.elapsed().as_nanos() as u64;
     finished(&trial)?;
-    let times: Vec<u64> = trial.samples.iter().map(|sample| sample.nanoseconds).collect();
+    let times: Vec<u64> = trial.samples.iter().map(|sample| sample.section.nanoseconds).collect();
     ensure!(times.iter().all(|&time| time > 0), "a sample took no time: {times:?}");
     ensure!(times.iter().sum::<u64>() < whole, "samples of {times:?} ns in a trial of {whole} ns");
     Ok(())

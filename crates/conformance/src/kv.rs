@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use dyno_lab::trial::Trial;
 use dyno_plan::truth::{self, Order};
 use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Work};
@@ -179,9 +179,16 @@ fn latency(script: &Script) -> Result<()> {
     })?;
     finished(&trial)?;
     for sample in &trial.samples {
-        let timed: u64 = sample.latency.iter().map(|(_, count)| count).sum();
-        ensure!(timed == COUNT, "test {} has {timed} operations in its latency, of {COUNT}", sample.test);
-        ensure!(sample.latency.is_sorted(), "the durations of test {} do not ascend", sample.test);
+        let [class] = &sample.classes[..] else {
+            bail!("test {} has {} classes and should have one", sample.test, sample.classes.len());
+        };
+        let timed = class.response.histogram()?.map_or(0, |histogram| histogram.len());
+        ensure!(
+            (class.done, timed) == (COUNT, COUNT),
+            "test {} says {} operations done and {timed} in their histogram, of {COUNT}",
+            sample.test,
+            class.done
+        );
     }
     Ok(())
 }

@@ -116,8 +116,8 @@ fn compare_tells_what_is_slower() {
         {
             let time = factor * (5_000_000 + 1000 * trial["block"].as_u64().unwrap());
             for sample in trial["samples"].as_array_mut().unwrap() {
-                sample["nanoseconds"] = time.into();
-                sample["wait_ns"] = 0.into();
+                sample["section"]["nanoseconds"] = time.into();
+                sample["section"]["client"]["wait_ns"] = 0.into();
             }
         }
         run_file(&run)

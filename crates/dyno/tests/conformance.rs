@@ -24,7 +24,7 @@ fn the_runners_pass() {
 #[test]
 fn a_runner_that_answers_wrongly_does_not() {
     // It says hello and bye and does nothing of what a job asks.
-    let hello = r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    let hello = r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
     let place = Place::with_runner(&format!("cat > /dev/null; echo '{hello}'; echo '{{\"event\":\"bye\"}}'"));
     let result = place.dyno("conformance fake").exits(3).without_panic();
     let result = result.prints("ok a job without tests is answered with hello and bye");

@@ -75,7 +75,7 @@ fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
     let trials = run["trials"].as_array().unwrap();
     for trial in trials.iter().filter(|trial| trial["contender"] == 1 || trial["contender"] == 2) {
         for sample in trial["samples"].as_array().unwrap() {
-            assert!(sample["server"]["peak_memory_bytes"].as_u64().unwrap() > 0, "{sample}");
+            assert!(sample["section"]["server"]["peak_memory_bytes"].as_u64().unwrap() > 0, "{sample}");
         }
     }
 }

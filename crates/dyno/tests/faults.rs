@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 
 const HELLO: &str =
-    r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
 /// Runs the fifteen tests with a runner that misbehaves beside one that does not.
 fn beside_sqlite(script: &str, extra: &str) -> (Place, crate::common::Result) {

@@ -30,7 +30,7 @@ fn every_profile_gives_the_right_answers() {
             ended(&events, rig.name, profile);
             assert_eq!(crate::kv::answers(&events), expected, "{}:{profile}", rig.name);
             for sample in samples(&events) {
-                assert!(sample.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
+                assert!(sample.section.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
             }
         }
     }
@@ -65,7 +65,7 @@ fn every_operation_has_its_latency() {
         let events = script.run();
         ended(&events, rig.name, "latency");
         for sample in samples(&events) {
-            let counted: u64 = sample.latency.iter().map(|(_, count)| count).sum();
+            let counted: u64 = sample.classes.iter().map(|class| class.done).sum();
             let expected = if sample.test.contains("scan") { 0 } else { sample.operations };
             assert_eq!(counted, expected, "{} {}", rig.name, sample.test);
         }

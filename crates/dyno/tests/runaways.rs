@@ -13,12 +13,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 const HELLO: &str =
-    r#"{"event":"hello","protocol":1,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
 /// What a runner says until the answer to the only test.
 fn until_the_answer() -> String {
     let progress = r#"{"event":"progress","test":"1"}"#;
-    let sample = r#"{"event":"sample","test":"1","nanoseconds":5}"#;
+    let sample = r#"{"event":"sample","test":"1","section":{"nanoseconds":5}}"#;
     format!("cat > /dev/null; printf '%s\\n' '{HELLO}' '{progress}' '{sample}'")
 }
 

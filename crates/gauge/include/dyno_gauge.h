@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. It rises when a program made for the one before would go wrong. */
-#define DYNO_GAUGE_VERSION 1
+#define DYNO_GAUGE_VERSION 2
 uint32_t dyno_gauge_version(void);
 
 /* What a process, or all processes of a server, spent in a timed section. */
@@ -60,9 +60,9 @@ void dyno_gauge_store_free(dyno_gauge_store *store);
 typedef struct dyno_gauge_histogram dyno_gauge_histogram;
 dyno_gauge_histogram *dyno_gauge_histogram_new(void);
 void dyno_gauge_histogram_record(dyno_gauge_histogram *histogram, uint64_t nanoseconds);
-/* Durations, ascending, each followed by how many were as long, for as many of them as there is `room`. Returns how
- * many there are. */
-size_t dyno_gauge_histogram_counts(const dyno_gauge_histogram *histogram, uint64_t *pairs, size_t room);
+/* HdrHistogram's own compressed encoding, as base64 that ends with a NUL, where there is `room` for it in bytes; empty
+ * where nothing was recorded. Returns its length without the NUL: with less room than that and one, nothing is written. */
+size_t dyno_gauge_histogram_text(const dyno_gauge_histogram *histogram, char *text, size_t room);
 void dyno_gauge_histogram_free(dyno_gauge_histogram *histogram);
 
 #ifdef __cplusplus

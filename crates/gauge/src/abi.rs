@@ -2,12 +2,13 @@
 //!
 //! What is made here is given out as a pointer and given back once. A null pointer is let pass.
 
+use std::ffi::c_char;
 use std::slice;
 
 use crate::{Before, Cost, Gauge, Histogram, StoreSums, TableSums};
 
 /// The version of the interface.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A gauge with what it read before the section.
 struct Open {
@@ -161,23 +162,20 @@ unsafe extern "C" fn dyno_gauge_histogram_record(histogram: *mut Histogram, nano
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dyno_gauge_histogram_counts(
+unsafe extern "C" fn dyno_gauge_histogram_text(
     histogram: *const Histogram,
-    pairs: *mut u64,
+    text: *mut c_char,
     room: usize,
 ) -> usize {
     let Some(histogram) = (unsafe { histogram.as_ref() }) else { return 0 };
-    let mut count = 0;
-    for (duration, times) in histogram.counts() {
-        if count < room && !pairs.is_null() {
-            unsafe {
-                pairs.add(2 * count).write(duration);
-                pairs.add(2 * count + 1).write(times);
-            }
+    let told = histogram.response().0;
+    if told.len() < room && !text.is_null() {
+        unsafe {
+            text.copy_from_nonoverlapping(told.as_ptr().cast(), told.len());
+            text.add(told.len()).write(0);
         }
-        count += 1;
     }
-    count
+    told.len()
 }
 
 #[unsafe(no_mangle)]

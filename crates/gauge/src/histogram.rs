@@ -1,5 +1,7 @@
 //! How long single operations take.
 
+use dyno_protocol::Response;
+
 /// The longest duration that is told apart from longer ones: one hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
 
@@ -9,20 +11,44 @@ pub struct Histogram(hdrhistogram::Histogram<u64>);
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        let histogram = hdrhistogram::Histogram::new_with_bounds(1, LONGEST, 3);
-        Histogram(histogram.expect("the bounds are constants that are fine"))
+        Histogram::with_digits(3)
     }
 }
 
 impl Histogram {
+    /// One for as many significant digits, 1 to 5.
+    ///
+    /// # Panics
+    /// There are more or fewer digits.
+    pub fn with_digits(digits: u8) -> Histogram {
+        let histogram = hdrhistogram::Histogram::new_with_bounds(1, LONGEST, digits);
+        Histogram(histogram.expect("the bounds are constants that are fine"))
+    }
+
+    /// Counts all that another one has counted.
+    pub fn add(&mut self, other: &Histogram) {
+        // All have the same bounds, and what one has counted the other can.
+        let _ = self.0.add(&other.0);
+    }
+
+    /// Forgets what was counted.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+
     /// Counts a duration.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {
         self.0.saturating_record(nanoseconds);
     }
 
-    /// Durations, ascending, each with how many were as long.
-    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.0.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value()))
+    /// How many durations were counted.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// All that was counted, as text.
+    pub fn response(&self) -> Response {
+        Response::of(&self.0)
     }
 }

@@ -63,14 +63,17 @@ static int digests(void) {
 }
 
 static int histogram(void) {
-    uint64_t pairs[4];
+    char text[4096];
     dyno_gauge_histogram *histogram = dyno_gauge_histogram_new();
     for (int i = 0; i < 3; i++)
         dyno_gauge_histogram_record(histogram, 1000);
     dyno_gauge_histogram_record(histogram, 5);
     dyno_gauge_histogram_record(histogram, UINT64_MAX);
-    CHECK(dyno_gauge_histogram_counts(histogram, pairs, 2) == 3);
-    CHECK(pairs[0] == 5 && pairs[1] == 1 && pairs[2] == 1000 && pairs[3] == 3);
+    size_t length = dyno_gauge_histogram_text(histogram, NULL, 0);
+    CHECK(length > 20 && length < sizeof text);
+    CHECK(dyno_gauge_histogram_text(histogram, text, length) == length);
+    CHECK(dyno_gauge_histogram_text(histogram, text, length + 1) == length);
+    CHECK(strlen(text) == length && strncmp(text, "HISTFAAA", 8) == 0);
     dyno_gauge_histogram_free(histogram);
     return 0;
 }

@@ -63,8 +63,23 @@ impl<'a> Arrays<'a> {
         Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new(), watch }
     }
 
+    /// The suite whose data they are.
+    pub(super) fn suite(&self) -> &'a Suite {
+        self.suite
+    }
+
+    /// The parameters of the run.
+    pub(super) fn parameters(&self) -> &'a Parameters {
+        self.parameters
+    }
+
+    /// Where a file of this name goes.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// A new file of the folder.
-    fn create(&self, path: &Path) -> io::Result<BufWriter<Watched>> {
+    pub(super) fn create(&self, path: &Path) -> io::Result<BufWriter<Watched>> {
         fs::create_dir_all(&self.folder)?;
         Ok(BufWriter::with_capacity(1 << 20, self.watch.create(path)?))
     }
@@ -129,7 +144,7 @@ impl<'a> Arrays<'a> {
     }
 
     /// The stream of random numbers of a file.
-    fn rng(&self, name: &str) -> ChaCha8Rng {
+    pub(super) fn rng(&self, name: &str) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
         rng.set_stream(stream_of(name));
         rng
@@ -238,7 +253,7 @@ fn extension(file: &Path) -> String {
 }
 
 /// Fills a cell with random letters and digits.
-fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
+pub(super) fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
     for chunk in cell.chunks_mut(LETTERS_A_DRAW) {
         let mut number = rng.next_u64();
         for letter in chunk {

@@ -7,6 +7,7 @@ mod arrays;
 pub mod records;
 mod selection;
 mod size;
+mod steps;
 mod timetable;
 pub mod truth;
 mod work;
@@ -241,7 +242,9 @@ fn describe(
         first: statements[..split].to_vec(),
         last: last.to_vec(),
         amount: prepared.map(|prepared| prepared.amount),
-        answer: prepared.filter(|_| test.check.is_none()).map(|prepared| prepared.answer.clone()),
+        answer: prepared
+            .filter(|_| test.check.is_none() || written.model == Model::Mix)
+            .map(|prepared| prepared.answer.clone()),
         one_by_one: written.one_by_one,
     }
 }

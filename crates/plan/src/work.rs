@@ -7,7 +7,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, Pairs, Store, Work};
+use dyno_protocol::{
+    self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixClass, MixStatement, MixWork, Pairs,
+    Store, Work,
+};
 use dyno_suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test};
 
 use super::arrays::{Arrays, Part};
@@ -57,6 +60,9 @@ impl<'a> Preparer<'a> {
             // The check's rows are the answer.
             return Ok(Some(Prepared { work: Work::Reopen {}, answer: Rows::new(), amount }));
         }
+        if test.model == Model::Mix {
+            return self.mix(test).map(Some).with_context(|| format!("test {}", test.id));
+        }
         let Some(name) = test.data.as_deref() else { return Ok(None) };
         let prepared = match self.suite.data[name].shape {
             Shape::Rows { columns, bytes } => self.rows(test, name, columns * bytes),
@@ -89,6 +95,16 @@ impl<'a> Preparer<'a> {
             other => bail!("the model {} takes no rows", other.name()),
         };
         Ok(Prepared { work, answer, amount })
+    }
+
+    fn mix(&mut self, test: &Test) -> Result<Prepared> {
+        let (work, mix) = self.arrays.steps(test)?;
+        // What is judged of a mix that lasts a time is what one operation takes of it.
+        let count = mix.count.map_or(1, |each| each * u64::from(mix.clients));
+        let amount = Amount { count, bytes: 0, unit: "operations" };
+        // The check's rows are the answer: invariants that hold whatever was drawn.
+        let answer = test.expect.clone().unwrap_or_default();
+        Ok(Prepared { work: Work::Mix(work), answer, amount })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {
@@ -197,6 +213,18 @@ pub fn in_dialect(
             };
             Work::ImportFile(ImportWork { before, after, ..work })
         }
+        Some(Work::Mix(work)) => {
+            let statement = |(text, names): (Vec<String>, Vec<String>)| {
+                let field = |name: &String| work.fields.iter().position(|field| field.name == *name);
+                let parameters = names.iter().map(|name| field(name).context("a parameter without a field"));
+                Ok(MixStatement { text, parameters: parameters.collect::<Result<_>>()? })
+            };
+            let classes = test.classes.into_iter().map(|class| {
+                let statements = class.statements.into_iter().map(statement).collect::<Result<_>>()?;
+                Ok(MixClass { name: class.name, transaction: class.transaction, statements })
+            });
+            Work::Mix(MixWork { classes: classes.collect::<Result<_>>()?, ..work.clone() })
+        }
         Some(work) => work,
     };
     Ok(protocol::Test { id: test.id, setup: test.setup, work, check: test.check })
@@ -243,6 +271,7 @@ pub fn is_cut(work: &Work) -> bool {
         | Work::ImportFile(ImportWork { commits, .. })
         | Work::KvPut { commits, .. }
         | Work::KvDelete { commits, .. } => commits.timed.is_some(),
+        Work::Mix(mix) => mix.lasts.is_some(),
         _ => false,
     }
 }
@@ -254,6 +283,8 @@ pub fn operations(work: &Work) -> u64 {
         Work::InsertRows(load) | Work::BulkLoad(load) => load.rows.count,
         Work::ImportFile(work) => work.records,
         Work::Reopen {} | Work::Scan { .. } => 1,
+        Work::Mix(mix) if mix.lasts.is_some() => 1,
+        Work::Mix(mix) => mix.steps.iter().map(|steps| steps.count).sum(),
         Work::KvPut { pairs, .. } | Work::KvGet { pairs, .. } => pairs.keys.count,
         Work::KvRange { keys, .. } | Work::KvDelete { keys, .. } => keys.count,
         Work::KvScan { .. } => 0,
@@ -286,7 +317,7 @@ pub fn in_words(prepared: &Prepared, test: &Test) -> Vec<String> {
             format!("visit {length} pairs from each of {count} {}", keys(store))
         }
         Work::KvDelete { store, .. } => format!("delete {count} {}", keys(store)),
-        Work::Statements { .. } | Work::Reopen {} | Work::Scan { .. } => test.shows.clone(),
+        Work::Statements { .. } | Work::Reopen {} | Work::Scan { .. } | Work::Mix(_) => test.shows.clone(),
     };
     vec![line]
 }

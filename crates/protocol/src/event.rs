@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Sample;
+
 /// One line of a runner's standard output.
 ///
 /// The order is `hello`, then per test `progress`, `sample`, any number of `answer`, then `bye`. A
@@ -60,66 +62,6 @@ pub struct InForce {
     pub name: String,
     /// The value read back, as the engine spells it.
     pub value: String,
-}
-
-/// One measured duration of one test, with what it cost.
-///
-/// The figures other than `nanoseconds` are differences of counters read just outside the clock.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Sample {
-    /// The test's id.
-    pub test: String,
-    /// Wall-clock time of the timed section, monotonic clock.
-    pub nanoseconds: u64,
-    /// Operations done: statements executed, pairs put, rows inserted.
-    pub operations: u64,
-    /// Rows returned and rows changed, as the engine counts them.
-    pub rows: u64,
-    /// Bytes of input the work consumed.
-    pub bytes: u64,
-    /// CPU time in user mode, of the whole process, in nanoseconds.
-    pub user_ns: u64,
-    /// CPU time in system mode, of the whole process, in nanoseconds.
-    pub system_ns: u64,
-    /// Time the process was runnable and waited for a processor, in nanoseconds, from
-    /// `/proc/self/schedstat`.
-    pub wait_ns: u64,
-    /// Bytes that the process caused to be read from the device (`/proc/self/io`, `read_bytes`).
-    pub device_read_bytes: u64,
-    /// Bytes that the process caused to be written to the device (`/proc/self/io`, `write_bytes`).
-    pub device_written_bytes: u64,
-    /// Largest resident memory of the process during the test.
-    pub peak_memory_bytes: u64,
-    /// Size of all files of the database after the test, holes left out, in bytes; of a server's what it says.
-    pub database_bytes: u64,
-    /// What the server's processes cost; absent for engines within the runner's own process and for
-    /// servers that cannot be looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<ServerCost>,
-    /// How long single operations took, where the job asked for it: durations in nanoseconds, ascending,
-    /// each with how many operations took so long, to three significant digits.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub latency: Vec<(u64, u64)>,
-}
-
-/// What the processes of a server cost during the timed section: the sum over the main process and
-/// those it has started.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ServerCost {
-    /// CPU time in user mode, in nanoseconds.
-    pub user_ns: u64,
-    /// CPU time in system mode, in nanoseconds.
-    pub system_ns: u64,
-    /// Time that the server's threads were runnable and waited for a processor, in nanoseconds.
-    pub wait_ns: u64,
-    /// Bytes that they caused to be read from the device.
-    pub device_read_bytes: u64,
-    /// Bytes that they caused to be written to the device.
-    pub device_written_bytes: u64,
-    /// Largest resident memory of any one of them during the test, as shared memory is in all of them.
-    pub peak_memory_bytes: u64,
 }
 
 /// What went wrong.

@@ -9,17 +9,23 @@
 mod event;
 mod input;
 mod job;
+mod mix;
 mod model;
+mod response;
+mod sample;
 mod sink;
 mod test;
 
-pub use event::{Event, Failed, Hello, InForce, Sample, ServerCost, Value};
+pub use event::{Event, Failed, Hello, InForce, Value};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting, VersionRule};
+pub use mix::{Lasts, MixClass, MixStatement, MixWork, Purpose, STEP_HEAD, StepField, StepFile};
 pub use model::Model;
+pub use response::{NoHistogram, Response};
+pub use sample::{Class, Cost, Sample, Section, Tick};
 pub use sink::{Kept, Sink};
 pub use test::{Commits, ImportWork, LoadWork, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
 /// a job or be misread; new optional fields do not raise it.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;

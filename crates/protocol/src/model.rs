@@ -28,6 +28,8 @@ pub enum Model {
     KvRange,
     /// Keys deleted.
     KvDelete,
+    /// Operations of several classes, by many clients.
+    Mix,
 }
 
 impl Model {
@@ -45,6 +47,7 @@ impl Model {
             Model::KvScan => "kv-scan",
             Model::KvRange => "kv-range",
             Model::KvDelete => "kv-delete",
+            Model::Mix => "mix",
         }
     }
 

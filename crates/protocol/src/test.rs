@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Model;
 use crate::input::{Cells, FileColumn, Pairs, RowFile, Store};
+use crate::{MixWork, Model};
 
 /// One test of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +110,8 @@ pub enum Work {
         #[serde(flatten)]
         commits: Commits,
     },
+    /// Many clients do operations of several classes at once. The answer is the check's.
+    Mix(MixWork),
 }
 
 /// Rows for a table.
@@ -180,6 +182,7 @@ impl Work {
             Work::KvScan { .. } => Model::KvScan,
             Work::KvRange { .. } => Model::KvRange,
             Work::KvDelete { .. } => Model::KvDelete,
+            Work::Mix(_) => Model::Mix,
         };
         model.name()
     }

@@ -1,5 +1,7 @@
 //! The trials of a run: what each came to, sample by sample.
 
+mod read;
+
 use dyno_protocol::Sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +25,8 @@ pub struct TrialRecord {
     pub failure: Option<Failure>,
 }
 
-/// A sample with its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A sample with its answer. It is read in the form of earlier versions too (`old.rs`).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SampleRecord {
     /// What was measured.
     #[serde(flatten)]
@@ -40,7 +42,7 @@ impl SampleRecord {
     /// What the whole test takes, in nanoseconds: what was measured, or where only some operations were
     /// timed, as if the others took as long each.
     pub fn duration_ns(&self) -> f64 {
-        let measured = self.sample.nanoseconds as f64;
+        let measured = self.sample.section.nanoseconds as f64;
         match self.extrapolated_to {
             Some(whole) if self.sample.operations > 0 => {
                 measured * whole as f64 / self.sample.operations as f64

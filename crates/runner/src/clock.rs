@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use dyno_gauge::{Cost, Gauge};
-use dyno_protocol::{Job, Sample, ServerCost};
+use dyno_gauge::Gauge;
+use dyno_protocol::{Cost, Job, Sample, Section};
 
 /// Times sections of one trial.
 pub struct Clock {
@@ -16,8 +16,7 @@ impl Clock {
         Clock { gauge: Gauge::open(job.server.as_ref().and_then(|server| server.process)) }
     }
 
-    /// Does the work and returns what it came to and what it cost: every field of the sample that a
-    /// clock or the kernel tells.
+    /// Does the work and returns what it came to and what it cost: the sample's section.
     #[inline]
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (T, Sample) {
         let before = self.gauge.before();
@@ -27,23 +26,17 @@ impl Clock {
         let elapsed = clock.elapsed();
 
         let (spent, by_server) = self.gauge.after(&before);
-        let sample = Sample {
+        let section = Section {
             nanoseconds: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
-            user_ns: spent.user_ns,
-            system_ns: spent.system_ns,
-            wait_ns: spent.wait_ns,
-            device_read_bytes: spent.device_read_bytes,
-            device_written_bytes: spent.device_written_bytes,
-            peak_memory_bytes: spent.peak_memory_bytes,
-            server: by_server.map(of_server),
-            ..Sample::default()
+            client: told(spent),
+            server: by_server.map(told),
         };
-        (result, sample)
+        (result, Sample { section, ..Sample::default() })
     }
 }
 
-fn of_server(cost: Cost) -> ServerCost {
-    ServerCost {
+fn told(cost: dyno_gauge::Cost) -> Cost {
+    Cost {
         user_ns: cost.user_ns,
         system_ns: cost.system_ns,
         wait_ns: cost.wait_ns,

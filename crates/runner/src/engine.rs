@@ -3,8 +3,9 @@
 use std::ffi::CStr;
 
 use anyhow::{Result, bail};
-use dyno_protocol::{Hello, Job, Store};
+use dyno_protocol::{Hello, Job, MixWork, Store};
 
+use crate::mix::Prepared;
 use crate::{Answer, KeyValue, Rows};
 
 /// An engine as reached through one client library: opened once, and shared by its sessions.
@@ -44,6 +45,17 @@ pub trait Session: Rows + Send + Sized {
     type Store<'s>: KeyValue
     where
         Self: 's;
+
+    /// Prepared statements; [`NoStatements`](crate::mix::NoStatements) where the engine has no SQL.
+    type Prepared<'s>: Prepared
+    where
+        Self: 's;
+
+    /// Prepares all statements of a mix, in order ([`statements`](crate::mix::statements) has their texts), and what
+    /// begins and ends transactions. Called outside the clock, once a client.
+    fn prepare(&mut self, _mix: &MixWork) -> Result<Self::Prepared<'_>> {
+        bail!("this runner does not implement the model mix")
+    }
 
     /// Executes one statement, reads every value of every row into `answer`, and returns how many rows it inserted,
     /// updated or deleted, where the engine says so of a statement.

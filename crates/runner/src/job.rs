@@ -107,7 +107,7 @@ pub fn server(job: &Job) -> Result<&Server> {
 mod tests {
     use super::*;
 
-    const JOB: &str = r#"{"protocol":1,"engine":"null","driver":"rust","build":"bundled","settings":[],
+    const JOB: &str = r#"{"protocol":2,"engine":"null","driver":"rust","build":"bundled","settings":[],
         "directory":"/tmp","tests":[{"id":"1","model":"statements","file":"1.sql","count":3}]}"#;
 
     fn complaint(text: &str) -> String {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_whatever_else_it_says() {
-        assert!(complaint(r#"{"protocol":2,"novelty":[]}"#).contains("version 2 of the contract"));
+        assert!(complaint(r#"{"protocol":3,"novelty":[]}"#).contains("version 3 of the contract"));
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         assert!(complaint("").contains("standard input is empty"));
         assert!(complaint("{\"protocol\":1").contains("ends too early"));
         assert!(complaint("nonsense").contains("not JSON at line 1"));
-        assert!(complaint(r#"{"protocol":1}"#).contains("missing field `engine`"));
+        assert!(complaint(r#"{"protocol":2}"#).contains("missing field `engine`"));
         let secret = complaint(&JOB.replace("[],", r#"["hunter2"],"#));
         assert!(secret.contains("another kind at line 1") && !secret.contains("hunter2"), "{secret}");
     }

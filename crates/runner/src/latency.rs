@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use dyno_gauge::Histogram;
+use dyno_protocol::Class;
 
 /// Watches operations within a timed section.
 pub trait Watch {
@@ -26,9 +27,14 @@ impl Watch for Unwatched {
 pub struct Latency(Histogram);
 
 impl Latency {
-    /// Durations in nanoseconds, ascending, each with how many operations took so long.
-    pub fn counts(&self) -> Vec<(u64, u64)> {
-        self.0.counts().collect()
+    /// How many operations were timed.
+    pub fn count(&self) -> u64 {
+        self.0.count()
+    }
+
+    /// How long they took, all of which succeeded.
+    pub fn class(&self, name: &str) -> Class {
+        Class { class: name.to_owned(), done: self.count(), response: self.0.response(), ..Class::default() }
     }
 }
 
@@ -52,8 +58,8 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(latency.operation(|| 7), 7);
         }
-        let counts = latency.counts();
-        assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), 100);
-        assert!(counts.is_sorted_by(|a, b| a.0 < b.0));
+        let class = latency.class("get");
+        assert_eq!((class.class.as_str(), class.done), ("get", 100));
+        assert_eq!(class.response.histogram().unwrap().unwrap().len(), 100);
     }
 }

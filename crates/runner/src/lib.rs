@@ -10,6 +10,7 @@
 //!
 //! use anyhow::Result;
 //! use dyno_protocol::{Hello, Job};
+//! use dyno_runner::mix::NoStatements;
 //! use dyno_runner::{Answer, Engine, NoStore, Rows, Session};
 //!
 //! struct MyEngine;
@@ -33,6 +34,7 @@
 //!
 //! impl Session for Client {
 //!     type Store<'s> = NoStore;
+//!     type Prepared<'s> = NoStatements;
 //!
 //!     fn execute(&mut self, _: &CStr, _: &mut Answer) -> Result<u64> {
 //!         todo!("execute a statement, and fetch its rows")
@@ -61,6 +63,7 @@ mod job;
 mod kv;
 mod latency;
 mod locked;
+pub mod mix;
 mod rows;
 mod run;
 pub mod server;

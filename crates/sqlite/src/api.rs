@@ -89,6 +89,8 @@ pub const OK: c_int = 0;
 pub const ERROR: c_int = 1;
 /// Result code: somebody else has the database locked.
 pub const BUSY: c_int = 5;
+/// A table is locked by another connection of this process that shares its cache.
+pub const LOCKED: c_int = 6;
 /// Result code: no memory.
 pub const NOMEM: c_int = 7;
 /// Result code: interrupted.

@@ -62,6 +62,7 @@ impl Suite {
                 bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);
             }
             self.check_data_of(test, line)?;
+            self.check_mix(test)?;
             for need in &test.needs {
                 if !seen.contains(need.as_str()) {
                     bail!(
@@ -80,7 +81,8 @@ impl Suite {
 
     fn check_dialects(&self, known: &BTreeSet<String>) -> Result<()> {
         for test in &self.tests {
-            for template in [&test.setup, &test.index, &test.statements, &test.check].into_iter().flatten() {
+            let own = [&test.setup, &test.index, &test.statements, &test.check].into_iter().flatten();
+            for template in own.chain(test.classes.iter().map(|class| &class.statements)) {
                 for (line, dialect) in statements::dialects(template.get_ref()) {
                     if !known.contains(dialect) {
                         let names = known.iter().map(String::as_str);
@@ -165,7 +167,7 @@ pub(super) fn is_id(name: &str) -> bool {
 }
 
 /// Whether it can stand in a statement, and as the name of a file, as it is.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')

@@ -8,6 +8,7 @@ mod data;
 mod form;
 mod include;
 mod load;
+mod mix;
 mod model;
 mod parameters;
 mod random;
@@ -29,6 +30,7 @@ use toml::Spanned;
 pub use data::{Data, Like, Shape, count};
 pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
+pub use mix::{Class, Distribution, Mix, Number, RenderedClass, Source, Values};
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
 pub use rung::{Rung, compared_with};
@@ -136,6 +138,22 @@ pub struct Test {
     pub length: Option<u64>,
     /// How many operations are timed for a contender that commits each by itself; absent: all.
     pub one_by_one: Option<u64>,
+    /// Of a mix: how many clients there are.
+    pub clients: Option<Number>,
+    /// Of a mix: how long it lasts, in seconds.
+    pub duration: Option<Number>,
+    /// Of a mix that lasts a time: how long its clients are at work before that, in seconds.
+    pub warm_up: Option<Number>,
+    /// Of a mix: how many operations each client does.
+    pub count: Option<Number>,
+    /// Of a mix: how many operations a second arrive; absent or 0: each client begins one as soon as it is free.
+    pub rate: Option<Number>,
+    /// Of a mix: where the values of parameters come from, by name.
+    #[serde(default)]
+    pub values: BTreeMap<String, Values>,
+    /// Of a mix: its classes of operations.
+    #[serde(default, rename = "class")]
+    pub classes: Vec<Class>,
     /// The query whose rows are the answer; without one, it is what the model says.
     pub check: Option<Spanned<String>>,
     /// The rows of the right answer with the parameters' defaults, where they are known.
@@ -182,6 +200,8 @@ pub struct Rendered {
     pub index: Vec<String>,
     /// Every statement, BEGIN and COMMIT included; none where the model takes none.
     pub statements: Vec<String>,
+    /// The classes of a mix.
+    pub classes: Vec<RenderedClass>,
     /// The checking query.
     pub check: Option<String>,
 }

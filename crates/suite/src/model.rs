@@ -34,6 +34,16 @@ fn keys(model: Model) -> &'static [(&'static str, bool)] {
         Model::KvScan => &[("data", true)],
         Model::KvRange => &[("data", true), ("length", true)],
         Model::KvDelete => &[("data", true), ("one_by_one", false)],
+        Model::Mix => &[
+            ("class", true),
+            ("check", true),
+            ("values", false),
+            ("clients", false),
+            ("duration", false),
+            ("warm_up", false),
+            ("count", false),
+            ("rate", false),
+        ],
     }
 }
 
@@ -52,6 +62,13 @@ pub fn complaint(test: &Test) -> Option<String> {
         ("length", test.length.is_some()),
         ("one_by_one", test.one_by_one.is_some()),
         ("check", test.check.is_some()),
+        ("class", !test.classes.is_empty()),
+        ("values", !test.values.is_empty()),
+        ("clients", test.clients.is_some()),
+        ("duration", test.duration.is_some()),
+        ("warm_up", test.warm_up.is_some()),
+        ("count", test.count.is_some()),
+        ("rate", test.rate.is_some()),
     ];
     given.into_iter().find_map(|(key, is_given)| {
         let known = keys(test.model).iter().find(|(known, _)| *known == key);

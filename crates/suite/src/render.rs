@@ -1,10 +1,13 @@
 //! Renders the tests of a suite for one dialect.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use dyno_record::Parameters;
 use toml::Spanned;
 
-use super::{Bounds, Model, NO_SQL, Rendered, Renderer, Suite, TableForm, Test, Transaction, statements};
+use super::{
+    Bounds, Class, Model, NO_SQL, Rendered, RenderedClass, Renderer, Suite, TableForm, Test, Transaction,
+    statements,
+};
 use crate::watch::Watch;
 
 impl Suite {
@@ -62,6 +65,9 @@ impl Suite {
             statements.insert(0, "BEGIN".into());
             statements.push("COMMIT".into());
         }
+        let classes = test.classes.iter().filter(|_| dialect != NO_SQL);
+        let classes = classes.map(|class| self.render_class(test, class, render, dialect));
+        let classes = classes.collect::<Result<_>>()?;
         let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
         let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect));
         Ok(Rendered {
@@ -70,7 +76,30 @@ impl Suite {
             setup,
             index,
             statements,
+            classes,
             check: check.transpose()?,
+        })
+    }
+
+    fn render_class(
+        &self,
+        test: &Test,
+        class: &Class,
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+        dialect: &str,
+    ) -> Result<RenderedClass> {
+        let statements = statements::split(&render(&class.statements)?, dialect);
+        ensure!(
+            !statements.is_empty(),
+            "{}: class {} has no statement for {dialect}",
+            self.template_place(test, &class.statements, 1),
+            class.name.get_ref()
+        );
+        let pieces = statements.iter().map(|statement| self.pieces(test, class, statement));
+        Ok(RenderedClass {
+            name: class.name.get_ref().clone(),
+            transaction: class.transaction,
+            statements: pieces.collect::<Result<_>>()?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The samples of one contender in one test, and the figures that rest on them.
 
-use dyno_protocol::{Sample, ServerCost};
+use dyno_protocol::{Cost, Sample};
 use dyno_record::{Run, SampleRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct Costs {
 
 /// Whether a sample's process waited too long for a processor.
 pub fn is_disturbed(sample: &SampleRecord) -> bool {
-    sample.sample.wait_ns as f64 > MOST_WAIT * sample.sample.nanoseconds as f64
+    sample.sample.section.client.wait_ns as f64 > MOST_WAIT * sample.sample.section.nanoseconds as f64
 }
 
 /// The figures of a contender (by position) in a test (by id).
@@ -71,7 +71,10 @@ pub(super) fn figures(run: &Run, contender: usize, test: &str) -> Figures {
         samples: all.len(),
         undisturbed,
         rests_on_disturbed: used.iter().any(|(_, sample)| is_disturbed(sample)),
-        extrapolated: used.iter().any(|(_, sample)| sample.extrapolated_to.is_some()),
+        // A mix that lasts a time has done more than the one operation that is judged.
+        extrapolated: used
+            .iter()
+            .any(|(_, sample)| sample.extrapolated_to.is_some_and(|whole| whole > sample.sample.operations)),
         summary: summarize(&times, run.schedule.seed),
         costs: costs(&used),
     }
@@ -123,21 +126,18 @@ fn costs(samples: &[(u32, &SampleRecord)]) -> Option<Costs> {
         let values: Vec<f64> = samples.iter().map(|(_, sample)| field(&sample.sample) as f64).collect();
         median(&values)
     };
-    let with_server = |own: fn(&Sample) -> u64, server: fn(&ServerCost) -> u64| {
-        middle(&|sample| own(sample) + sample.server.as_ref().map_or(0, server))
+    let spent = |field: fn(&Cost) -> u64| {
+        middle(&|Sample { section, .. }| field(&section.client) + section.server.as_ref().map_or(0, field))
     };
     Some(Costs {
         operations: middle(&|sample| sample.operations)?,
         rows: middle(&|sample| sample.rows)?,
-        user_ns: with_server(|sample| sample.user_ns, |server| server.user_ns)?,
-        system_ns: with_server(|sample| sample.system_ns, |server| server.system_ns)?,
-        wait_ns: with_server(|sample| sample.wait_ns, |server| server.wait_ns)?,
-        device_read_bytes: with_server(|sample| sample.device_read_bytes, |server| server.device_read_bytes)?,
-        device_written_bytes: with_server(
-            |sample| sample.device_written_bytes,
-            |server| server.device_written_bytes,
-        )?,
-        peak_memory_bytes: with_server(|sample| sample.peak_memory_bytes, |server| server.peak_memory_bytes)?,
+        user_ns: spent(|cost| cost.user_ns)?,
+        system_ns: spent(|cost| cost.system_ns)?,
+        wait_ns: spent(|cost| cost.wait_ns)?,
+        device_read_bytes: spent(|cost| cost.device_read_bytes)?,
+        device_written_bytes: spent(|cost| cost.device_written_bytes)?,
+        peak_memory_bytes: spent(|cost| cost.peak_memory_bytes)?,
         database_bytes: middle(&|sample| sample.database_bytes)?,
     })
 }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_library::LibraryName;
 use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::mix::NoStatements;
 use dyno_runner::{Engine, Rows, Session, file_bytes};
 
 use api::Api;
@@ -92,6 +93,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = Store<'s>;
+    type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         Ok(Store { databases: &self.0, db: self.0.store(&store.name)? })

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::mix::NoStatements;
 use dyno_runner::{Engine, Rows, Session, locked_version};
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 
@@ -70,6 +71,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = Store<'s>;
+    type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         let Client { database, persist } = self;

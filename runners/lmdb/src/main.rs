@@ -18,6 +18,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dyno_library::{LibraryName, file_title};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL};
+use dyno_runner::mix::NoStatements;
 use dyno_runner::{Engine, Rows, Session};
 
 use api::Api;
@@ -69,6 +70,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = Store<'s>;
+    type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         let keys = match store.key {

@@ -10,6 +10,7 @@ mod database;
 mod encryption;
 mod import;
 mod load;
+mod mix;
 mod session;
 mod settings;
 

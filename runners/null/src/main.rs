@@ -4,6 +4,7 @@
 //! row or pair is the part of every other figure that is the harness; no difference between engines
 //! that is smaller than this is a difference.
 
+mod mix;
 mod store;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,11 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{Build, FieldKind, Hello, Job, PROTOCOL, Store};
+use dyno_protocol::{Build, FieldKind, Hello, Job, MixWork, PROTOCOL, Store};
+use dyno_runner::mix::statements;
 use dyno_runner::{Answer, Engine, Failure, Import, Load, Rows, Scan, Session, Visit};
 
+use mix::Unsaid;
 use store::Nowhere;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -86,6 +89,11 @@ impl Engine for Null {
 
 impl Session for Null {
     type Store<'s> = Nowhere;
+    type Prepared<'s> = Unsaid;
+
+    fn prepare(&mut self, mix: &MixWork) -> Result<Unsaid> {
+        Ok(Unsaid(statements(mix, |_| "?".to_owned())))
+    }
 
     #[inline]
     fn execute(&mut self, sql: &CStr, _: &mut Answer) -> Result<u64> {

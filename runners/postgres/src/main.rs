@@ -7,6 +7,7 @@
 mod database;
 mod import;
 mod load;
+mod mix;
 mod session;
 mod settings;
 mod units;

@@ -5,10 +5,12 @@ use std::ffi::CStr;
 use anyhow::Result;
 use dyno_client::Sql;
 use dyno_client::postgres::{Connection, ServerError};
+use dyno_protocol::MixWork;
 use dyno_runner::server::Client;
 use dyno_runner::{Answer, NoStore};
 
 use crate::load::Variant;
+use crate::mix::Statements;
 
 /// A connection, and the driver's variant.
 pub struct Session {
@@ -28,6 +30,11 @@ impl Client for Session {
 
 impl dyno_runner::Session for Session {
     type Store<'s> = NoStore;
+    type Prepared<'s> = Statements<'s>;
+
+    fn prepare(&mut self, mix: &MixWork) -> Result<Statements<'_>> {
+        Statements::prepare(&self.connection, mix)
+    }
 
     #[inline]
     fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {

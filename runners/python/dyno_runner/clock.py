@@ -25,8 +25,7 @@ class Clock:
         self._server = None if server_process is None else Gauge(server_process)
 
     def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """Does the work and returns what it came to and what it cost: every field of the sample that a clock
-        or the kernel tells."""
+        """Does the work and returns what it came to and what it cost: the sample's section."""
         gc.unfreeze()
         gc.collect()
         gc.freeze()
@@ -39,10 +38,9 @@ class Clock:
         end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
         after = self._counters.after()
-        sample: dict[str, Any] = {"nanoseconds": end - start}
-        for name, value in vars(after).items():
-            sample[name] = max(0, value - getattr(before, name))
-        sample["peak_memory_bytes"] = self._counters.peak_bytes()
+        client = {name: max(0, value - getattr(before, name)) for name, value in vars(after).items()}
+        client["peak_memory_bytes"] = self._counters.peak_bytes()
+        section: dict[str, Any] = {"nanoseconds": end - start, "client": client}
         if self._server and (cost := self._server.after()):
-            sample["server"] = cost
-        return result, sample
+            section["server"] = cost
+        return result, {"section": section}

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from .failure import Failure
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 # How the name of every database begins that a runner makes on a server, and one that needs no quotes there.
 # 63 bytes is the longest that PostgreSQL and MySQL keep whole.

@@ -16,7 +16,7 @@ from .failure import Failure, one_line
 
 FILE = "libdyno_gauge.so"
 # The version of the library's interface that this is for.
-VERSION = 1
+VERSION = 2
 
 # What `dyno_gauge_cost` holds, by the names of the protocol.
 FIELDS = (

@@ -43,7 +43,7 @@ class Place(unittest.TestCase):
         # The module of the standard library is tested as it stands, whether or not dyno is built.
         build = "system" if driver == "sqlite3" else "bundled"
         job = {
-            "protocol": 1,
+            "protocol": 2,
             "engine": engine,
             "driver": driver,
             "build": build,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL};
+use dyno_runner::mix::NoStatements;
 use dyno_runner::{Engine, Rows, Session};
 use redb::{Database, WriteTransaction};
 
@@ -80,6 +81,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = Store<'s>;
+    type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         let open = self.0.begin()?;

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dyno_library::{LibraryName, file_title};
 use dyno_protocol::{Hello, Job, PROTOCOL};
+use dyno_runner::mix::NoStatements;
 use dyno_runner::{Engine, Rows, Session};
 
 use api::Api;
@@ -71,6 +72,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = Store<'s>;
+    type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         Store::open(&self.0, &store.name)

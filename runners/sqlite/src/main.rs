@@ -8,6 +8,7 @@ mod beside;
 mod cipher;
 mod import;
 mod kv;
+mod mix;
 mod rows;
 mod settings;
 mod text;
@@ -22,11 +23,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
-use dyno_protocol::{Build, Hello, Job, PROTOCOL, Secret, Store, Value};
+use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, Secret, Store, Value};
 use dyno_runner::{Answer, Engine, Session};
 
 use import::Variant;
 use kv::Table;
+use mix::Statements;
 use settings::{Database, Settings};
 
 /// The database's name in the job's folder.
@@ -123,6 +125,11 @@ impl Engine for Sqlite {
 
 impl Session for Client {
     type Store<'s> = Table<'s>;
+    type Prepared<'s> = Statements<'s>;
+
+    fn prepare(&mut self, mix: &MixWork) -> Result<Statements<'_>> {
+        Statements::prepare(&self.connection, mix)
+    }
 
     #[inline]
     fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {

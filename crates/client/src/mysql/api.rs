@@ -60,6 +60,17 @@ impl Bind {
             extension: ptr::null_mut(),
         }
     }
+
+    /// Room for a value of a result, of so many bytes.
+    pub fn result(
+        kind: c_uint,
+        buffer: *mut c_void,
+        room: c_ulong,
+        length: *mut c_ulong,
+        is_null: *mut c_char,
+    ) -> Bind {
+        Bind { is_null, buffer_length: room, ..Bind::new(kind, buffer, length) }
+    }
 }
 
 /// Begins a file that LOAD DATA LOCAL asks for: not 0 where there is none.
@@ -77,7 +88,8 @@ pub struct Field {
     names: [*const c_char; 7],
     lengths: [c_ulong; 2],
     name_lengths: [c_uint; 7],
-    flags: c_uint,
+    /// What else is known of it.
+    pub flags: c_uint,
     decimals: c_uint,
     /// The number of the collation; 63 for bytes.
     pub charset: c_uint,
@@ -106,10 +118,14 @@ pub const PROTOCOL_SOCKET: c_uint = 2;
 pub const ATTR_ARRAY_SIZE: c_int = 201;
 /// Type: a whole number of 32 bits.
 pub const LONG: c_uint = 3;
+/// Type: a number of floating point of 64 bits.
+pub const DOUBLE: c_uint = 5;
 /// Type: a whole number of 64 bits.
 pub const LONGLONG: c_uint = 8;
 /// Type: text.
 pub const STRING: c_uint = 254;
+/// What a fetch gives where a value had not the room that it needs.
+pub const TRUNCATED: c_int = 101;
 /// What a fetch gives after the last row.
 pub const NO_DATA: c_int = 100;
 
@@ -159,6 +175,10 @@ dyno_library::functions! {
         stmt_field_count: fn(*mut Stmt) -> c_uint;
         stmt_bind_result: fn(*mut Stmt, *mut Bind) -> c_char;
         stmt_fetch: fn(*mut Stmt) -> c_int;
+        stmt_fetch_column: fn(*mut Stmt, *mut Bind, c_uint, c_ulong) -> c_int;
+        stmt_result_metadata: fn(*mut Stmt) -> *mut Res;
+        stmt_store_result: fn(*mut Stmt) -> c_int;
+        stmt_free_result: fn(*mut Stmt) -> c_char;
         stmt_errno: fn(*mut Stmt) -> c_uint;
         stmt_error: fn(*mut Stmt) -> *const c_char;
         stmt_sqlstate: fn(*mut Stmt) -> *const c_char;

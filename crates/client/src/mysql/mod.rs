@@ -11,6 +11,7 @@ pub mod infile;
 mod insert;
 mod library;
 mod options;
+mod query;
 mod read;
 mod statement;
 
@@ -19,4 +20,5 @@ pub use connect::connect;
 pub use connection::{Connection, ServerError};
 pub use insert::{ArrayInsert, CellInsert, FieldInsert};
 pub use library::{file, load, version};
+pub use query::{Query, may_pass};
 pub use statement::Statement;

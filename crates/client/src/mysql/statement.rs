@@ -1,13 +1,13 @@
 //! A prepared statement.
 
 use std::ffi::{c_int, c_uint, c_ulong};
-use std::ptr;
+use std::{ptr, slice};
 
 use anyhow::{Error, Result, bail, ensure};
 use dyno_protocol::Sink;
 
-use super::api::{Api, Bind, LONGLONG, NO_DATA, Stmt};
-use super::connection::{Connection, ServerError, text};
+use super::api::{Api, Bind, Field, LONGLONG, NO_DATA, STRING, Stmt};
+use super::connection::{Connection, Kind, ServerError, text};
 
 /// A prepared statement, closed when dropped.
 pub struct Statement<'c> {
@@ -86,13 +86,71 @@ impl<'c> Statement<'c> {
         }
     }
 
+    /// What the columns of its result are; none where it returns no rows.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind>> {
+        // SAFETY: it is prepared; the columns are looked at before the result that tells of them is freed.
+        unsafe {
+            let result = (self.api.stmt_result_metadata)(self.stmt);
+            if result.is_null() {
+                return Ok(Vec::new());
+            }
+            let count = (self.api.num_fields)(result) as usize;
+            let fields = slice::from_raw_parts((self.api.fetch_fields)(result), count);
+            let kinds = fields.iter().map(Field::values).collect();
+            (self.api.free_result)(result);
+            Ok(kinds)
+        }
+    }
+
+    /// Says where the values of a row go.
+    ///
+    /// # Safety
+    /// There are as many as columns, and what they point to outlives the last fetch.
+    #[inline]
+    pub(super) unsafe fn bind_result(&self, binds: &mut [Bind]) -> Result<()> {
+        // SAFETY: as the caller promises; the library copies the list.
+        self.check(unsafe { (self.api.stmt_bind_result)(self.stmt, binds.as_mut_ptr()) }.into())
+    }
+
+    /// Takes all rows of the result from the connection.
+    #[inline]
+    pub(super) fn store(&self) -> Result<()> {
+        // SAFETY: it has been executed.
+        self.check(unsafe { (self.api.stmt_store_result)(self.stmt) })
+    }
+
+    /// Goes to the next row: 0, [`NO_DATA`], `TRUNCATED`, or that something is wrong.
+    #[inline]
+    pub(super) fn fetch(&self) -> c_int {
+        // SAFETY: it has been executed, and what its result is bound to is there.
+        unsafe { (self.api.stmt_fetch)(self.stmt) }
+    }
+
+    /// A value of the current row that is longer than the room it was given.
+    #[cold]
+    pub(super) fn long(&self, column: c_uint, length: c_ulong) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        let (mut fetched, mut is_null) = (0, 0);
+        let mut bind = Bind::result(STRING, bytes.as_mut_ptr().cast(), length, &mut fetched, &mut is_null);
+        // SAFETY: there is a row, and room for so many bytes.
+        self.check(unsafe { (self.api.stmt_fetch_column)(self.stmt, &mut bind, column, 0) })?;
+        Ok(bytes)
+    }
+
+    /// Lets go of a result.
+    #[inline]
+    pub(super) fn free_result(&self) -> Result<()> {
+        // SAFETY: it has been executed.
+        self.check(unsafe { (self.api.stmt_free_result)(self.stmt) }.into())
+    }
+
     #[inline]
     fn check(&self, code: c_int) -> Result<()> {
         if code == 0 { Ok(()) } else { Err(self.error()) }
     }
 
     #[cold]
-    fn error(&self) -> Error {
+    pub(super) fn error(&self) -> Error {
         // SAFETY: the statement is there, and the strings are copied before the next call.
         let error = unsafe {
             ServerError {

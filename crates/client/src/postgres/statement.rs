@@ -115,7 +115,7 @@ impl Connection {
     }
 
     /// Prepares a statement with parameters of these types; one without a name takes the place of the last.
-    fn prepare(&self, name: &CStr, sql: &CStr, types: &[c_uint]) -> Result<()> {
+    pub(super) fn prepare(&self, name: &CStr, sql: &CStr, types: &[c_uint]) -> Result<()> {
         // SAFETY: the connection is open, and the texts end in NUL.
         unsafe {
             let count = types.len() as c_int;

@@ -9,7 +9,9 @@ use anyhow::{Error, Result, anyhow, bail, ensure};
 use dyno_library::file_title;
 use dyno_protocol::{Kept, Sink, Value};
 use dyno_sqlite::Api;
-use dyno_sqlite::api::{BLOB, DONE, FLOAT, INTEGER, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT};
+use dyno_sqlite::api::{
+    BLOB, BUSY, DONE, FLOAT, INTEGER, LOCKED, OK, OPEN_READWRITE_CREATE, ROW, Sqlite3, Stmt, TEXT,
+};
 
 use super::Interrupter;
 
@@ -29,6 +31,14 @@ pub struct SqliteError {
     pub code: c_int,
     /// The message.
     pub message: String,
+}
+
+impl SqliteError {
+    /// Whether another try may succeed: somebody else had the database locked.
+    pub fn may_pass(&self) -> bool {
+        // The lowest byte is the primary code.
+        matches!(self.code & 0xff, BUSY | LOCKED)
+    }
 }
 
 impl Connection {
@@ -123,7 +133,7 @@ impl Connection {
     /// # Safety
     /// The statement has just returned a row of this many columns.
     #[inline]
-    unsafe fn fetch<S: Sink>(&self, statement: *mut Stmt, columns: c_int, sink: &mut S) {
+    pub(super) unsafe fn fetch<S: Sink>(&self, statement: *mut Stmt, columns: c_int, sink: &mut S) {
         let api = &self.api;
         for column in 0..columns {
             // SAFETY: as the caller promises. The bytes are read before the next call that could

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use anyhow::{Context, Result, ensure};
+use dyno_protocol::Sink;
 use dyno_sqlite::Api;
 use dyno_sqlite::api::{DONE, OK, ROW, STATIC, Stmt, TRANSIENT};
 
@@ -67,6 +68,29 @@ impl<'c> Statement<'c> {
             return Err(self.connection.error(reset).into());
         }
         Ok(())
+    }
+
+    /// Executes a statement and puts every value of every row into the sink.
+    #[inline]
+    pub fn fetch<'v, S: Sink>(
+        &mut self,
+        values: impl IntoIterator<Item = Parameter<'v>>,
+        sink: &mut S,
+    ) -> Result<()> {
+        self.bind(values.into_iter().map(Ok))?;
+        // SAFETY: the statement is prepared, the values are there, and a row has as many columns as it has.
+        unsafe {
+            let mut code = (self.api.step)(self.statement);
+            if code == ROW {
+                let columns = (self.api.column_count)(self.statement);
+                while code == ROW {
+                    self.connection.fetch(self.statement, columns, sink);
+                    code = (self.api.step)(self.statement);
+                }
+            }
+            let reset = (self.api.reset)(self.statement);
+            if code == DONE { Ok(()) } else { Err(self.connection.error(reset).into()) }
+        }
     }
 
     /// Executes a query with a value for each of its parameters.

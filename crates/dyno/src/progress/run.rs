@@ -169,7 +169,7 @@ impl Observer for Progress {
     fn trial_ends(&mut self, trial: &TrialRecord, run: &Run) {
         let contender = &run.contenders[trial.contender];
         if contender.named {
-            let time = trial.samples.iter().map(|sample| sample.sample.nanoseconds as f64).sum();
+            let time = trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum();
             self.block_times.push((contender.label.clone(), time));
         }
         if let Some(failure) = &trial.failure {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_protocol::{Build, Failed, Test, Value, Work};
+use dyno_protocol::{Build, Failed, Section, Test, Value, Work};
 use proptest::prelude::*;
 
 use super::*;
@@ -48,7 +48,11 @@ fn progress(test: &str) -> Event {
 }
 
 fn sample(test: &str) -> Event {
-    Event::Sample(Sample { test: test.into(), nanoseconds: 5, ..Sample::default() })
+    Event::Sample(Sample {
+        test: test.into(),
+        section: Section { nanoseconds: 5, ..Section::default() },
+        ..Sample::default()
+    })
 }
 
 fn answer(test: &str, number: i64) -> Event {

@@ -52,6 +52,7 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = NoStore;
+    type Prepared<'s> = crate::mix::NoStatements;
 
     fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
         match sql.to_bytes() {
@@ -118,7 +119,7 @@ fn a_trial_tells_its_events_in_order() {
     assert_eq!(events[1], Event::Progress { test: "1".into() });
     let Event::Sample(sample) = &events[2] else { panic!("{:?}", events[2]) };
     assert_eq!((sample.operations, sample.rows, sample.bytes), (3, 6, 20));
-    assert!(sample.nanoseconds > 0 && sample.peak_memory_bytes > 0);
+    assert!(sample.section.nanoseconds > 0 && sample.section.client.peak_memory_bytes > 0);
     assert_eq!(events[3], Event::Answer { test: "1".into(), rows: vec![vec![Value::Integer(0)]] });
     let Event::Sample(sample) = &events[5] else { panic!("{:?}", events[5]) };
     assert_eq!((sample.test.as_str(), sample.rows), ("2", 2));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{self as protocol, Commits, Pairs, Sample, Store, Value};
+use dyno_protocol::{self as protocol, Commits, Model, Pairs, Sample, Store, Value};
 
 use super::{explain, timed};
 use crate::cells::{Cells, Slice};
@@ -80,10 +80,11 @@ fn write<E: Engine>(
     let count = timed.count();
     let unfit = |error| explain(Failure::at(0, error), what, count);
     store.check(timed.longest()).map_err(unfit)?;
+    let class = if writes.kind == WriteKind::Delete { Model::KvDelete } else { Model::KvPut };
     let before = store.written();
     let (done, sample) = watched(
         &bench.clock,
-        bench.latency,
+        bench.latency.then_some(class),
         &mut store,
         |store, watch| write_all(store, timed, writes, watch),
         |store, watch| write_all(store, timed, writes, watch),
@@ -117,7 +118,7 @@ pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut B
     store.check(all.width()).map_err(|error| explain(Failure::at(0, error), "key", keys.len()))?;
     let (found, sample) = watched(
         &bench.clock,
-        bench.latency,
+        bench.latency.then_some(Model::KvGet),
         &mut store,
         |store, watch| get_all(store, all, watch),
         |store, watch| get_all(store, all, watch),
@@ -185,7 +186,7 @@ pub fn range<E: Engine>(
     store.check(all.width()).map_err(|error| explain(Failure::at(0, error), "range", keys.len()))?;
     let (found, sample) = watched(
         &bench.clock,
-        bench.latency,
+        bench.latency.then_some(Model::KvRange),
         &mut store,
         |store, watch| range_all(store, all, length, watch),
         |store, watch| range_all(store, all, length, watch),
@@ -233,20 +234,20 @@ pub fn order<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<()> {
     Ok(())
 }
 
-/// What one section came to, without or with a clock around each operation.
+/// What one section came to: without, or for a class of operations with a clock around each of them.
 fn watched<K, T>(
     clock: &Clock,
-    latency: bool,
+    class: Option<Model>,
     store: &mut K,
     plain: impl FnOnce(&mut K, &mut Unwatched) -> Result<T, Failure>,
     watching: impl FnOnce(&mut K, &mut Latency) -> Result<T, Failure>,
 ) -> (Result<T, Failure>, Sample) {
-    if !latency {
+    let Some(class) = class else {
         return clock.time(|| plain(store, &mut Unwatched));
-    }
+    };
     let mut watch = Latency::default();
     let (result, sample) = clock.time(|| watching(store, &mut watch));
-    (result, Sample { latency: watch.counts(), ..sample })
+    (result, Sample { classes: vec![watch.class(class.name())], ..sample })
 }
 
 fn tell<E: Engine>(found: &Found, bench: &mut Bench<E>) {

@@ -9,7 +9,7 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Commits, Sample, Work};
 
 use crate::trial::Bench;
-use crate::{Engine, Failure, Rows, Session};
+use crate::{Engine, Failure, Rows, Session, mix};
 
 /// Loads the input of a test and does its work. What the timed section itself returns is in the answer.
 pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
@@ -25,6 +25,7 @@ pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
         Work::KvScan { store } => kv::scan(store, bench),
         Work::KvRange { store, keys, length } => kv::range(store, keys, *length, bench),
         Work::KvDelete { store, keys, commits } => kv::delete(store, keys, commits, bench),
+        Work::Mix(mix) => mix::perform(mix, bench),
     }
 }
 
@@ -46,7 +47,8 @@ pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
         | Work::Reopen {}
         | Work::Scan { .. }
         | Work::KvGet { .. }
-        | Work::KvRange { .. } => Ok(()),
+        | Work::KvRange { .. }
+        | Work::Mix(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How long single operations took: percentiles of the trials in which each was timed.
 
 use dyno_record::Run;
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,9 +75,19 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
 fn of(run: &Run, contender: usize, test: &str) -> Option<Percentiles> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.latency);
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
-    let mut counts: Vec<(u64, u64)> =
-        samples.flat_map(|sample| sample.sample.latency.iter().copied()).collect();
-    counts.sort_unstable();
+    let mut merged: Option<Histogram<u64>> = None;
+    for class in samples.flat_map(|sample| &sample.sample.classes) {
+        // The reader of run files refuses one that is none.
+        let Ok(Some(histogram)) = class.response.histogram() else { continue };
+        match &mut merged {
+            // All are in nanoseconds and to as many digits, so they fit into one another.
+            Some(merged) => drop(merged.add(histogram)),
+            None => merged = Some(histogram),
+        }
+    }
+    let merged = merged?;
+    let counts: Vec<(u64, u64)> =
+        merged.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
     percentiles(&counts)
 }
 

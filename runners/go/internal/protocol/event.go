@@ -19,34 +19,41 @@ type Hello struct {
 	Settings      []Setting           `json:"settings"`
 }
 
-// Sample is one measured duration of one test, with what it cost. The figures other than the duration
-// are differences of counters read just outside the clock.
+// Sample is one measurement of one test.
 type Sample struct {
-	Test               string      `json:"test"`
-	Nanoseconds        int64       `json:"nanoseconds"`
-	Operations         int         `json:"operations"`
-	Rows               int         `json:"rows"`
-	Bytes              int         `json:"bytes"`
-	UserNS             int64       `json:"user_ns"`
-	SystemNS           int64       `json:"system_ns"`
-	WaitNS             int64       `json:"wait_ns"`
-	DeviceReadBytes    int64       `json:"device_read_bytes"`
-	DeviceWrittenBytes int64       `json:"device_written_bytes"`
-	PeakMemoryBytes    int64       `json:"peak_memory_bytes"`
-	DatabaseBytes      int64       `json:"database_bytes"`
-	Server             *ServerCost `json:"server,omitempty"`
-	// Latency has durations in nanoseconds, ascending, each with how many operations took so long.
-	Latency [][2]int64 `json:"latency,omitempty"`
+	Test          string  `json:"test"`
+	Section       Section `json:"section"`
+	Operations    int     `json:"operations"`
+	Rows          int     `json:"rows"`
+	Bytes         int     `json:"bytes"`
+	DatabaseBytes int64   `json:"database_bytes"`
+	// Classes has the operations by class, where each was timed by itself.
+	Classes []Class `json:"classes,omitempty"`
 }
 
-// ServerCost is what the processes of a server cost during the timed section.
-type ServerCost struct {
+// Section is what happened between two readings of the clock.
+type Section struct {
+	Nanoseconds int64 `json:"nanoseconds"`
+	Client      Cost  `json:"client"`
+	Server      *Cost `json:"server,omitempty"`
+}
+
+// Cost is what processes spent: differences of counters that are read just outside the clock.
+type Cost struct {
 	UserNS             int64 `json:"user_ns"`
 	SystemNS           int64 `json:"system_ns"`
 	WaitNS             int64 `json:"wait_ns"`
 	DeviceReadBytes    int64 `json:"device_read_bytes"`
 	DeviceWrittenBytes int64 `json:"device_written_bytes"`
 	PeakMemoryBytes    int64 `json:"peak_memory_bytes"`
+}
+
+// Class is what became of the operations of one class.
+type Class struct {
+	Class string `json:"class"`
+	Done  int64  `json:"done"`
+	// Response has how long they took, as an HdrHistogram in its compressed encoding.
+	Response string `json:"response"`
 }
 
 // Failed says what went wrong: what happened, where, what to do; never a secret.

@@ -20,8 +20,7 @@ func newClock(job *protocol.Job) (*clock, error) {
 	return &clock{gauge}, err
 }
 
-// time does the work and returns what it cost: every field of the sample that a clock or the kernel
-// tells. The garbage of what came before is collected first: it is the harness's own, or that of a test
+// time does the work and returns what it cost: the sample's section. The garbage of what came before is collected first: it is the harness's own, or that of a test
 // that has ended.
 func (c *clock) time(work func() error) (protocol.Sample, error) {
 	runtime.GC()
@@ -31,7 +30,7 @@ func (c *clock) time(work func() error) (protocol.Sample, error) {
 	err := work()
 	elapsed := time.Since(start)
 
-	sample := c.gauge.end()
-	sample.Nanoseconds = elapsed.Nanoseconds()
-	return sample, err
+	section := c.gauge.end()
+	section.Nanoseconds = elapsed.Nanoseconds()
+	return protocol.Sample{Section: section}, err
 }

@@ -14,7 +14,7 @@ const (
 	// gaugeFile is the library that all runners measure with; crates/gauge/include/dyno_gauge.h describes it.
 	gaugeFile = "libdyno_gauge.so"
 	// gaugeVersion is the version of its interface that this program was made for.
-	gaugeVersion = 1
+	gaugeVersion = 2
 )
 
 // cost is dyno_gauge_cost.
@@ -68,26 +68,25 @@ var gaugePath = func() (string, error) {
 // begin reads before the clock starts.
 func (g *gauge) begin() { purego.SyscallN(g.before, g.handle) }
 
-// end reads after the clock has stopped: every field of the sample that the kernel tells.
-func (g *gauge) end() protocol.Sample {
+// end reads after the clock has stopped: all of the section but its duration.
+func (g *gauge) end() protocol.Section {
 	there, _, _ := purego.SyscallN(g.after, g.handle, uintptr(unsafe.Pointer(g.process)), uintptr(unsafe.Pointer(g.server)))
-	sample := protocol.Sample{
-		UserNS:             int64(g.process.userNS),
-		SystemNS:           int64(g.process.systemNS),
-		WaitNS:             int64(g.process.waitNS),
-		DeviceReadBytes:    int64(g.process.deviceReadBytes),
-		DeviceWrittenBytes: int64(g.process.deviceWrittenBytes),
-		PeakMemoryBytes:    int64(g.process.peakMemoryBytes),
-	}
+	section := protocol.Section{Client: g.process.told()}
 	if int32(there) == 1 {
-		sample.Server = &protocol.ServerCost{
-			UserNS:             int64(g.server.userNS),
-			SystemNS:           int64(g.server.systemNS),
-			WaitNS:             int64(g.server.waitNS),
-			DeviceReadBytes:    int64(g.server.deviceReadBytes),
-			DeviceWrittenBytes: int64(g.server.deviceWrittenBytes),
-			PeakMemoryBytes:    int64(g.server.peakMemoryBytes),
-		}
+		server := g.server.told()
+		section.Server = &server
 	}
-	return sample
+	return section
+}
+
+// told is the cost as the contract has it.
+func (c *cost) told() protocol.Cost {
+	return protocol.Cost{
+		UserNS:             int64(c.userNS),
+		SystemNS:           int64(c.systemNS),
+		WaitNS:             int64(c.waitNS),
+		DeviceReadBytes:    int64(c.deviceReadBytes),
+		DeviceWrittenBytes: int64(c.deviceWrittenBytes),
+		PeakMemoryBytes:    int64(c.peakMemoryBytes),
+	}
 }

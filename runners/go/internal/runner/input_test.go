@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"dyno/runners/go/internal/protocol"
 )
 
@@ -159,18 +161,16 @@ func TestEveryOperationIsCountedOnce(t *testing.T) {
 	for range 100 {
 		watch.End(watch.Begin())
 	}
-	sum, last := int64(0), int64(-1)
-	for _, bar := range watch.counts() {
-		if bar[0] <= last {
-			t.Errorf("%v is not ascending", watch.counts())
-		}
-		last, sum = bar[0], sum+bar[1]
-	}
-	if sum != 100 {
-		t.Errorf("%d operations", sum)
+	class := watch.classes("kv-get")[0]
+	told, err := hdrhistogram.Decode([]byte(class.Response))
+	if err != nil || class.Class != "kv-get" || class.Done != 100 || told.TotalCount() != 100 {
+		t.Errorf("%v, %v", class, err)
 	}
 	var none *Latency
 	none.End(none.Begin())
+	if none.classes("kv-get") != nil {
+		t.Error("what was not timed has no class")
+	}
 }
 
 func TestWorkShowsInTheCounters(t *testing.T) {
@@ -186,7 +186,7 @@ func TestWorkShowsInTheCounters(t *testing.T) {
 		}
 		return nil
 	})
-	if sample.UserNS+sample.SystemNS == 0 || sample.PeakMemoryBytes < int64(len(memory)) || sample.Nanoseconds == 0 {
+	if sample.Section.Client.UserNS+sample.Section.Client.SystemNS == 0 || sample.Section.Client.PeakMemoryBytes < int64(len(memory)) || sample.Section.Nanoseconds == 0 {
 		t.Errorf("%+v", sample)
 	}
 }

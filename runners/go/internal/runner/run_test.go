@@ -114,7 +114,7 @@ func TestATrialTellsItsEventsInOrder(t *testing.T) {
 		t.Fatalf("%s and not %s, code %d", got, want, code)
 	}
 	first := list[2]
-	if first["operations"] != 2.0 || first["rows"] != 3.0 || first["bytes"] != 7.0 || first["nanoseconds"] == 0.0 {
+	if first["operations"] != 2.0 || first["rows"] != 3.0 || first["bytes"] != 7.0 || first["section"].(map[string]any)["nanoseconds"] == 0.0 {
 		t.Errorf("%v", first)
 	}
 	if got := fmt.Sprint(list[6]["rows"]); got != "[[check]]" {
@@ -156,10 +156,10 @@ func TestAJobThatIsNoneIsRefusedWithoutItsValues(t *testing.T) {
 	good := jobOf(t, "go", []string{"a"})
 	for text, wanted := range map[string]string{
 		"":                            "standard input is empty",
-		`{"protocol":1`:               "ends too early",
+		`{"protocol":2`:               "ends too early",
 		"nonsense":                    "not JSON at line 1",
-		`{"protocol":1}`:              "missing field `engine`",
-		`{"protocol":2,"novelty":[]}`: "version 2 of the contract",
+		`{"protocol":2}`:              "missing field `engine`",
+		`{"protocol":3,"novelty":[]}`: "version 3 of the contract",
 		strings.Replace(good, `"bundled"`, `{"x":"hunter2"}`, 1): "a value of another kind",
 		strings.Replace(good, `"toy"`, `["hunter2"]`, 1):         "a value of another kind at line 1",
 	} {

@@ -56,7 +56,7 @@ func (w *kvWork) perform(t *trial) (protocol.Sample, error) {
 		watch = newLatency()
 	}
 	sample, err := w.model(t, watch)
-	sample.Latency = watch.counts()
+	sample.Classes = watch.classes(w.test.Model)
 	return sample, err
 }
 

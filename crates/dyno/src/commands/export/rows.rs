@@ -45,7 +45,7 @@ pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
         let contender = &run.contenders[trial.contender];
         for record in &trial.samples {
             let sample = &record.sample;
-            let server = sample.server.clone().unwrap_or_default();
+            let (client, server) = (sample.section.client, sample.section.server.unwrap_or_default());
             let title = run.tests.iter().find(|test| test.id == sample.test).map(|test| test.title.clone());
             let hello = contender.hello.as_ref();
             rows.push(SampleRow {
@@ -64,17 +64,17 @@ pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
                 warm_up: trial.block == 0,
                 disturbed: is_disturbed(record),
                 answer: record.answer as i64,
-                nanoseconds: whole(sample.nanoseconds),
+                nanoseconds: whole(sample.section.nanoseconds),
                 operations: whole(sample.operations),
                 rows: whole(sample.rows),
                 bytes: whole(sample.bytes),
                 // A private server's processes are counted in, as everywhere.
-                user_ns: whole(sample.user_ns + server.user_ns),
-                system_ns: whole(sample.system_ns + server.system_ns),
-                wait_ns: whole(sample.wait_ns + server.wait_ns),
-                device_read_bytes: whole(sample.device_read_bytes + server.device_read_bytes),
-                device_written_bytes: whole(sample.device_written_bytes + server.device_written_bytes),
-                peak_memory_bytes: whole(sample.peak_memory_bytes + server.peak_memory_bytes),
+                user_ns: whole(client.user_ns + server.user_ns),
+                system_ns: whole(client.system_ns + server.system_ns),
+                wait_ns: whole(client.wait_ns + server.wait_ns),
+                device_read_bytes: whole(client.device_read_bytes + server.device_read_bytes),
+                device_written_bytes: whole(client.device_written_bytes + server.device_written_bytes),
+                peak_memory_bytes: whole(client.peak_memory_bytes + server.peak_memory_bytes),
                 database_bytes: whole(sample.database_bytes),
             });
         }

@@ -1,0 +1,170 @@
+//! Statements that are prepared once and executed many times with values of any type, for their rows.
+
+use std::ffi::{c_char, c_ulong};
+
+use anyhow::Result;
+use dyno_protocol::{FieldKind, Sink};
+
+use super::api::{Bind, DOUBLE, LONGLONG, NO_DATA, STRING, TRUNCATED};
+use super::connection::{Connection, Kind};
+use super::statement::Statement;
+use crate::number::number;
+
+/// How long a value of a result may be before it is fetched once more by itself, in bytes.
+const ROOM: usize = 256;
+
+/// A prepared statement with room for its values and for a row of its result.
+pub struct Query<'c> {
+    statement: Statement<'c>,
+    parameters: Vec<Value>,
+    columns: Vec<Column>,
+    /// The list of `columns` as the library takes it.
+    results: Vec<Bind>,
+}
+
+/// The value of a parameter. The library reads it where it lies, so it stays in its box.
+struct Value {
+    kind: FieldKind,
+    bytes: Box<[u8]>,
+    length: Box<c_ulong>,
+}
+
+/// A value of a row. The library writes it where it lies.
+struct Column {
+    kind: Kind,
+    place: Box<Place>,
+}
+
+/// What the library writes of a value.
+struct Place {
+    bytes: [u8; ROOM],
+    length: c_ulong,
+    is_null: c_char,
+}
+
+impl<'c> Query<'c> {
+    /// Prepares one with parameters of these kinds, each with the most bytes that it has.
+    ///
+    /// # Errors
+    /// The server refuses it, or it has another number of parameters.
+    pub fn prepare(
+        connection: &'c Connection,
+        sql: &str,
+        parameters: impl Iterator<Item = (FieldKind, u64)>,
+    ) -> Result<Query<'c>> {
+        let statement = Statement::prepare(connection, sql)?;
+        let value = |(kind, bytes): (FieldKind, u64)| {
+            let bytes = if kind == FieldKind::Integer { 8 } else { bytes as usize };
+            Value { kind, bytes: vec![0; bytes].into(), length: Box::new(bytes as c_ulong) }
+        };
+        let parameters: Vec<Value> = parameters.map(value).collect();
+        statement.check_parameters(parameters.len())?;
+        let mut binds: Vec<Bind> = parameters.iter().map(Value::bind).collect();
+        // SAFETY: there is one for each parameter; boxes keep their places until the statement is closed.
+        unsafe { statement.bind(&mut binds)? };
+        let columns = statement.kinds()?;
+        let place =
+            |kind| Column { kind, place: Box::new(Place { bytes: [0; ROOM], length: 0, is_null: 0 }) };
+        let mut columns: Vec<Column> = columns.into_iter().map(place).collect();
+        let results = columns.iter_mut().map(Column::bind).collect();
+        Ok(Query { statement, parameters, columns, results })
+    }
+
+    /// Takes a number at a place, from 0.
+    #[inline]
+    pub fn set_integer(&mut self, place: usize, number: i64) {
+        self.parameters[place].bytes.copy_from_slice(&number.to_ne_bytes());
+    }
+
+    /// Takes a text that is no longer than was said.
+    ///
+    /// # Panics
+    /// It is longer.
+    #[inline]
+    pub fn set_text(&mut self, place: usize, text: &[u8]) {
+        let value = &mut self.parameters[place];
+        value.bytes[..text.len()].copy_from_slice(text);
+        *value.length = text.len() as c_ulong;
+    }
+
+    /// Executes it with the values that it took and puts every value of every row into the sink.
+    ///
+    /// # Errors
+    /// What the server says.
+    #[inline]
+    pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<()> {
+        // The library reads them through the pointers that it was given.
+        std::hint::black_box(&mut self.parameters);
+        self.statement.execute()?;
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: there is one for each column, whose places stay until the statement is closed.
+        unsafe { self.statement.bind_result(&mut self.results)? };
+        // All rows come at once, so that the connection is free for the next statement whatever happens.
+        self.statement.store()?;
+        loop {
+            match self.statement.fetch() {
+                0 | TRUNCATED => self.row(sink)?,
+                NO_DATA => return self.statement.free_result(),
+                _ => return Err(self.statement.error()),
+            }
+        }
+    }
+
+    /// Puts the current row into the sink.
+    #[inline]
+    fn row<S: Sink>(&mut self, sink: &mut S) -> Result<()> {
+        for (index, Column { kind, place }) in (0..).zip(&mut self.columns) {
+            let Place { bytes, length, is_null } = &**std::hint::black_box(place);
+            let mut number_of = [0; 8];
+            number_of.copy_from_slice(&bytes[..8]);
+            match kind {
+                _ if *is_null != 0 => sink.null(),
+                Kind::Integer => sink.integer(i64::from_ne_bytes(number_of)),
+                Kind::Real => sink.real(f64::from_ne_bytes(number_of)),
+                _ if *length as usize > ROOM => kind.put(&self.statement.long(index, *length)?, sink),
+                _ => kind.put(&bytes[..*length as usize], sink),
+            }
+        }
+        sink.end_row();
+        Ok(())
+    }
+}
+
+impl Kind {
+    /// Adds a value that came as its bytes.
+    #[inline]
+    fn put<S: Sink>(self, value: &[u8], sink: &mut S) {
+        match self {
+            Kind::Integer | Kind::Real | Kind::Decimal => number(value, sink),
+            Kind::Text => sink.text(value),
+            Kind::Bytes => sink.blob(value),
+        }
+    }
+}
+
+impl Column {
+    fn bind(&mut self) -> Bind {
+        let kind = match self.kind {
+            Kind::Integer => LONGLONG,
+            Kind::Real => DOUBLE,
+            Kind::Decimal | Kind::Text | Kind::Bytes => STRING,
+        };
+        let Place { bytes, length, is_null } = &mut *self.place;
+        Bind::result(kind, bytes.as_mut_ptr().cast(), ROOM as c_ulong, length, is_null)
+    }
+}
+
+impl Value {
+    fn bind(&self) -> Bind {
+        let kind = if self.kind == FieldKind::Integer { LONGLONG } else { STRING };
+        Bind::new(kind, self.bytes.as_ptr().cast(), &*self.length)
+    }
+}
+
+/// Whether another try may succeed where a server said so: it ended a deadlock, gave up the wait for a lock, or another
+/// transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the manuals).
+pub fn may_pass(number: u32) -> bool {
+    matches!(number, 1213 | 1205 | 1020)
+}

@@ -1,0 +1,73 @@
+//! Statements that are prepared once and executed many times with values of any type, for their rows.
+
+use std::ffi::{CString, c_char, c_int};
+use std::ptr;
+
+use anyhow::Result;
+use dyno_protocol::Sink;
+
+use super::connection::Connection;
+
+/// A prepared statement whose values are sent as text, so that the server gives each the type that its place asks for.
+pub struct Query<'c> {
+    connection: &'c Connection,
+    name: CString,
+    /// The values, each ended by a NUL byte.
+    values: Vec<Vec<u8>>,
+    /// Where they lie.
+    pointers: Vec<*const c_char>,
+}
+
+impl<'c> Query<'c> {
+    /// Prepares one with so many parameters.
+    ///
+    /// # Errors
+    /// The server refuses it.
+    pub fn prepare(connection: &'c Connection, sql: &str, parameters: usize) -> Result<Query<'c>> {
+        let name = connection.new_name();
+        connection.prepare(&name, &CString::new(sql)?, &[])?;
+        let pointers = vec![ptr::null(); parameters];
+        Ok(Query { connection, name, values: vec![Vec::new(); parameters], pointers })
+    }
+
+    /// Takes a number at a place, from 0.
+    #[inline]
+    pub fn set_integer(&mut self, place: usize, number: i64) {
+        self.set_text(place, itoa::Buffer::new().format(number).as_bytes());
+    }
+
+    /// Takes a text, which holds no NUL byte.
+    #[inline]
+    pub fn set_text(&mut self, place: usize, text: &[u8]) {
+        let value = &mut self.values[place];
+        value.clear();
+        value.extend_from_slice(text);
+        value.push(0);
+    }
+
+    /// Executes it with the values that it took and puts every value of every row into the sink. Returns how many rows it
+    /// changed.
+    ///
+    /// # Errors
+    /// What the server says.
+    #[inline]
+    pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<u64> {
+        for (pointer, value) in self.pointers.iter_mut().zip(&self.values) {
+            *pointer = value.as_ptr().cast();
+        }
+        let (count, none): (_, *const c_int) = (self.pointers.len() as c_int, ptr::null());
+        let api = self.connection.api();
+        // SAFETY: the connection is open; there are as many values as parameters, each ended by a NUL byte.
+        unsafe {
+            let (raw, values) = (self.connection.raw(), self.pointers.as_ptr());
+            let result = (api.exec_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0);
+            self.connection.fetched(result, sink)
+        }
+    }
+}
+
+/// Whether another try may succeed where a server said so: it could not put transactions in an order, ended a deadlock,
+/// or gave up the wait for a lock (PostgreSQL's manual, appendix A).
+pub fn may_pass(code: &str) -> bool {
+    matches!(code, "40001" | "40P01" | "55P03")
+}

@@ -1,0 +1,88 @@
+//! How long operations took, as a histogram that every language reads.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An HdrHistogram of nanoseconds with three significant digits, in its own compressed encoding of version 2 and as
+/// base64: what `encodeIntoCompressedByteBuffer` of HdrHistogram's Java library makes, and those of Go, Python and others.
+/// See <https://hdrhistogram.github.io/HdrHistogram/>. Empty: nothing was timed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Response(pub String);
+
+/// What should have been a histogram and is none.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is no histogram in HdrHistogram's compressed encoding")]
+pub struct NoHistogram(String);
+
+/// How much of a text that is no histogram a message quotes, in characters.
+const QUOTED: usize = 40;
+
+impl Response {
+    /// A histogram as text.
+    pub fn of(histogram: &Histogram<u64>) -> Response {
+        if histogram.is_empty() {
+            return Response::default();
+        }
+        let mut bytes = Vec::new();
+        // Writing to memory cannot fail, and neither can compressing to it.
+        let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+        Response(BASE64_STANDARD.encode(&bytes))
+    }
+
+    /// The histogram; none where nothing was timed.
+    ///
+    /// # Errors
+    /// The text is no histogram.
+    pub fn histogram(&self) -> Result<Option<Histogram<u64>>, NoHistogram> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let unreadable = || NoHistogram(self.0.chars().take(QUOTED).collect());
+        let bytes = BASE64_STANDARD.decode(&self.0).map_err(|_| unreadable())?;
+        Deserializer::new().deserialize(&mut bytes.as_slice()).map(Some).map_err(|_| unreadable())
+    }
+
+    /// Whether nothing was timed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_is_the_same_after_its_way_through_text() {
+        let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        for nanoseconds in [1, 999, 1_000_000, 1_000_001, 3_600_000_000_000] {
+            histogram.record(nanoseconds).unwrap();
+        }
+        let response = Response::of(&histogram);
+        assert!(response.0.starts_with("HISTFAAA"), "{response:?}");
+        assert_eq!(response.histogram().unwrap().unwrap(), histogram);
+        histogram.clear();
+        assert!(Response::of(&histogram).is_empty());
+        assert!(Response::default().histogram().unwrap().is_none());
+    }
+
+    #[test]
+    fn what_other_libraries_encode_is_read() {
+        // Of Go's hdrhistogram-go: 1 to 1,000 ns, and two seconds.
+        let text = "HISTFAAAADN42pJpmSzMwMD8lgECmKE0IwMDs5vBjgUM9h+gIkyjYBSMgmEPJp9jYgIEAAD//2ILDnA=";
+        let histogram = Response(text.into()).histogram().unwrap().unwrap();
+        assert_eq!((histogram.len(), histogram.value_at_quantile(0.5)), (1001, 501));
+        assert!((1_999_000_000..2_001_000_000).contains(&histogram.max()));
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_told() {
+        let said = Response("rubbish".into()).histogram().unwrap_err().to_string();
+        assert!(said.contains("'rubbish' is no histogram"), "{said}");
+    }
+}

@@ -1,0 +1,104 @@
+//! What a test took: one sample, with its timed section, its classes of operations and its ticks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Response;
+
+/// One measurement of one test in one trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Sample {
+    /// The test's id.
+    pub test: String,
+    /// What the timed section took and cost.
+    pub section: Section,
+    /// Operations done: statements executed, pairs put, rows inserted.
+    pub operations: u64,
+    /// Rows returned and rows changed, as the engine counts them.
+    pub rows: u64,
+    /// Bytes of input the work consumed.
+    pub bytes: u64,
+    /// Size of all files of the database after the test, holes left out, in bytes; of a server's what it says.
+    pub database_bytes: u64,
+    /// The operations by class, where each was timed by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
+    /// The same second by second, where the test lasts a time and not a number of operations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ticks: Vec<Tick>,
+}
+
+/// What happened between two readings of the clock.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Section {
+    /// Wall-clock time, monotonic clock.
+    pub nanoseconds: u64,
+    /// What the runner's process spent, with all of its threads.
+    pub client: Cost,
+    /// What the server's processes spent: the main process and those it has started. Absent for engines within the
+    /// runner's own process and for servers that cannot be looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<Cost>,
+}
+
+/// What processes spent: differences of counters that are read just outside the clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Cost {
+    /// CPU time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in system mode, in nanoseconds.
+    pub system_ns: u64,
+    /// Time that threads were runnable and waited for a processor, in nanoseconds (`/proc/self/schedstat`).
+    pub wait_ns: u64,
+    /// Bytes that they caused to be read from the device (`/proc/self/io`, `read_bytes`).
+    pub device_read_bytes: u64,
+    /// Bytes that they caused to be written to the device (`/proc/self/io`, `write_bytes`).
+    pub device_written_bytes: u64,
+    /// Largest resident memory of any one of them during the test, as shared memory is in all of them.
+    pub peak_memory_bytes: u64,
+}
+
+/// What became of the operations of one class.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Class {
+    /// Its name in the suite; of a test without classes the model's.
+    pub class: String,
+    /// Operations that succeeded, at the first try or a later one.
+    pub done: u64,
+    /// Operations that never succeeded.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
+    /// Tries that were repeated, as the suite says, after a deadlock, a serialization failure or a busy database.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retried: u64,
+    /// How long the operations that were done took: each from when it was due, or where nothing was due from when it was
+    /// sent, to its final success.
+    pub response: Response,
+    /// Of operations that were due at a time: the same from when they were sent.
+    #[serde(skip_serializing_if = "Response::is_empty")]
+    pub service: Response,
+    /// Of the same: how long they waited because no client was free.
+    #[serde(skip_serializing_if = "Response::is_empty")]
+    pub wait: Response,
+    /// Of the same: how much later than due they were sent though a client was free, which is the runner's own fault.
+    #[serde(skip_serializing_if = "Response::is_empty")]
+    pub late: Response,
+}
+
+/// A part of a section.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Tick {
+    /// When it ended, in nanoseconds since the section began.
+    pub ended_ns: u64,
+    /// The operations that ended within it, by class.
+    pub classes: Vec<Class>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

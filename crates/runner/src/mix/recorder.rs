@@ -1,0 +1,271 @@
+//! What became of the operations of a client, by class and by second.
+
+use std::sync::Mutex;
+
+use dyno_gauge::Histogram;
+use dyno_protocol::{Class, Response, Tick};
+
+/// How long a tick is, in nanoseconds.
+const TICK: u64 = 1_000_000_000;
+/// Significant digits of a tick's histogram: two tell a stall, and take an eighth of the memory of three.
+const TICK_DIGITS: u8 = 2;
+
+/// When operations count: those that end within it, in nanoseconds since the clients began.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    pub from: u64,
+    /// `u64::MAX` where all steps are done once.
+    pub until: u64,
+}
+
+/// When an operation was due, sent and done, in nanoseconds since the clients began.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// None where it was due as soon as its client was free.
+    pub due: Option<u64>,
+    /// When its client was free for it.
+    pub free: u64,
+    pub sent: u64,
+    pub done: u64,
+}
+
+/// The operations of one class of one client.
+struct Counts {
+    done: u64,
+    failed: u64,
+    retried: u64,
+    response: Histogram,
+    /// Only where operations are due at a time.
+    due: Option<Due>,
+}
+
+/// What else there is to tell of operations that are due at a time.
+#[derive(Default)]
+struct Due {
+    service: Histogram,
+    wait: Histogram,
+    late: Histogram,
+}
+
+impl Counts {
+    fn new(digits: u8, due: bool) -> Counts {
+        let response = Histogram::with_digits(digits);
+        Counts { done: 0, failed: 0, retried: 0, response, due: due.then(Due::default) }
+    }
+
+    fn add(&mut self, other: &Counts) {
+        self.done += other.done;
+        self.failed += other.failed;
+        self.retried += other.retried;
+        self.response.add(&other.response);
+        if let Some((own, other)) = self.due.as_mut().zip(other.due.as_ref()) {
+            own.service.add(&other.service);
+            own.wait.add(&other.wait);
+            own.late.add(&other.late);
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.done, self.failed, self.retried) = (0, 0, 0);
+        self.response.clear();
+    }
+
+    fn told(&self, class: &str) -> Class {
+        let of_due = |part: fn(&Due) -> &Histogram| {
+            self.due.as_ref().map_or_else(Response::default, |due| part(due).response())
+        };
+        Class {
+            class: class.to_owned(),
+            done: self.done,
+            failed: self.failed,
+            retried: self.retried,
+            response: self.response.response(),
+            service: of_due(|due| &due.service),
+            wait: of_due(|due| &due.wait),
+            late: of_due(|due| &due.late),
+        }
+    }
+}
+
+/// What the clients of a section share: the classes by tick, into which each adds a tick when it is over.
+pub struct Board {
+    window: Window,
+    ticks: Mutex<Vec<Vec<Counts>>>,
+}
+
+impl Board {
+    /// An empty one. Where all steps are done once there are no ticks.
+    pub fn new(window: Window, classes: usize) -> Board {
+        let ticks = if window.until == u64::MAX { 0 } else { (window.until - window.from).div_ceil(TICK) };
+        let tick = || (0..classes).map(|_| Counts::new(TICK_DIGITS, false)).collect();
+        Board { window, ticks: Mutex::new((0..ticks).map(|_| tick()).collect()) }
+    }
+
+    /// The ticks, with the names of the classes.
+    pub fn told(self, names: &[&str]) -> Vec<Tick> {
+        let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let length = self.window.until - self.window.from;
+        let told = |(place, tick): (u64, &Vec<Counts>)| {
+            let classes = tick.iter().zip(names).map(|(counts, name)| counts.told(name)).collect();
+            Tick { ended_ns: ((place + 1) * TICK).min(length), classes }
+        };
+        (0..).zip(&ticks).map(told).collect()
+    }
+}
+
+/// What one client records. All memory is reserved before the clock starts.
+pub struct Recorder<'b> {
+    board: &'b Board,
+    all: Vec<Counts>,
+    /// The current tick.
+    tick: Vec<Counts>,
+    place: usize,
+    /// When it ends, in nanoseconds since the clients began.
+    ends: u64,
+}
+
+impl<'b> Recorder<'b> {
+    /// For so many classes, `due` at times or not.
+    pub fn new(board: &'b Board, classes: usize, due: bool) -> Recorder<'b> {
+        let ends = if board.window.until == u64::MAX { u64::MAX } else { board.window.from + TICK };
+        Recorder {
+            board,
+            all: (0..classes).map(|_| Counts::new(3, due)).collect(),
+            tick: (0..classes).map(|_| Counts::new(TICK_DIGITS, false)).collect(),
+            place: 0,
+            ends,
+        }
+    }
+
+    /// Counts an operation that succeeded after so many tries that did not.
+    #[inline]
+    pub fn done(&mut self, class: usize, times: Times, retried: u64) {
+        if !self.is_within(times.done) {
+            return;
+        }
+        let response = times.done.saturating_sub(times.due.unwrap_or(times.sent));
+        for counts in [&mut self.all[class], &mut self.tick[class]] {
+            counts.done += 1;
+            counts.retried += retried;
+            counts.response.record(response);
+        }
+        if let (Some(due), Some(told)) = (times.due, &mut self.all[class].due) {
+            told.service.record(times.done - times.sent);
+            // Whoever was free only after it was due kept it waiting until then.
+            told.wait.record(times.free.saturating_sub(due));
+            told.late.record(times.sent - times.free.max(due));
+        }
+    }
+
+    /// Counts an operation that did not succeed.
+    pub fn failed(&mut self, class: usize, ended: u64, retried: u64) {
+        if !self.is_within(ended) {
+            return;
+        }
+        for counts in [&mut self.all[class], &mut self.tick[class]] {
+            counts.failed += 1;
+            counts.retried += retried;
+        }
+    }
+
+    /// Whether what ends now counts. Goes on to its tick.
+    #[inline]
+    fn is_within(&mut self, now: u64) -> bool {
+        if now >= self.ends {
+            self.turn(now);
+        }
+        now >= self.board.window.from && now < self.board.window.until
+    }
+
+    /// Ends ticks until one holds this moment.
+    #[cold]
+    fn turn(&mut self, now: u64) {
+        if let Ok(mut ticks) = self.board.ticks.lock()
+            && let Some(tick) = ticks.get_mut(self.place)
+        {
+            tick.iter_mut().zip(&self.tick).for_each(|(all, own)| all.add(own));
+        }
+        self.tick.iter_mut().for_each(Counts::clear);
+        let further = 1 + (now - self.ends) / TICK;
+        self.place += further as usize;
+        self.ends += further * TICK;
+    }
+
+    /// Adds the last tick, and what the client did in all to what others did.
+    pub fn end(mut self, sum: &mut Sum) {
+        if self.ends != u64::MAX {
+            self.turn(self.ends);
+        }
+        if sum.0.is_empty() {
+            sum.0 = self.all;
+        } else {
+            sum.0.iter_mut().zip(&self.all).for_each(|(sum, own)| sum.add(own));
+        }
+    }
+}
+
+/// What all clients did.
+#[derive(Default)]
+pub struct Sum(Vec<Counts>);
+
+impl Sum {
+    /// How many operations succeeded.
+    pub fn done(&self) -> u64 {
+        self.0.iter().map(|counts| counts.done).sum()
+    }
+
+    /// The classes with their names.
+    pub fn told(&self, names: &[&str]) -> Vec<Class> {
+        self.0.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(sent: u64, done: u64) -> Times {
+        Times { due: None, free: sent, sent, done }
+    }
+
+    #[test]
+    fn what_ends_within_the_window_counts_once_and_in_its_tick() {
+        let window = Window { from: TICK, until: 3 * TICK + TICK / 2 };
+        let board = Board::new(window, 2);
+        let mut sum = Sum::default();
+        for _ in 0..2 {
+            let mut recorder = Recorder::new(&board, 2, false);
+            recorder.done(0, closed(0, TICK - 1), 0);
+            recorder.done(0, closed(0, TICK), 3);
+            recorder.failed(1, 2 * TICK - 1, 1);
+            recorder.done(1, closed(3 * TICK, 3 * TICK + 1), 0);
+            recorder.done(1, closed(3 * TICK, window.until), 0);
+            recorder.end(&mut sum);
+        }
+        assert_eq!(sum.done(), 4);
+        let classes = sum.told(&["a", "b"]);
+        let counts = |class: &Class| (class.done, class.failed, class.retried);
+        assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
+        assert!(classes[0].service.is_empty());
+        let ticks = board.told(&["a", "b"]);
+        let told: Vec<_> =
+            ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
+        assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
+    }
+
+    #[test]
+    fn a_wait_is_split_into_nobody_free_and_late() {
+        let board = Board::new(Window { from: 0, until: TICK }, 1);
+        let (mut sum, mut recorder) = (Sum::default(), Recorder::new(&board, 1, true));
+        recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0);
+        recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0);
+        recorder.end(&mut sum);
+        let class = &sum.told(&["a"])[0];
+        let values = |response: &Response| -> Vec<u64> {
+            let histogram = response.histogram().unwrap().unwrap();
+            histogram.iter_recorded().map(|step| step.value_iterated_to()).collect()
+        };
+        assert_eq!((values(&class.response), values(&class.service)), (vec![300, 600], vec![99, 200]));
+        assert_eq!((values(&class.wait), values(&class.late)), (vec![0, 500], vec![1, 100]));
+    }
+}

@@ -1,0 +1,173 @@
+//! The section of a mix: all clients made ready, let go at once, and brought together again.
+
+use std::iter;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error, Result, anyhow, ensure};
+use dyno_protocol::{MixWork, Sample};
+
+use super::Steps;
+use super::client::Client;
+use super::recorder::{Board, Recorder, Sum, Window};
+use crate::trial::Bench;
+use crate::{Answer, Engine, Session};
+
+/// How long before they begin the clients are told to, so that all of them have heard it.
+const NOTICE: Duration = Duration::from_millis(5);
+
+/// What all clients of a section share.
+struct Shared<'a> {
+    mix: &'a MixWork,
+    steps: &'a [Steps],
+    next: AtomicU64,
+    window: Window,
+    stop: AtomicBool,
+    firsts: Vec<usize>,
+    board: &'a Board,
+}
+
+/// A client's lines to whoever lets it go.
+struct Lines {
+    /// It is ready, or why it is not.
+    ready: Sender<Result<()>>,
+    /// When it is to begin. Where nobody says so any more it ends.
+    begin: Receiver<Instant>,
+    /// It has done its work, or why not.
+    done: Sender<Result<()>>,
+    /// Closed when its thread may end, whose counters are gone with it.
+    leave: Receiver<()>,
+}
+
+/// Does a mix.
+pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample> {
+    let steps = Steps::load(mix)?;
+    let clients = mix.clients as usize;
+    ensure!(clients > 0, "a mix of no clients");
+    ensure!(
+        steps.len() == 1 || steps.len() == clients,
+        "there are {} files of steps for {clients} clients",
+        steps.len()
+    );
+    let window = match mix.lasts {
+        Some(lasts) => Window { from: lasts.warm_up_ns, until: lasts.warm_up_ns + lasts.duration_ns },
+        None => Window { from: 0, until: u64::MAX },
+    };
+    let board = Board::new(window, mix.classes.len());
+    let statements = mix.classes.iter().scan(0, |first, class| {
+        *first += class.statements.len();
+        Some(*first - class.statements.len())
+    });
+    let firsts = statements.collect();
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let shared = Shared { mix, steps: &steps, next, window, stop, firsts, board: &board };
+    let Bench { session, engine, clock, .. } = bench;
+    let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
+    let mut others: Vec<E::Session> = (2..=clients).map(open).collect::<Result<_>>()?;
+    let (sum, sample) = thread::scope(|scope| {
+        let (ready, is_ready) = mpsc::channel();
+        let (done, is_done) = mpsc::channel();
+        let (mut begins, mut leaves, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, session) in iter::once(session).chain(&mut others).enumerate() {
+            let ((begin, begins_at), (leave, may_leave)) = (mpsc::channel(), mpsc::channel());
+            begins.push(begin);
+            leaves.push(leave);
+            let lines =
+                Lines { ready: ready.clone(), begin: begins_at, done: done.clone(), leave: may_leave };
+            let shared = &shared;
+            threads.push(scope.spawn(move || be_client(place, session, shared, lines)));
+        }
+        drop((ready, done));
+        is_ready.iter().take(clients).collect::<Result<()>>()?;
+        let began = Instant::now() + NOTICE;
+        // A client that does not listen has failed, and says so at the end.
+        for begin in &begins {
+            let _ = begin.send(began);
+        }
+        sleep_until(began + Duration::from_nanos(window.from));
+        let (ended, mut sample) = clock.time(|| wait(&is_done, clients, began, window));
+        shared.stop.store(true, Ordering::Relaxed);
+        let ended = ended.and_then(|missing| is_done.iter().take(missing).collect::<Result<()>>());
+        drop(leaves);
+        let mut sum = Sum::default();
+        for thread in threads {
+            match thread.join() {
+                Ok(Some(recorder)) => recorder.end(&mut sum),
+                Ok(None) => {}
+                Err(_) => return Err(anyhow!("a client panicked, which is an error in the runner")),
+            }
+        }
+        ended?;
+        if let Some(lasts) = mix.lasts {
+            sample.section.nanoseconds = lasts.duration_ns;
+        }
+        Ok((sum, sample))
+    })?;
+    others.into_iter().try_for_each(Session::close)?;
+    ensure!(sum.done() > 0, "no operation succeeded within the time");
+    let names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
+    let (classes, operations) = (sum.told(&names), sum.done());
+    Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
+}
+
+/// The life of one client. Returns what it has recorded, if it came to work.
+fn be_client<'b, S: Session>(
+    place: usize,
+    session: &mut S,
+    shared: &Shared<'b>,
+    lines: Lines,
+) -> Option<Recorder<'b>> {
+    let Shared { mix, steps, next, window, stop, firsts, board } = shared;
+    let mut answer = Answer::new();
+    answer.begin(false);
+    let is_due = steps[0].get(0).due() > 0;
+    let mut recorder = Recorder::new(board, mix.classes.len(), is_due);
+    let statements = match session.prepare(mix) {
+        Ok(statements) => statements,
+        Err(error) => {
+            let _ = lines.ready.send(Err(client(place, error)));
+            return None;
+        }
+    };
+    let shares = steps.len() < mix.clients as usize;
+    let steps = &steps[if shares { 0 } else { place }];
+    let next = shares.then_some(next);
+    let mut client_at_work = Client { mix, statements, steps, next, window: *window, stop, firsts, answer };
+    let _ = lines.ready.send(Ok(()));
+    let began = lines.begin.recv().ok()?;
+    sleep_until(began);
+    let done = client_at_work.work(began, &mut recorder).map_err(|error| client(place, error));
+    let _ = lines.done.send(done);
+    let _ = lines.leave.recv();
+    Some(recorder)
+}
+
+/// Waits until the time is up, or all clients are done, or one has failed. Returns how many are still at work.
+fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, window: Window) -> Result<usize> {
+    let mut missing = clients;
+    let end = (window.until != u64::MAX).then(|| began + Duration::from_nanos(window.until));
+    while missing > 0 {
+        let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        match is_done.recv_timeout(left) {
+            Ok(done) => done?,
+            Err(RecvTimeoutError::Timeout) => break,
+            Err(RecvTimeoutError::Disconnected) => return Ok(0),
+        }
+        missing -= 1;
+    }
+    // Clients whose steps came to an end before their time leave the rest of it empty.
+    if let Some(end) = end {
+        sleep_until(end);
+    }
+    Ok(missing)
+}
+
+fn sleep_until(moment: Instant) {
+    thread::sleep(moment.saturating_duration_since(Instant::now()));
+}
+
+fn client(place: usize, error: Error) -> Error {
+    error.context(format!("client {}", place + 1))
+}

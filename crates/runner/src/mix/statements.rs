@@ -1,0 +1,76 @@
+//! What a session does with prepared statements.
+
+use anyhow::{Error, Result};
+use dyno_protocol::{MixStatement, MixWork, Purpose};
+
+use super::Step;
+use crate::Answer;
+
+/// The prepared statements of a session. All calls are within the clock.
+pub trait Prepared {
+    /// Executes a statement, by its position among those that were prepared, with the values of a step, and reads every
+    /// value of every row into the answer.
+    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()>;
+
+    /// Begins a transaction.
+    fn begin(&mut self, purpose: Purpose) -> Result<()>;
+
+    /// Commits it.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Undoes it. The engine may have done so already.
+    fn rollback(&mut self) -> Result<()>;
+
+    /// Whether an operation that failed so may succeed if it is tried again: the database was busy, it was the victim
+    /// of a deadlock, or it could not be put in an order with the others.
+    fn may_pass(&self, error: &Error) -> bool;
+}
+
+/// A statement to prepare.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Its text with the driver's placeholders.
+    pub sql: String,
+    /// For each placeholder the field of a step.
+    pub parameters: Vec<usize>,
+}
+
+/// The statements of all classes, in order, with the placeholders that a driver has: `placeholder` gets the number of
+/// a parameter, from 1.
+pub fn statements(mix: &MixWork, placeholder: impl Fn(usize) -> String) -> Vec<Statement> {
+    let sql = |statement: &MixStatement| {
+        let pieces = statement.text.iter().enumerate();
+        pieces.fold(String::new(), |sql, (place, piece)| match place {
+            0 => piece.clone(),
+            _ => sql + &placeholder(place) + piece,
+        })
+    };
+    let all = mix.classes.iter().flat_map(|class| &class.statements);
+    all.map(|statement| Statement { sql: sql(statement), parameters: statement.parameters.clone() }).collect()
+}
+
+/// The prepared statements of an engine that has no SQL.
+#[derive(Debug)]
+pub enum NoStatements {}
+
+impl Prepared for NoStatements {
+    fn run(&mut self, _: usize, _: &Step, _: &mut Answer) -> Result<()> {
+        match *self {}
+    }
+
+    fn begin(&mut self, _: Purpose) -> Result<()> {
+        match *self {}
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    fn may_pass(&self, _: &Error) -> bool {
+        match *self {}
+    }
+}

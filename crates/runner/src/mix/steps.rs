@@ -1,0 +1,159 @@
+//! What clients do and when: files of steps, mapped.
+
+use anyhow::{Result, ensure};
+use dyno_protocol::{FieldKind, MixWork, STEP_HEAD};
+
+use crate::cells::Cells;
+
+/// The steps of one client, or those that all share.
+#[derive(Debug)]
+pub struct Steps {
+    cells: Cells,
+    fields: Vec<Field>,
+}
+
+/// Where a field lies in a step.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    start: usize,
+    end: usize,
+    kind: FieldKind,
+}
+
+/// One step.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    bytes: &'a [u8],
+    fields: &'a [Field],
+}
+
+/// The value of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// A whole number.
+    Integer(i64),
+    /// Text.
+    Text(&'a [u8]),
+}
+
+impl Steps {
+    /// Maps every file of a mix.
+    pub fn load(mix: &MixWork) -> Result<Vec<Steps>> {
+        let mut start = STEP_HEAD as usize;
+        let mut fields = Vec::new();
+        for field in &mix.fields {
+            let end = start + usize::try_from(field.bytes)?;
+            ensure!(
+                field.kind != FieldKind::Integer || field.bytes == 8,
+                "the number {} of a step has {} bytes and not 8",
+                field.name,
+                field.bytes
+            );
+            fields.push(Field { start, end, kind: field.kind });
+            start = end;
+        }
+        let all = mix.steps.iter().map(|steps| {
+            let cells = Cells::load(&steps.file, steps.count, mix.step_bytes())?;
+            ensure!(!cells.is_empty(), "there are no steps in {}", steps.file.display());
+            let steps = Steps { cells, fields: fields.clone() };
+            let classes = mix.classes.len() as u64;
+            let strange = (0..steps.len()).find(|&place| steps.get(place).number(8) >= classes);
+            ensure!(
+                strange.is_none(),
+                "step {} names a class that is not there",
+                strange.unwrap_or_default()
+            );
+            Ok(steps)
+        });
+        all.collect()
+    }
+
+    /// How many there are; not 0.
+    pub fn len(&self) -> u64 {
+        self.cells.len()
+    }
+
+    /// A step by its place.
+    ///
+    /// # Panics
+    /// It is beyond the end.
+    #[inline]
+    pub fn get(&self, place: u64) -> Step<'_> {
+        Step { bytes: self.cells.all().get(place), fields: &self.fields }
+    }
+}
+
+impl<'a> Step<'a> {
+    /// When it is due, in nanoseconds since the section began; 0: at once.
+    #[inline]
+    pub fn due(&self) -> u64 {
+        self.number(0)
+    }
+
+    /// Its class, by position.
+    #[inline]
+    pub fn class(&self) -> usize {
+        self.number(8) as usize
+    }
+
+    /// The value of a field.
+    ///
+    /// # Panics
+    /// There are not so many.
+    #[inline]
+    pub fn value(&self, field: usize) -> Value<'a> {
+        let Field { start, end, kind } = self.fields[field];
+        match kind {
+            FieldKind::Integer => Value::Integer(self.number(start) as i64),
+            FieldKind::Text => Value::Text(&self.bytes[start..end]),
+        }
+    }
+
+    #[inline]
+    fn number(&self, start: usize) -> u64 {
+        let mut number = [0; 8];
+        number.copy_from_slice(&self.bytes[start..start + 8]);
+        u64::from_le_bytes(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use dyno_protocol::{MixClass, StepField, StepFile};
+
+    use super::*;
+
+    fn mix(bytes: &[u8], folder: &std::path::Path) -> MixWork {
+        let file = folder.join("steps");
+        fs::write(&file, bytes).unwrap();
+        let field = |name: &str, kind, bytes| StepField { name: name.into(), kind, bytes };
+        MixWork {
+            classes: vec![MixClass { name: "one".into(), transaction: None, statements: Vec::new() }],
+            fields: vec![field("number", FieldKind::Integer, 8), field("text", FieldKind::Text, 3)],
+            clients: 1,
+            steps: vec![StepFile { file, count: 1 }],
+            ..MixWork::default()
+        }
+    }
+
+    #[test]
+    fn a_step_is_its_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = [7_u64.to_le_bytes(), 0_u64.to_le_bytes(), (-2_i64).to_le_bytes()].concat();
+        bytes.extend(b"abc");
+        let steps = Steps::load(&mix(&bytes, folder.path())).unwrap();
+        let step = steps[0].get(0);
+        assert_eq!((step.due(), step.class()), (7, 0));
+        assert_eq!((step.value(0), step.value(1)), (Value::Integer(-2), Value::Text(b"abc")));
+    }
+
+    #[test]
+    fn a_class_that_is_not_there_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = [&[0; 8][..], &[1; 8], &[0; 11]].concat();
+        let said = Steps::load(&mix(&bytes, folder.path())).unwrap_err().to_string();
+        assert_eq!(said, "step 0 names a class that is not there");
+    }
+}

@@ -1,0 +1,64 @@
+//! The model `mix`: prepared statements on a connection of the client's own.
+
+use anyhow::{Error, Result};
+use dyno_client::postgres::{Connection, Query, ServerError, may_pass};
+use dyno_protocol::{MixWork, Purpose};
+use dyno_runner::mix::{Prepared, Step, Value, statements};
+use dyno_runner::{Answer, quote};
+
+/// The statements of a connection, those of transactions prepared like all others, as pgbench does it.
+pub struct Statements<'c> {
+    statements: Vec<(Query<'c>, Vec<usize>)>,
+    begin: Query<'c>,
+    commit: Query<'c>,
+    rollback: Query<'c>,
+}
+
+impl<'c> Statements<'c> {
+    /// Prepares all statements of a mix.
+    pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
+        let prepare = |sql: &str, parameters| {
+            Query::prepare(connection, sql, parameters).map_err(|error| error.context(quote(sql)))
+        };
+        let all = statements(mix, |place| format!("${place}")).into_iter();
+        let all = all.map(|one| Ok((prepare(&one.sql, one.parameters.len())?, one.parameters)));
+        Ok(Statements {
+            statements: all.collect::<Result<_>>()?,
+            begin: prepare("BEGIN", 0)?,
+            commit: prepare("COMMIT", 0)?,
+            rollback: prepare("ROLLBACK", 0)?,
+        })
+    }
+}
+
+impl Prepared for Statements<'_> {
+    #[inline]
+    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()> {
+        let (statement, parameters) = &mut self.statements[statement];
+        for (place, &field) in parameters.iter().enumerate() {
+            match step.value(field) {
+                Value::Integer(number) => statement.set_integer(place, number),
+                Value::Text(text) => statement.set_text(place, text),
+            }
+        }
+        statement.run(answer).map(drop)
+    }
+
+    #[inline]
+    fn begin(&mut self, _purpose: Purpose) -> Result<()> {
+        self.begin.run(&mut Answer::new()).map(drop)
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<()> {
+        self.commit.run(&mut Answer::new()).map(drop)
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        self.rollback.run(&mut Answer::new()).map(drop)
+    }
+
+    fn may_pass(&self, error: &Error) -> bool {
+        error.downcast_ref::<ServerError>().is_some_and(|error| may_pass(&error.code))
+    }
+}

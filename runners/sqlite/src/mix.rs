@@ -1,0 +1,81 @@
+//! The model `mix`: prepared statements on a connection of the client's own.
+
+use std::time::Duration;
+
+use anyhow::{Error, Result};
+use dyno_client::sqlite::{Connection, Parameter, SqliteError, Statement, api};
+use dyno_protocol::{MixWork, Purpose};
+use dyno_runner::mix::{Prepared, Step, Value, statements};
+use dyno_runner::{Answer, quote};
+
+/// The statements of a connection.
+pub struct Statements<'c> {
+    statements: Vec<(Statement<'c>, Vec<usize>)>,
+    /// Takes a snapshot by its first read.
+    begin_read: Statement<'c>,
+    /// Takes the write lock at once: a transaction that read first could not wait for it, since what it has read may
+    /// have changed meanwhile (<https://www.sqlite.org/lang_transaction.html>).
+    begin_write: Statement<'c>,
+    commit: Statement<'c>,
+    rollback: Statement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    /// Prepares all statements of a mix.
+    pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
+        connection.wait_for_locks(Duration::from_nanos(mix.patience_ns));
+        let prepare = |sql: &str| {
+            let text = std::ffi::CString::new(sql)?;
+            Statement::new(connection, &text).map_err(|error| error.context(quote(sql)))
+        };
+        let all = statements(mix, |place| format!("?{place}")).into_iter();
+        Ok(Statements {
+            statements: all.map(|one| Ok((prepare(&one.sql)?, one.parameters))).collect::<Result<_>>()?,
+            begin_read: prepare("BEGIN")?,
+            begin_write: prepare("BEGIN IMMEDIATE")?,
+            commit: prepare("COMMIT")?,
+            rollback: prepare("ROLLBACK")?,
+        })
+    }
+}
+
+impl Prepared for Statements<'_> {
+    #[inline]
+    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()> {
+        let (statement, parameters) = &mut self.statements[statement];
+        let values = parameters.iter().map(|&field| match step.value(field) {
+            Value::Integer(number) => Parameter::Integer(number),
+            Value::Text(text) => Parameter::Text(text),
+        });
+        statement.fetch(values, answer)
+    }
+
+    #[inline]
+    fn begin(&mut self, purpose: Purpose) -> Result<()> {
+        match purpose {
+            Purpose::Read => self.begin_read.run([]),
+            Purpose::Write => self.begin_write.run([]),
+        }
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<()> {
+        self.commit.run([])
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        match self.rollback.run([]) {
+            // SQLite has undone it: there is no transaction.
+            Err(error) if code(&error) == Some(api::ERROR) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn may_pass(&self, error: &Error) -> bool {
+        error.downcast_ref::<SqliteError>().is_some_and(SqliteError::may_pass)
+    }
+}
+
+fn code(error: &Error) -> Option<i32> {
+    error.downcast_ref::<SqliteError>().map(|error| error.code)
+}
