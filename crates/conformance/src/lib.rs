@@ -6,6 +6,7 @@
 mod checks;
 mod imports;
 mod kv;
+mod mix;
 mod rows;
 mod script;
 
@@ -126,7 +127,8 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
     let server = servers.reach(contender)?;
     let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();
-    for (duty, needs, check) in checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL) {
+    let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL).chain(mix::ALL);
+    for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),
             None => match check(&script) {

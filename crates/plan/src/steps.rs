@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{FieldKind, MixWork, StepField, StepFile};
 use dyno_suite::{Distribution, Mix, Source, Test};
-use rand::rngs::ChaCha8Rng;
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution as _, Exp, Zipf, weighted::WeightedIndex};
 
 use super::arrays::{Arrays, letters};

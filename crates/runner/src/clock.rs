@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use dyno_gauge::Gauge;
-use dyno_protocol::{Cost, Job, Sample, Section};
+use dyno_protocol::{Cost, Sample, Section};
 
 /// Times sections of one trial.
 pub struct Clock {
@@ -11,9 +11,9 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Opens the counters of this process and of the job's server.
-    pub fn new(job: &Job) -> Clock {
-        Clock { gauge: Gauge::open(job.server.as_ref().and_then(|server| server.process)) }
+    /// Opens the counters of this process, and of the server of a main process.
+    pub fn new(server: Option<u32>) -> Clock {
+        Clock { gauge: Gauge::open(server) }
     }
 
     /// Does the work and returns what it came to and what it cost: the sample's section.

@@ -57,7 +57,7 @@ pub fn trial<E: Engine, W: Write>(
     let bench = Bench {
         session,
         engine,
-        clock: Clock::new(job),
+        clock: Clock::new(job.server.as_ref().and_then(|server| server.process)),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
         latency: job.latency,

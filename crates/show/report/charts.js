@@ -64,7 +64,10 @@ const charts = {
     const at = layout(rows, width);
     const right = rightMargin(at.lines);
     const places = ["p50", "p90", "p99", "p999", "max"];
-    const dots = at.lines.flatMap((row) => places.map((place) => ({ row, place, y: row.y, ns: row.percentiles[place] })));
+    const told = (row) => places.filter((place) => row.percentiles[place] != null);
+    const dots = at.lines.flatMap((row) => told(row).map((place) => ({ row, place, y: row.y, ns: row.percentiles[place] })));
+    // The highest percentile that is told: the rest is few operations.
+    const most = (row) => row.percentiles.p99 ?? row.percentiles.p90 ?? row.percentiles.p50;
     const ends = [...dots.map((dot) => dot.ns), ...(clock ? [clock] : [])].map((ns) => Math.max(ns, 1));
     const domain = [Math.min(...ends) / 1.3, Math.max(...ends) * 1.3];
     const ticks = logTicks(...domain, width - at.margin - right);
@@ -78,8 +81,8 @@ const charts = {
         Plot.gridX(ticks, { stroke: "var(--line)", strokeOpacity: 1 }),
         Plot.axisX(ticks, { tickFormat: duration, label: null, tickSize: 0, color: "var(--quiet)" }),
         ...(clock ? [Plot.ruleX([clock], { stroke: "var(--quiet)", strokeDasharray: "3 4" })] : []),
-        Plot.link(at.lines, { x1: (d) => d.percentiles.p50, x2: (d) => d.percentiles.p99, y: "y", stroke: colour, strokeOpacity: 0.45, strokeWidth: 6, strokeLinecap: "butt" }),
-        Plot.link(at.lines, { x1: (d) => d.percentiles.p99, x2: (d) => d.percentiles.max, y: "y", stroke: colour, strokeOpacity: 0.6, strokeWidth: 1.2 }),
+        Plot.link(at.lines, { x1: (d) => d.percentiles.p50, x2: most, y: "y", stroke: colour, strokeOpacity: 0.45, strokeWidth: 6, strokeLinecap: "butt" }),
+        Plot.link(at.lines, { x1: most, x2: (d) => d.percentiles.max, y: "y", stroke: colour, strokeOpacity: 0.6, strokeWidth: 1.2 }),
         Plot.link(of("p90", "p99", "p999"), { x: "ns", y1: (d) => d.y - 6, y2: (d) => d.y + 6, stroke: (d) => colour(d.row), strokeWidth: 2, strokeLinecap: "butt", title: shown.title }),
         Plot.dot(of("p50"), { ...shown, r: 5, fill: (d) => colour(d.row) }),
         Plot.dot(of("max"), { ...shown, r: 4, fill: "var(--paper)", stroke: (d) => colour(d.row), strokeWidth: 1.8 }),

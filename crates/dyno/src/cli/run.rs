@@ -51,6 +51,17 @@ pub struct RunArgs {
     /// the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub n: Vec<String>,
+    /// How many clients are at work at once, in suites with many; short for --set clients=N. With several, as
+    /// 1,8,32, dyno runs each number and shows what the engines make of more
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub clients: Vec<String>,
+    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up;
+    /// short for --set rate=N
+    #[arg(long, value_name = "N")]
+    pub rate: Option<String>,
+    /// How long clients are measured: 10s, 2m; short for --set duration=SECONDS
+    #[arg(long, value_parser = duration)]
+    pub duration: Option<Duration>,
     /// Set a parameter of the suite: name=value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,

@@ -8,6 +8,8 @@ mod recorder;
 mod section;
 mod statements;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 pub use section::perform;
 pub use statements::{NoStatements, Prepared, Statement, statements};

@@ -248,8 +248,7 @@ mod tests {
         assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
         assert!(classes[0].service.is_empty());
         let ticks = board.told(&["a", "b"]);
-        let told: Vec<_> =
-            ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
+        let told = ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
         assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
     }
 

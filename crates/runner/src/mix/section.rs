@@ -87,7 +87,8 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
             let _ = begin.send(began);
         }
         sleep_until(began + Duration::from_nanos(window.from));
-        let (ended, mut sample) = clock.time(|| wait(&is_done, clients, began, window));
+        let ((ended, took), mut sample) =
+            clock.time(|| (wait(&is_done, clients, began, window), began.elapsed()));
         shared.stop.store(true, Ordering::Relaxed);
         let ended = ended.and_then(|missing| is_done.iter().take(missing).collect::<Result<()>>());
         drop(leaves);
@@ -100,8 +101,11 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
             }
         }
         ended?;
-        if let Some(lasts) = mix.lasts {
-            sample.section.nanoseconds = lasts.duration_ns;
+        match mix.lasts {
+            // What ended later does not count.
+            Some(lasts) => sample.section.nanoseconds = lasts.duration_ns,
+            // The clients began before whoever looks at the clock was awake.
+            None => sample.section.nanoseconds = took.as_nanos() as u64,
         }
         Ok((sum, sample))
     })?;
@@ -140,6 +144,8 @@ fn be_client<'b, S: Session>(
     sleep_until(began);
     let done = client_at_work.work(began, &mut recorder).map_err(|error| client(place, error));
     let _ = lines.done.send(done);
+    // Whoever waits for those that are still at work sees by their lines that there is one.
+    drop(lines.done);
     let _ = lines.leave.recv();
     Some(recorder)
 }

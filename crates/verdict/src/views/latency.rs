@@ -1,6 +1,7 @@
-//! How long single operations took: percentiles of the trials in which each was timed.
+//! How long single operations took: percentiles of the trials in which each was timed, by class where a test has classes.
 
-use dyno_record::Run;
+use dyno_protocol::Class;
+use dyno_record::{Run, TrialRecord};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +13,15 @@ pub struct Percentiles {
     pub count: u64,
     /// Half of them.
     pub p50: u64,
-    /// 90 %.
-    pub p90: u64,
+    /// 90 %; absent, as those below, where fewer than ten operations took longer: they would tell of chance alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p90: Option<u64>,
     /// 99 %.
-    pub p99: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
     /// 99.9 %.
-    pub p999: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999: Option<u64>,
     /// All of them.
     pub max: u64,
 }
@@ -29,6 +33,8 @@ pub struct Latency {
     /// tests. Nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
+    /// Whether there were trials in which every operation was timed, apart from the measured ones.
+    pub apart: bool,
     /// The tests shown whose operations were timed, in order.
     pub tests: Vec<LatencyTest>,
 }
@@ -50,74 +56,133 @@ pub struct LatencyTest {
 pub struct LatencyLine {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// Its percentiles.
+    /// The class of operations, of a test that has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The percentiles of its operations that succeeded.
     pub percentiles: Percentiles,
+    /// How many never succeeded.
+    pub failed: u64,
+    /// How many tries were repeated.
+    pub retried: u64,
+    /// Of operations that were due at a time: how much later than that they were sent though a client was free. It is the
+    /// fault of the runner, and a part of the durations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<Percentiles>,
 }
 
 /// The latency of a run; none where no operations were timed.
 pub(super) fn latency(run: &Run) -> Option<Latency> {
     let harness = run.contenders.iter().position(|contender| contender.harness);
-    let clock = |test: &str| Some(of(run, harness?, test)?.p50);
-    let line =
-        |test: &str, contender| Some(LatencyLine { contender, percentiles: of(run, contender, test)? });
+    let clock = |test: &str| {
+        let lines = lines(run, harness?, test);
+        // A mix reads the clock once an operation for every contender alike, as any program would that times itself.
+        let read = |trial: &&TrialRecord| trial.latency;
+        run.trials.iter().find(read)?;
+        lines.iter().map(|line| line.percentiles.p50).max()
+    };
     let tests = run.shown_tests().map(|test| LatencyTest {
         test: test.id.clone(),
         clock_ns: clock(&test.id),
-        lines: run.shown_contenders().filter_map(|(contender, _)| line(&test.id, contender)).collect(),
+        lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
     let clock_ns = run.tests.iter().filter_map(|test| clock(&test.id)).max();
-    (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, tests })
+    let apart = run.trials.iter().any(|trial| trial.latency);
+    (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, apart, tests })
 }
 
-/// The percentiles of a contender (by position) in a test (by id), over all its trials; none where
-/// operations were not timed.
-fn of(run: &Run, contender: usize, test: &str) -> Option<Percentiles> {
-    let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.latency);
+/// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up.
+fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender);
+    let trials = trials.filter(|trial| trial.latency || trial.block > 0);
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
-    let mut merged: Option<Histogram<u64>> = None;
+    let mut sums: Vec<Sum> = Vec::new();
     for class in samples.flat_map(|sample| &sample.sample.classes) {
-        // The reader of run files refuses one that is none.
-        let Ok(Some(histogram)) = class.response.histogram() else { continue };
-        match &mut merged {
-            // All are in nanoseconds and to as many digits, so they fit into one another.
-            Some(merged) => drop(merged.add(histogram)),
-            None => merged = Some(histogram),
+        match sums.iter_mut().find(|sum| sum.name == class.class) {
+            Some(sum) => sum.add(class),
+            None => {
+                let mut sum = Sum { name: &class.class, ..Sum::default() };
+                sum.add(class);
+                sums.push(sum);
+            }
         }
     }
-    let merged = merged?;
-    let counts: Vec<(u64, u64)> =
-        merged.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
-    percentiles(&counts)
+    let is_one = sums.len() == 1;
+    let line = |sum: Sum| {
+        Some(LatencyLine {
+            contender,
+            class: (!is_one).then(|| sum.name.to_owned()),
+            percentiles: percentiles(&sum.response?)?,
+            failed: sum.failed,
+            retried: sum.retried,
+            late: sum.late.and_then(|late| percentiles(&late)),
+        })
+    };
+    sums.into_iter().filter_map(line).collect()
 }
 
-/// The percentiles of durations in ascending order, each with how many there were.
-fn percentiles(counts: &[(u64, u64)]) -> Option<Percentiles> {
-    let count: u64 = counts.iter().map(|(_, count)| count).sum();
-    let max = counts.last().filter(|_| count > 0)?.0;
-    let below = |share: f64| {
-        let rank = ((count as f64 * share).ceil() as u64).max(1);
-        let mut seen = 0;
-        let found = counts.iter().find(|(_, count)| {
-            seen += count;
-            seen >= rank
-        });
-        found.map_or(max, |&(duration, _)| duration)
-    };
-    Some(Percentiles { count, p50: below(0.5), p90: below(0.9), p99: below(0.99), p999: below(0.999), max })
+/// A class over several trials.
+#[derive(Default)]
+struct Sum<'r> {
+    name: &'r str,
+    failed: u64,
+    retried: u64,
+    response: Option<Histogram<u64>>,
+    late: Option<Histogram<u64>>,
+}
+
+impl Sum<'_> {
+    fn add(&mut self, class: &Class) {
+        self.failed += class.failed;
+        self.retried += class.retried;
+        for (sum, response) in [(&mut self.response, &class.response), (&mut self.late, &class.late)] {
+            // The reader of run files refuses one that is none.
+            let Ok(Some(histogram)) = response.histogram() else { continue };
+            match sum {
+                // All are in nanoseconds and to as many digits, so they fit into one another.
+                Some(sum) => drop(sum.add(histogram)),
+                None => *sum = Some(histogram),
+            }
+        }
+    }
+}
+
+/// How many operations must have taken longer than a percentile for it to be told.
+const BEYOND: f64 = 10.0;
+
+/// The percentiles of a histogram; none where it is empty.
+fn percentiles(histogram: &Histogram<u64>) -> Option<Percentiles> {
+    let count = histogram.len();
+    let below = |share: f64| histogram.value_at_quantile(share);
+    let told = |share: f64| ((count as f64 * (1.0 - share)).round() >= BEYOND).then(|| below(share));
+    (count > 0).then(|| Percentiles {
+        count,
+        p50: below(0.5),
+        p90: told(0.9),
+        p99: told(0.99),
+        p999: told(0.999),
+        max: below(1.0),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn histogram(values: impl Iterator<Item = u64>) -> Histogram<u64> {
+        let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        values.for_each(|value| histogram.record(value).unwrap());
+        histogram
+    }
+
     #[test]
     fn percentiles_are_ranks() {
-        let counts: Vec<(u64, u64)> = (1..=1000).map(|duration| (duration, 1)).collect();
-        let found = percentiles(&counts).unwrap();
-        assert_eq!((found.p50, found.p90, found.p99, found.p999, found.max), (500, 900, 990, 999, 1000));
-        let one = percentiles(&[(7, 3)]).unwrap();
-        assert_eq!((one.count, one.p50, one.max), (3, 7, 7));
-        assert_eq!(percentiles(&[]), None);
+        let found = percentiles(&histogram(1..=1000)).unwrap();
+        assert_eq!((found.p50, found.p90, found.p99, found.max), (500, Some(900), Some(990), 1000));
+        assert_eq!(found.p999, None, "one operation is beyond it");
+        let one = percentiles(&histogram([7; 3].into_iter())).unwrap();
+        assert_eq!((one.count, one.p50, one.p90, one.max), (3, 7, None, 7));
+        assert_eq!(percentiles(&histogram([].into_iter())), None);
     }
 }

@@ -9,7 +9,7 @@ mod request;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::proof::{Prover, hold_together};
@@ -36,31 +36,45 @@ use request::{Request, again, typed};
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    if let [] | [_] = arguments.n[..] {
-        let n = arguments.n.first().map(String::as_str);
-        let request = typed(arguments, n, &home, &registry).input()?;
-        return perform(request, &registry, &arguments.place, &arguments.show);
-    }
-    scaled(arguments, &home, &registry)
+    let sizes = [("n", &arguments.n[..]), ("clients", &arguments.clients)];
+    let given: Vec<(&str, &[String])> = sizes.into_iter().filter(|(_, values)| !values.is_empty()).collect();
+    let size = match given[..] {
+        [] => None,
+        [(name, [value])] => Some((name, value.as_str())),
+        [(name, values)] => return scaled(arguments, name, values, &home, &registry),
+        _ => {
+            let two =
+                anyhow!("--n and --clients are parameters of different suites: take the one that yours has");
+            return Err(two).input();
+        }
+    };
+    let request = typed(arguments, size, &home, &registry).input()?;
+    perform(request, &registry, &arguments.place, &arguments.show)
 }
 
 /// A run of each size, one after another, and then all of them side by side.
-fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit> {
+fn scaled(
+    arguments: &RunArgs,
+    name: &str,
+    values: &[String],
+    home: &Home,
+    registry: &Registry,
+) -> Result<Exit> {
     let mut paths = Vec::new();
     let mut worst = Exit::Done;
-    for n in &arguments.n {
-        let request = typed(arguments, Some(n), home, registry).input()?;
+    for value in values {
+        let request = typed(arguments, Some((name, value)), home, registry).input()?;
         // A part of a file's name, whatever the parameter takes.
-        let size = n.replace('/', "-");
+        let size = value.replace('/', "-");
         // One page for all of them, at the end.
         let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
         place.out = Some(match &place.out {
             Some(path) => {
                 let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("jsonl");
-                path.with_extension(format!("n{size}.{ending}"))
+                path.with_extension(format!("{name}{size}.{ending}"))
             }
             None => dyno_record::results_folder().join(format!(
-                "{}-{}-n{size}.jsonl",
+                "{}-{}-{name}{size}.jsonl",
                 file_time(&jiff::Timestamp::now().to_string()),
                 request.suite.name
             )),

@@ -41,8 +41,13 @@ pub struct Request {
     pub file: Option<FileRecord>,
 }
 
-/// The request of a command line; `n` is one of its sizes.
-pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Registry) -> Result<Request> {
+/// The request of a command line; `size` is a parameter with one of the values that were typed for it.
+pub fn typed(
+    arguments: &RunArgs,
+    size: Option<(&str, &str)>,
+    home: &Home,
+    registry: &Registry,
+) -> Result<Request> {
     let Some(name) = &arguments.suite else {
         bail!(
             "name a suite:\n{}\nExample: dyno run speedtest; `dyno list SUITE` shows its tests",
@@ -56,9 +61,11 @@ pub fn typed(arguments: &RunArgs, n: Option<&str>, home: &Home, registry: &Regis
             set.split_once('=').with_context(|| format!("--set takes name=value, and '{set}' is not"))?;
         changes.push((name.to_owned(), value.to_owned()));
     }
-    let short = [("scale", &arguments.scale), ("rows", &arguments.rows)];
+    let seconds = arguments.duration.map(|duration| duration.as_secs_f64().to_string());
+    let (scale, rows, rate) = (&arguments.scale, &arguments.rows, &arguments.rate);
+    let short = [("scale", scale), ("rows", rows), ("rate", rate), ("duration", &seconds)];
     changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
-    changes.extend(n.map(|n| ("n".to_owned(), n.to_owned())));
+    changes.extend(size.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let file = arguments.file.as_deref().map(|path| file::adopt(path, &suite)).transpose()?;
     if let Some((file, count)) = &file {
         changes.retain(|(name, _)| name != count);

@@ -14,9 +14,9 @@ pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> 
     vec![
         ("timed", found.map(|found| found.count).into()),
         ("p50_ns", found.map(|found| found.p50).into()),
-        ("p90_ns", found.map(|found| found.p90).into()),
-        ("p99_ns", found.map(|found| found.p99).into()),
-        ("p999_ns", found.map(|found| found.p999).into()),
+        ("p90_ns", found.and_then(|found| found.p90).into()),
+        ("p99_ns", found.and_then(|found| found.p99).into()),
+        ("p999_ns", found.and_then(|found| found.p999).into()),
         ("slowest_ns", found.map(|found| found.max).into()),
     ]
 }

@@ -26,21 +26,55 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
 /// A contender's percentiles, with what stands before its label.
 pub fn row(verdict: &Verdict, first: &str, line: &LatencyLine) -> Vec<String> {
     let (contender, found) = (&verdict.contenders[line.contender], &line.percentiles);
-    let mut row = vec![first.to_owned(), contender.label.clone(), level_name(contender)];
-    let durations = [found.p50, found.p90, found.p99, found.p999, found.max];
-    row.extend(durations.map(|nanoseconds| units::duration(nanoseconds as f64)));
+    let label = match &line.class {
+        Some(class) => format!("{}, {class}", contender.label),
+        None => contender.label.clone(),
+    };
+    let mut row = vec![first.to_owned(), label, level_name(contender)];
+    let durations = [Some(found.p50), found.p90, found.p99, found.p999, Some(found.max)];
+    let told = |found: Option<u64>| found.map_or_else(|| "–".into(), |ns| units::duration(ns as f64));
+    row.extend(durations.map(told));
     row
 }
 
 /// What a reading of the clock costs, which every duration includes.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
-    let clock = verdict.views.latency.as_ref().and_then(|latency| latency.clock_ns);
-    let note = clock.map(|clock| {
+    let Some(latency) = &verdict.views.latency else { return Vec::new() };
+    let clock = latency.clock_ns.filter(|_| latency.apart).map(|clock| {
         format!(
             "Latency comes from separate trials after the others. Each duration includes one reading of the clock, which \
              takes {} here.",
             units::duration(clock as f64)
         )
     });
-    note.into_iter().collect()
+    let lines =
+        || latency.tests.iter().flat_map(|test| test.lines.iter().map(move |line| (&test.test, line)));
+    let is_open = lines().any(|(_, line)| line.late.is_some());
+    let open = is_open.then(|| {
+        "Operations arrived at times of their own, and each duration begins when its operation arrived: waiting for a free \
+         client is a part of it."
+            .to_owned()
+    });
+    let told = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
+        format!(
+            "{test}, {}: {} operations were tried again because others were in their way, and {} never succeeded.",
+            verdict.label(line.contender),
+            line.retried,
+            line.failed
+        )
+    });
+    let late = lines().filter_map(|(test, line)| {
+        let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
+        (late as f64 > MOST_LATE * p99 as f64).then(|| {
+            format!(
+                "{test}, {}: dyno itself sent operations late, 1 % of them by more than {}; do not rely on these durations.",
+                verdict.label(line.contender),
+                units::duration(late as f64)
+            )
+        })
+    });
+    clock.into_iter().chain(open).chain(told).chain(late).collect()
 }
+
+/// How much of the 99th percentile the runner's own lateness may be.
+const MOST_LATE: f64 = 0.05;

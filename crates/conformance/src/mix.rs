@@ -1,0 +1,211 @@
+//! The checks of mixes: many clients, none of whose operations is lost or done twice.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use dyno_lab::trial::Trial;
+use dyno_protocol::{
+    FieldKind, Lasts, MixClass, MixStatement, MixWork, Purpose, StepField, StepFile, Test, Value, Work,
+};
+
+use super::script::{Script, answered, failed, finished};
+use super::{Duty, Needs};
+
+/// Every check with the duty that it looks at.
+pub const ALL: [Duty; 5] = [
+    ("clients do all of their steps, each once", Needs::Stored(&["mix", "statements"]), every_step),
+    (
+        "clients that share their steps do each of them once, when it is due",
+        Needs::Stored(&["mix", "statements"]),
+        shared,
+    ),
+    ("a mix ends when its time is up", Needs::Models(&["mix"]), timed),
+    ("clients that are in each other's way go on", Needs::Stored(&["mix", "statements"]), crowded),
+    (
+        "an operation that fails is told with its client and class",
+        Needs::Stored(&["mix", "statements"]),
+        refused,
+    ),
+];
+
+const CLIENTS: u32 = 3;
+/// Steps of each client.
+const STEPS: u64 = 40;
+const CREATE: [&str; 3] = [
+    "CREATE TABLE account(id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL)",
+    "CREATE TABLE moved(id INTEGER NOT NULL, client INTEGER NOT NULL, note VARCHAR(8) NOT NULL)",
+    "INSERT INTO account VALUES(1, 0), (2, 0)",
+];
+/// What all clients together did: money is moved back and forth, and each move is written down once.
+const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*) FROM moved), \
+                     (SELECT count(*) FROM moved WHERE note = 'abc'), (SELECT sum(client) FROM moved)";
+
+/// A mix of two classes: one moves money in a transaction, the other looks.
+fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) -> u64) -> Result<MixWork> {
+    let statement = |text: &[&str], parameters: &[usize]| MixStatement {
+        text: text.iter().map(|piece| (*piece).to_owned()).collect(),
+        parameters: parameters.to_vec(),
+    };
+    let field = |name: &str, kind, bytes| StepField { name: name.to_owned(), kind, bytes };
+    let file = |number: usize| -> Result<StepFile> {
+        let file = folder.join(format!("{number}.steps"));
+        let step = |place: u64| {
+            let class = place % 2;
+            let numbers = [due(place), class, 1 + place / 2 % 2, 7, number as u64];
+            [&numbers.map(u64::to_le_bytes).concat()[..], b"abc"].concat()
+        };
+        fs::write(&file, (0..steps).map(step).collect::<Vec<_>>().concat())?;
+        Ok(StepFile { file, count: steps })
+    };
+    Ok(MixWork {
+        classes: vec![
+            MixClass {
+                name: "move".into(),
+                transaction: Some(Purpose::Write),
+                statements: vec![
+                    statement(&["UPDATE account SET balance = balance + ", " WHERE id = ", ""], &[1, 0]),
+                    statement(&["UPDATE account SET balance = balance - ", " WHERE id = 3 - ", ""], &[1, 0]),
+                    statement(&["INSERT INTO moved VALUES(", ", ", ", ", ")"], &[0, 2, 3]),
+                ],
+            },
+            MixClass {
+                name: "look".into(),
+                transaction: None,
+                statements: vec![statement(&["SELECT balance FROM account WHERE id = ", ""], &[0])],
+            },
+        ],
+        fields: vec![
+            field("id", FieldKind::Integer, 8),
+            field("sum", FieldKind::Integer, 8),
+            field("client", FieldKind::Integer, 8),
+            field("note", FieldKind::Text, 3),
+        ],
+        clients,
+        steps: (1..=files).map(file).collect::<Result<_>>()?,
+        lasts: None,
+        patience_ns: 20_000_000_000,
+    })
+}
+
+/// A trial of a mix between two tables that are empty but for two accounts.
+fn run(script: &Script, make: impl FnOnce(&Path) -> Result<MixWork>) -> Result<Trial> {
+    script.run_changed(&[(&CREATE, None)], |job, folder| {
+        let check = (!script.contender.engine.harness).then(|| CHECK.to_owned());
+        job.tests.push(Test { id: "2".into(), setup: Vec::new(), work: Work::Mix(make(folder)?), check });
+        Ok(())
+    })
+}
+
+/// The classes of the sample must have done so many operations each, and say so of as many durations.
+fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
+    finished(trial)?;
+    let sample = &trial.samples[1];
+    let names: Vec<&str> = sample.classes.iter().map(|class| class.class.as_str()).collect();
+    ensure!(names == ["move", "look"], "the classes are {names:?}");
+    for (class, wanted) in sample.classes.iter().zip(wanted) {
+        let timed = class.response.histogram()?.map_or(0, |histogram| histogram.len());
+        ensure!(
+            (class.done, timed, class.failed) == (wanted, wanted, 0),
+            "class {} says {} done, {timed} timed and {} failed, and there were {wanted}",
+            class.class,
+            class.done,
+            class.failed
+        );
+    }
+    let all: u64 = wanted.iter().sum();
+    ensure!(sample.operations == all, "the sample says {} operations of {all}", sample.operations);
+    Ok(())
+}
+
+fn row(numbers: &[i64]) -> Vec<Vec<Value>> {
+    vec![numbers.iter().map(|number| Value::Integer(*number)).collect()]
+}
+
+fn every_step(script: &Script) -> Result<()> {
+    let trial = run(script, |folder| mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0))?;
+    let moved = u64::from(CLIENTS) * STEPS / 2;
+    did(&trial, [moved, moved])?;
+    // The clients have the numbers 1, 2 and 3.
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved * 2]))
+}
+
+fn shared(script: &Script) -> Result<()> {
+    // A step every two milliseconds.
+    let trial = run(script, |folder| mix(folder, CLIENTS, 1, STEPS, |place| 2_000_000 * (place + 1)))?;
+    let moved = STEPS / 2;
+    did(&trial, [moved, moved])?;
+    for class in &trial.samples[1].classes {
+        for (name, response) in [("service", &class.service), ("wait", &class.wait), ("late", &class.late)] {
+            let timed = response.histogram()?.map_or(0, |histogram| histogram.len());
+            ensure!(timed == moved, "class {} has {timed} durations of `{name}`, of {moved}", class.class);
+        }
+    }
+    let least = 2_000_000 * STEPS;
+    let took = trial.samples[1].section.nanoseconds;
+    ensure!(took >= least, "the last step was due after {least} ns, and the section took {took} ns");
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved]))
+}
+
+fn timed(script: &Script) -> Result<()> {
+    let lasts = Lasts { duration_ns: 1_200_000_000, warm_up_ns: 100_000_000 };
+    let trial = run(script, |folder| {
+        Ok(MixWork { lasts: Some(lasts), ..mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0)? })
+    })?;
+    finished(&trial)?;
+    let sample = &trial.samples[1];
+    ensure!(
+        sample.section.nanoseconds == lasts.duration_ns,
+        "the section took {} ns and not {}",
+        sample.section.nanoseconds,
+        lasts.duration_ns
+    );
+    let ends: Vec<u64> = sample.ticks.iter().map(|tick| tick.ended_ns).collect();
+    ensure!(ends == [1_000_000_000, lasts.duration_ns], "the ticks end at {ends:?}");
+    let done = |classes: &[dyno_protocol::Class]| classes.iter().map(|class| class.done).sum::<u64>();
+    let in_ticks: u64 = sample.ticks.iter().map(|tick| done(&tick.classes)).sum();
+    ensure!(
+        sample.operations > 0 && in_ticks == sample.operations && done(&sample.classes) == in_ticks,
+        "{} operations, {in_ticks} of them in ticks, {} in classes",
+        sample.operations,
+        done(&sample.classes)
+    );
+    if script.contender.engine.harness {
+        return Ok(());
+    }
+    // More was done than was counted: while the clients warmed up, and at the end.
+    let answer = &trial.answers[1].kept;
+    let count = |place: usize| match answer.first().and_then(|row| row.get(place)) {
+        Some(Value::Integer(count)) => *count,
+        _ => -1,
+    };
+    let counted = sample.classes[0].done as i64;
+    ensure!(
+        count(0) == 0 && count(1) >= counted && count(1) == count(2),
+        "{counted} moves are counted, and the tables say {answer:?}"
+    );
+    Ok(())
+}
+
+fn crowded(script: &Script) -> Result<()> {
+    // All move between the same two accounts, in one order and in the other: whoever waits for the other is ended by
+    // some engines, and tries again.
+    // A server may take a second to see that two wait for each other, so these are few.
+    let trial = run(script, |folder| mix(folder, 4, 4, 8, |_| 0))?;
+    did(&trial, [16, 16])?;
+    answered(&trial, 2, &row(&[0, 16, 16, 40]))
+}
+
+fn refused(script: &Script) -> Result<()> {
+    let trial = run(script, |folder| {
+        let mut mix = mix(folder, 2, 2, STEPS, |_| 0)?;
+        mix.classes[1].statements[0].text[0] = "INSERT INTO account VALUES(1, ".into();
+        mix.classes[1].statements[0].text[1] = ")".into();
+        Ok(mix)
+    })?;
+    failed(&trial, Some("2"), &["client ", "look"])?;
+    ensure!(trial.samples.len() == 1, "a mix that failed has a sample");
+    Ok(())
+}
