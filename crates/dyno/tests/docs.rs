@@ -31,6 +31,18 @@ fn the_suite_that_is_written_in_the_documentation_runs() {
 }
 
 #[test]
+fn the_mix_that_is_written_in_the_documentation_runs() {
+    let place = Place::new();
+    place.write("counters.toml", &block("docs/clients.md", "toml"));
+    place
+        .dyno("run ./counters.toml --clients 1,3 --set duration=0.3 --trials 1 --no-warm-up --quiet -o run.jsonl")
+        .exits(0)
+        .prints("3 clients read and raise")
+        .prints("clients=3")
+        .prints("sqlite:wal, raise");
+}
+
+#[test]
 fn the_job_in_the_documentation_is_one() {
     let job: dyno_protocol::Job = serde_json::from_str(&block("docs/protocol.md", "json")).unwrap();
     assert_eq!(job.tests[0].work.model(), "statements");

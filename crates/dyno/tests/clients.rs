@@ -1,0 +1,116 @@
+//! Many clients at once, as a person lets them work, on real engines.
+
+use serde_json::Value;
+
+use crate::common::{Place, read_json};
+
+/// The suites at a size that takes no time.
+const SMALL: &str = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
+
+/// The samples of a test by the contender's label.
+fn samples(run: &Value, test: &str) -> Vec<(String, Value)> {
+    let contenders = run["contenders"].as_array().unwrap();
+    let samples = run["trials"].as_array().unwrap().iter().flat_map(|trial| {
+        let label = contenders[trial["contender"].as_u64().unwrap() as usize]["label"].as_str().unwrap();
+        trial["samples"].as_array().unwrap().iter().map(|sample| (label.to_owned(), sample.clone()))
+    });
+    samples.filter(|(_, sample)| sample["test"] == test).collect()
+}
+
+#[test]
+fn money_moves_between_all_accounts_and_none_is_lost() {
+    let place = Place::new();
+    let with = "sqlite,sqlite:wal,postgres,mariadb";
+    let result = place.dyno(&format!("run bank {SMALL} --clients 1,4 --with {with} -o run.jsonl")).exits(0);
+    let result = result.without_panic().prints("transfer: latency").prints("clients=4").prints("p99");
+    assert!(!result.stdout.contains("wrong") && !result.stdout.contains("failed"), "{}", result.stdout);
+    for clients in [1, 4] {
+        let run = read_json(&place.path(&format!("run.clients{clients}.jsonl")));
+        let found = samples(&run, "transfer");
+        // The null runner does it too.
+        assert_eq!(found.len(), 5, "{found:?}");
+        for (label, sample) in found {
+            assert_eq!(sample["section"]["nanoseconds"], 300_000_000, "{label}");
+            assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
+            assert_eq!(sample["classes"][0]["done"], sample["operations"], "{label}");
+            assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
+        }
+        let verdict = place.dyno(&format!("show run.clients{clients}.jsonl --format json")).exits(0).json();
+        let lines = &verdict["verdict"]["latency"]["tests"][0]["lines"];
+        assert_eq!(lines.as_array().unwrap().len(), 4, "{lines}");
+        let csv = place.dyno(&format!("show run.clients{clients}.jsonl --format csv")).exits(0).stdout;
+        assert!(csv.contains("p50_ns"), "{csv}");
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
+    let place = Place::new();
+    let run = format!(
+        "run bank {SMALL} --rate 200 --clients 3 --with sqlite:wal,postgres -o run.jsonl --report run.html"
+    );
+    place.dyno(&run).exits(0).without_panic().prints("waiting for a free client");
+    let run = read_json(&place.path("run.jsonl"));
+    for (label, sample) in samples(&run, "read") {
+        // 60 of them on the average.
+        let done = sample["operations"].as_u64().unwrap();
+        assert!((25..=120).contains(&done), "{label}: {done}");
+        for part in ["response", "service", "wait", "late"] {
+            assert!(sample["classes"][0][part].as_str().unwrap().starts_with("HISTFAAA"), "{label}: {part}");
+        }
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn pages_are_read_and_written_by_every_engine() {
+    let place = Place::new();
+    let with = "sqlite,sqlite:wal,postgres,mariadb";
+    let small = "--set users=50 --set warm_up=0.1 --clients 3 --duration 1s --trials 1 --no-warm-up --quiet";
+    let result = place.dyno(&format!("run app {small} --with {with} -o run.jsonl")).exits(0).without_panic();
+    let result = result.prints("postgres, front-page").prints("mariadb, comment");
+    assert!(!result.stdout.contains("wrong") && !result.stdout.contains("failed"), "{}", result.stdout);
+    place.assert_clean();
+}
+
+#[test]
+fn what_cannot_be_done_is_told_before_anything_starts() {
+    let place = Place::new();
+    let refused = |arguments: &str, words: &str| {
+        place.dyno(&format!("run {arguments}")).exits(2).without_panic().says(words);
+    };
+    refused("bank --clients 0 --with sqlite", "parameter clients is 0; the least allowed is 1");
+    refused("bank --rate 1e9 --with sqlite", "take a lower rate");
+    refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
+    refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
+    refused("bank --with lmdb", "implements none of the models");
+    let suite = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text, "{from}");
+        place.write("mine.toml", &changed);
+    };
+    suite("WHERE tid = :tid", "WHERE tid = :tiller");
+    refused("./mine.toml --with sqlite", "no [test.values] has a source for the parameter 'tiller'");
+    suite("transaction = \"write\"", "weight = 0");
+    refused("./mine.toml --with sqlite", "the weights of all classes are 0");
+    suite("duration = \"duration\"", "");
+    refused("./mine.toml --with sqlite", "a mix has one of both");
+    suite("to = \"branches\"", "to = \"branchs\"");
+    refused("./mine.toml --with sqlite", "values.bid");
+    suite("from = -5000", "from = 6000");
+    refused("./mine.toml --with sqlite", "there is no number from 6000 to 5000");
+    place.assert_clean();
+}
+
+#[test]
+fn a_client_that_cannot_be_is_told_and_the_others_go_on() {
+    let place = Place::new();
+    let result =
+        place.dyno(&format!("run bank {SMALL} --clients 2 --with sqlite:memory,sqlite:wal -o run.jsonl"));
+    let result = result.exits(3).without_panic();
+    let result = result.prints("client 2 of 2").prints("is that of one connection alone");
+    assert!(result.stdout.contains("sqlite:wal"), "{}", result.stdout);
+    place.assert_clean();
+}
