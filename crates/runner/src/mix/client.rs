@@ -56,11 +56,11 @@ impl<P: Prepared> Client<'_, P> {
             };
             own += 1;
             // Steps with times are done once; others begin anew where a time is what ends them.
-            let is_last = place >= self.steps.len();
+            let is_last = place >= self.steps.count();
             if is_last && (self.window.until == u64::MAX || self.steps.get(0).due() > 0) {
                 break;
             }
-            let step = self.steps.get(place % self.steps.len());
+            let step = self.steps.get(place % self.steps.count());
             let due = Some(step.due()).filter(|&due| due > 0);
             let sent = match due.filter(|&due| due > free) {
                 Some(due) if due >= self.window.until => break,

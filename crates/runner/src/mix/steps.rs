@@ -57,7 +57,7 @@ impl Steps {
             ensure!(!cells.is_empty(), "there are no steps in {}", steps.file.display());
             let steps = Steps { cells, fields: fields.clone() };
             let classes = mix.classes.len() as u64;
-            let strange = (0..steps.len()).find(|&place| steps.get(place).number(8) >= classes);
+            let strange = (0..steps.count()).find(|&place| steps.get(place).number(8) >= classes);
             ensure!(
                 strange.is_none(),
                 "step {} names a class that is not there",
@@ -69,7 +69,7 @@ impl Steps {
     }
 
     /// How many there are; not 0.
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.cells.len()
     }
 
