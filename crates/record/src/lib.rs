@@ -38,6 +38,9 @@ pub use trial::{Failure, SampleRecord, TrialRecord};
 /// file; new optional fields do not raise it.
 pub const SCHEMA: &str = "dyno-run/2";
 
+/// The usual share by which a contender may be slower than the fastest and still be called so.
+pub const MARGIN: f64 = 0.05;
+
 /// All trials of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -124,6 +127,10 @@ pub struct Schedule {
     pub budget_ns: Option<u64>,
     /// The relative half width of an interval that is narrow enough.
     pub target: f64,
+    /// By how much, as a share of its time, a contender may be slower than the fastest and still be called so, as long as
+    /// it is not shown to be slower.
+    #[serde(default = "usual_margin")]
+    pub margin: f64,
     /// The seed of the order of trials and of every resampling.
     pub seed: u64,
     /// How long a runner may be silent, in nanoseconds.
@@ -139,6 +146,11 @@ pub struct Schedule {
 /// What `warm_up` is where a run file does not tell.
 fn usual() -> bool {
     true
+}
+
+/// What `margin` is where a run file does not tell.
+fn usual_margin() -> f64 {
+    MARGIN
 }
 
 /// What a run's contenders were all given or denied.

@@ -122,6 +122,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("undisturbed", cell.figures.undisturbed.into()),
         ("median_ns", summary.map(|summary| summary.median).into()),
         ("sd_ns", summary.and_then(|summary| summary.sd).into()),
+        ("spread_ns", summary.and_then(|summary| summary.spread).into()),
         ("min_ns", summary.map(|summary| summary.min).into()),
         ("max_ns", summary.map(|summary| summary.max).into()),
         ("low_ns", interval.map(|interval| interval.low).into()),

@@ -70,8 +70,11 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
         match &cell.figures.summary {
             None => row.extend([missing(cell), String::new(), String::new()]),
             Some(summary) => {
-                let sd = summary.sd.map(|sd| format!(" ± {}", units::duration(sd))).unwrap_or_default();
-                row.push(format!("{}{sd}{}", units::duration(summary.median), marks(cell)));
+                let spread = summary
+                    .spread
+                    .map(|spread| format!(" ± {}", units::duration(spread)))
+                    .unwrap_or_default();
+                row.push(format!("{}{spread}{}", units::duration(summary.median), marks(cell)));
                 row.extend([summary.min, summary.max].map(units::duration));
             }
         }
@@ -103,8 +106,8 @@ pub fn level_name(contender: &ContenderRecord) -> String {
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
 pub fn figure(test: &TestVerdict, cell: &Cell) -> String {
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
-    let spread = match summary.sd {
-        Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
+    let spread = match summary.spread {
+        Some(spread) if summary.median > 0.0 => format!(" ±{}", units::percent(spread / summary.median)),
         _ => String::new(),
     };
     format!("{}{spread}{}", measure::text(test.measure(), summary.median), marks(cell))

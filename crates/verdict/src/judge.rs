@@ -108,8 +108,8 @@ pub struct Cell {
     /// Whether that is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// Whether nobody of the same safety level is faster, among two or more. Several are where no
-    /// difference can be told.
+    /// Whether it is not shown slower than the best of those ranked with it, of which there are two or more, and within
+    /// the run's margin of it.
     pub fastest: bool,
 }
 

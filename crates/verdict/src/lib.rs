@@ -15,6 +15,7 @@ mod judge;
 mod levels;
 mod measure;
 mod pairs;
+mod peers;
 mod precision;
 pub mod statistics;
 mod views;

@@ -5,6 +5,7 @@ use dyno_verdict::{CellStanding, Verdict};
 
 use super::contenders::{caveats, everything, left_out, versions};
 use super::troubles::{disturbances, harness, noisy, troubles};
+use crate::units;
 use crate::views::{self, encryption::proofs};
 
 /// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
@@ -49,7 +50,7 @@ const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash o
 
 /// What figures and ratios are.
 fn figures(verdict: &Verdict) -> String {
-    let median = "Each figure is a median ± its standard deviation.";
+    let median = "Each figure is a median ± how far samples scatter around it (half of them by less than 0.67 of this).";
     match verdict.shown_contenders().count() {
         0 | 1 => median.to_owned(),
         _ => format!(
@@ -87,14 +88,16 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The mark of the fastest.
-const FASTEST: &str = "* fastest, or statistically tied with the fastest, among contenders equally safe";
-
 /// What the mark of the fastest means, where it is used.
 pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
     let is_used = cells.any(|cell| cell.fastest);
-    is_used.then(|| FASTEST.to_owned())
+    is_used.then(|| {
+        format!(
+            "* fastest among contenders equally safe, or within {} of the fastest and not shown to be slower",
+            units::percent(verdict.about.schedule.margin)
+        )
+    })
 }
 
 /// What the marks of figures mean that are worked out or wrong.

@@ -74,7 +74,7 @@ fn scaled(arguments: &RunArgs, home: &Home, registry: &Registry) -> Result<Exit>
     }
     scaling::show(&paths, arguments.show.format)?;
     if let Some(page) = &arguments.place.report {
-        report::write_files(&paths, page)?;
+        report::write_files(&paths, page, None)?;
         told(page, arguments.place.quiet);
     }
     Ok(worst)
@@ -174,7 +174,7 @@ fn conclude(
     let shown = show::results(run, path, options)?;
     result?;
     if let Some(page) = &place.report {
-        report::write_files(&[path.to_owned()], page)?;
+        report::write_files(&[path.to_owned()], page, None)?;
         told(page, place.quiet);
     }
     if !place.quiet {
