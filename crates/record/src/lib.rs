@@ -25,14 +25,14 @@ pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::ContenderRecord;
 pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
-pub use level::{Level, Safety, Standing};
+pub use level::{Hole, Level, Safety, Standing};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
 pub use proof::{Attempt, Proof};
 pub use storage::{Device, Storage};
 pub use suite::{AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord};
-pub use trial::{Failure, SampleRecord, TrialRecord};
+pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
 /// file; new optional fields do not raise it.

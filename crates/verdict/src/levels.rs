@@ -1,9 +1,10 @@
-//! Who is the fastest over all tests, within each safety level and never across.
+//! Who is the fastest over all tests, within each class of contenders and never across: of one safety level, and with one
+//! commit size where contenders choose it.
 //!
-//! A level's contenders are compared with its fastest by the geometric mean of their ratios, over the tests that all of
-//! the level passed. A mean of unlike things: whoever prints it says so.
+//! A class's contenders are compared with its fastest by the geometric mean of their ratios, over the tests that all of
+//! the class passed. A mean of unlike things: whoever prints it says so.
 
-use dyno_record::{Level, Run};
+use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,12 @@ use crate::pairs::{mean_logs_by_block, mean_over};
 use crate::peers::{Class, classes};
 use crate::statistics::{Ratio, best};
 
-/// The contenders of one safety level, the fastest first.
+/// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelRanking {
-    /// The level.
-    pub level: Level,
+    /// What they have in common: safety level and commit size.
+    #[serde(flatten)]
+    pub class: Class,
     /// How many tests all of them passed; the means are over these.
     pub tests: usize,
     /// The contenders: the fastest, then the others by their ratio to it. Where no test was passed by all, they
@@ -24,7 +26,7 @@ pub struct LevelRanking {
     pub ranks: Vec<Rank>,
 }
 
-/// A contender's place within its level.
+/// A contender's place within its class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     /// The contender, by its position in the run.
@@ -37,7 +39,7 @@ pub struct Rank {
     pub fastest: bool,
 }
 
-/// The rankings, the safest level first. Contenders whose level is unknown, and the harness, are in none.
+/// The rankings, the safest first. Contenders whose level is unknown, and the harness, are in none.
 pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking> {
     classes(run).into_iter().map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
 }
@@ -66,7 +68,7 @@ fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> Lev
             (a.contender != best).cmp(&(b.contender != best)).then(key(a).total_cmp(&key(b)))
         });
     }
-    LevelRanking { level: class.level, tests: tests.len(), ranks }
+    LevelRanking { class, tests: tests.len(), ranks }
 }
 
 /// The contender with the smallest geometric mean, however few its samples; none where there is no test to rank by.

@@ -23,12 +23,13 @@ mod views;
 pub use about::{About, Failures};
 pub use beside::{Beside, beside};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
-pub use disturbance::{Disturbances, Disturbed};
-pub use figures::{Costs, Figures, MOST_WAIT, Points, is_disturbed};
+pub use disturbance::{Disturbances, MOST_FOREIGN};
+pub use figures::{Costs, Figures, Points};
 pub use history::{History, HistoryLine, Turn, history};
 pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
+pub use peers::{Class, Commits};
 pub use precision::is_precise;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{

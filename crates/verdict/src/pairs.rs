@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use dyno_record::{Run, SampleRecord};
 
-use crate::figures::{is_disturbed, measured, used};
-use crate::statistics::{MIN_BLOCKS, Ratio, geometric_mean_ratio, paired_ratio};
+use crate::figures::used;
+use crate::statistics::{Ratio, geometric_mean_ratio, paired_ratio};
 
 /// How long a contender takes beside another (both by position) in a test, from the blocks that both have.
 pub(crate) fn contenders_ratio(run: &Run, contender: usize, other: usize, test: &str) -> Option<Ratio> {
@@ -19,18 +19,13 @@ pub(crate) fn mean_over(run: &Run, tests: &[&str], contender: usize, other: usiz
     geometric_mean_ratio(&tests)
 }
 
-/// The pairs of durations by block, so that several tests can be resampled together. As with single figures, only
-/// pairs of undisturbed samples where these are enough for an interval, else all.
+/// The pairs of durations by block, from the blocks on which figures rest.
 fn by_block(run: &Run, contender: usize, other: usize, test: &str) -> Vec<Option<(f64, f64)>> {
-    let samples = |index| measured(run, index, test).collect::<BTreeMap<u32, &SampleRecord>>();
+    let samples = |index| used(run, index, test).into_iter().collect::<BTreeMap<u32, &SampleRecord>>();
     let (contender, other) = (samples(contender), samples(other));
-    let pairs: Vec<Option<(&SampleRecord, &SampleRecord)>> =
-        (1..blocks(run)).map(|block| Some((*contender.get(&block)?, *other.get(&block)?))).collect();
-    let is_quiet = |pair: &(&SampleRecord, &SampleRecord)| !is_disturbed(pair.0) && !is_disturbed(pair.1);
-    let enough = pairs.iter().flatten().filter(|pair| is_quiet(pair)).count() >= MIN_BLOCKS;
-    let time = |sample: &SampleRecord| sample.duration_ns();
-    let counts = |pair: &(&SampleRecord, &SampleRecord)| !enough || is_quiet(pair);
-    pairs.into_iter().map(|pair| pair.filter(counts).map(|(a, b)| (time(a), time(b)))).collect()
+    let time = |sample: &&SampleRecord| sample.duration_ns();
+    let pair = |block| Some((contender.get(&block).map(time)?, other.get(&block).map(time)?));
+    (1..blocks(run)).map(pair).collect()
 }
 
 /// The logarithm of a contender's time in a test, for each block that has one.

@@ -43,7 +43,7 @@ pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
 /// Who is the fastest of a level.
 fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let label = |contender: usize| verdict.label(contender);
-    let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(ranking.level));
+    let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(&ranking.class));
     if ranking.tests == 0 {
         return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
     }
@@ -86,7 +86,7 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     Some(format!(
         "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
         verdict.contenders[contender].label,
-        match ranking.level {
+        match ranking.class.level {
             dyno_record::Level::PowerLoss => "survives power loss",
             dyno_record::Level::ProcessCrash => "survives a crash of the process but not power loss",
             dyno_record::Level::None => "may lose commits in a crash",
