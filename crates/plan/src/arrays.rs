@@ -24,6 +24,9 @@ use super::{records, timetable};
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
 const LETTERS_A_DRAW: usize = 10;
+/// In one row of so many, drawn at random, all cells are equal: an engine that is asked where two columns differ and does
+/// not compare them counts wrong.
+const EQUAL: u64 = 64;
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +90,14 @@ impl<'a> Arrays<'a> {
         let count = self.count(name)?;
         let columns = data.columns();
         let width = columns.iter().map(|column| column.bytes).sum();
-        let cells = self.write(&format!("{name}.rows"), count, width, |rng, cell, _| letters(rng, cell))?;
+        let first = usize::try_from(columns.first().map_or(0, |column| column.bytes))?;
+        let fill = |rng: &mut ChaCha8Rng, row: &mut [u8], _| {
+            letters(rng, row);
+            if rng.next_u64().is_multiple_of(EQUAL) {
+                repeat_first(row, first);
+            }
+        };
+        let cells = self.write(&format!("{name}.rows"), count, width, fill)?;
         Ok(RowFile { file: cells.file, count, columns })
     }
 
@@ -248,6 +258,12 @@ fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
     }
 }
 
+/// Makes all cells of a row, which are as wide as the first, equal to it.
+fn repeat_first(row: &mut [u8], width: usize) {
+    let (first, others) = row.split_at_mut(width);
+    others.chunks_exact_mut(width).for_each(|cell| cell.copy_from_slice(first));
+}
+
 /// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
 /// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
 fn permuted(number: u64, seed: u64) -> u64 {
@@ -275,6 +291,15 @@ mod tests {
         assert_eq!(keys.len(), 100_000);
         assert!(keys.iter().all(|&key| i64::try_from(key).is_ok()));
         assert!((0..100_000).any(|number| permuted(number, 7) > 1 << 62));
+    }
+
+    #[test]
+    fn cells_of_some_rows_are_equal() {
+        let mut row = *b"abcdefghi";
+        repeat_first(&mut row, 3);
+        assert_eq!(&row, b"abcabcabc");
+        repeat_first(&mut row, 9);
+        assert_eq!(&row, b"abcabcabc");
     }
 
     #[test]

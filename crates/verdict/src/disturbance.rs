@@ -3,7 +3,7 @@
 //! The rule looks at a block as a whole and leaves it out for all contenders and tests alike, or for none. It never looks
 //! at what a contender did: that its process waited for its own server, or for its own threads, is its own affair.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Others, Run};
 
@@ -33,15 +33,17 @@ impl Disturbances {
     /// Those of a run; warm-up and trials of latency are no measured blocks.
     pub fn new(run: &Run) -> Disturbances {
         let trials = || run.trials.iter().filter(|trial| trial.block > 0 && !trial.latency);
-        let blocks: BTreeSet<u32> = trials().map(|trial| trial.block).collect();
-        let took_too_much = |block: &u32| {
-            let others = trials().filter(|trial| trial.block == *block).filter_map(|trial| trial.others);
-            let (over, taken) = others.fold((0.0, 0.0), |(over, taken), others: Others| {
-                (over + others.over_ns as f64, taken + others.foreign_ns as f64 + others.stolen_ns as f64)
-            });
-            taken > UNCERTAIN_NS && taken > MOST_FOREIGN * over
-        };
-        let disturbed: BTreeSet<u32> = blocks.iter().copied().filter(took_too_much).collect();
+        // By block, the time that there was and what others took of it.
+        let mut blocks: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for trial in trials() {
+            let Others { over_ns, foreign_ns, stolen_ns } = trial.others.unwrap_or_default();
+            let (over, taken) = blocks.entry(trial.block).or_default();
+            *over += over_ns as f64;
+            *taken += foreign_ns as f64 + stolen_ns as f64;
+        }
+        let took_too_much =
+            |(_, (over, taken)): &(&u32, &(f64, f64))| *taken > UNCERTAIN_NS && *taken > MOST_FOREIGN * *over;
+        let disturbed: BTreeSet<u32> = blocks.iter().filter(took_too_much).map(|(block, _)| *block).collect();
         Disturbances {
             blocks: blocks.len(),
             left_out: !disturbed.is_empty() && blocks.len() - disturbed.len() >= MIN_BLOCKS,
