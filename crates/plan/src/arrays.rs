@@ -18,15 +18,7 @@ use dyno_suite::{self, Data, Like, Shape, Suite};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-use super::{records, timetable};
-
-/// The letters of which rows are made.
-const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
-const LETTERS_A_DRAW: usize = 10;
-/// In one row of so many, drawn at random, all cells are equal: an engine that is asked where two columns differ and does
-/// not compare them counts wrong.
-const EQUAL: u64 = 64;
+use super::{records, row, timetable};
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,12 +83,7 @@ impl<'a> Arrays<'a> {
         let columns = data.columns();
         let width = columns.iter().map(|column| column.bytes).sum();
         let first = usize::try_from(columns.first().map_or(0, |column| column.bytes))?;
-        let fill = |rng: &mut ChaCha8Rng, row: &mut [u8], _| {
-            letters(rng, row);
-            if rng.next_u64().is_multiple_of(EQUAL) {
-                repeat_first(row, first);
-            }
-        };
+        let fill = |rng: &mut ChaCha8Rng, row: &mut [u8], _| row::fill(rng, row, first);
         let cells = self.write(&format!("{name}.rows"), count, width, fill)?;
         Ok(RowFile { file: cells.file, count, columns })
     }
@@ -247,23 +234,6 @@ fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Fills a cell with random letters and digits.
-fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
-    for chunk in cell.chunks_mut(LETTERS_A_DRAW) {
-        let mut number = rng.next_u64();
-        for letter in chunk {
-            *letter = LETTERS[(number % 62) as usize];
-            number /= 62;
-        }
-    }
-}
-
-/// Makes all cells of a row, which are as wide as the first, equal to it.
-fn repeat_first(row: &mut [u8], width: usize) {
-    let (first, others) = row.split_at_mut(width);
-    others.chunks_exact_mut(width).for_each(|cell| cell.copy_from_slice(first));
-}
-
 /// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
 /// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
 fn permuted(number: u64, seed: u64) -> u64 {
@@ -291,23 +261,5 @@ mod tests {
         assert_eq!(keys.len(), 100_000);
         assert!(keys.iter().all(|&key| i64::try_from(key).is_ok()));
         assert!((0..100_000).any(|number| permuted(number, 7) > 1 << 62));
-    }
-
-    #[test]
-    fn cells_of_some_rows_are_equal() {
-        let mut row = *b"abcdefghi";
-        repeat_first(&mut row, 3);
-        assert_eq!(&row, b"abcabcabc");
-        repeat_first(&mut row, 9);
-        assert_eq!(&row, b"abcabcabc");
-    }
-
-    #[test]
-    fn rows_are_letters_and_digits() {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut cell = [0; 4096];
-        letters(&mut rng, &mut cell);
-        assert_eq!(cell.iter().collect::<BTreeSet<_>>().len(), 62);
-        assert!(cell.iter().all(u8::is_ascii_alphanumeric));
     }
 }

@@ -5,6 +5,7 @@
 
 mod arrays;
 pub mod records;
+mod row;
 mod selection;
 mod size;
 mod timetable;
