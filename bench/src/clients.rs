@@ -32,15 +32,15 @@ pub fn is_available(contender: &Contender) -> bool {
 }
 
 /// dyno's client beside C's, test by test, and the worst verdict.
-pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String, Verdict) {
+pub fn compare(comparison: &Comparison, titles: &[String]) -> (String, Verdict) {
     let mut text = format!("\n**{}**\n\n", comparison.label);
     text += "| test | C ms | dyno/C | 95 % interval | C\u{2019}s CPU ms | dyno/C | 95 % interval |\n";
     text += "|---|--:|--:|:-:|--:|--:|:-:|\n";
     let mut long = Vec::new();
     for ((title, pairs), cpu) in titles.iter().zip(&comparison.pairs).zip(&comparison.cpu) {
-        let cells = cells(pairs, seed);
+        let cells = cells(pairs);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "| {title} | {cells} | {} |", self::cells(cpu, seed));
+        let _ = writeln!(text, "| {title} | {cells} | {} |", self::cells(cpu));
         if reference(cpu) >= LONG_NS {
             long.push(cpu.clone());
         }
@@ -49,7 +49,7 @@ pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String
     for (what, pairs) in
         [("by the clock", &comparison.pairs), ("in CPU time, tests of 1 ms and more of it", &long)]
     {
-        let Some(mean) = geometric_mean_ratio(pairs, seed) else { continue };
+        let Some(mean) = geometric_mean_ratio(pairs) else { continue };
         let verdict = Verdict::of(&mean, AIM);
         let _ = writeln!(
             text,
@@ -64,9 +64,9 @@ pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String
 }
 
 /// C's median in milliseconds, the ratio and its interval.
-pub fn cells(pairs: &[Option<(f64, f64)>], seed: u64) -> String {
+pub fn cells(pairs: &[Option<(f64, f64)>]) -> String {
     let left: Vec<(f64, f64)> = pairs.iter().flatten().copied().collect();
-    match paired_ratio(&left, seed) {
+    match paired_ratio(&left) {
         Some(ratio) => {
             format!("{:.2} | {:.3} | {}", reference(pairs) / 1e6, ratio.ratio, interval(&ratio, 3))
         }

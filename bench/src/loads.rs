@@ -113,7 +113,7 @@ fn write(file: &Path, lines: &Path, count: u64, seed: u64) -> std::io::Result<()
 }
 
 /// The loads beside what they are compared with, and the worst verdict.
-pub fn compare(comparisons: &[Comparison], rows: u64, seed: u64) -> (String, Verdict) {
+pub fn compare(comparisons: &[Comparison], rows: u64) -> (String, Verdict) {
     let mut text = format!("\n**{rows} rows of 3 columns of 8 bytes**\n\n");
     text +=
         "| load | beside | its ms | dyno/it | 95 % interval | its CPU ms | dyno/it | 95 % interval | aim |\n";
@@ -124,7 +124,7 @@ pub fn compare(comparisons: &[Comparison], rows: u64, seed: u64) -> (String, Ver
         let (clock, cpu) = (&comparison.pairs[0], &comparison.cpu[0]);
         // psql does not tell its CPU time.
         let cpu = if load.is_psqls() { &Vec::new() } else { cpu };
-        let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>(), seed) else {
+        let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>()) else {
             continue;
         };
         let verdict = Verdict::of(&ratio, load.aim);
@@ -135,8 +135,8 @@ pub fn compare(comparisons: &[Comparison], rows: u64, seed: u64) -> (String, Ver
             comparison.label,
             load.variant.unwrap_or("insert-rows"),
             load.other,
-            cells(clock, seed),
-            cells(cpu, seed),
+            cells(clock),
+            cells(cpu),
             load.aim,
             verdict.text()
         );

@@ -105,14 +105,14 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
         round += 1;
     }
     if measured.loads {
-        let (text, verdict) = loads::compare(&session.comparisons, *rows, *seed);
+        let (text, verdict) = loads::compare(&session.comparisons, *rows);
         println!("{text}");
         return Ok(verdict.is_missed());
     }
     let mut missed = false;
     for comparison in &session.comparisons {
         let compare = if comparison.server { clients::compare } else { table::compare };
-        let (text, verdict) = compare(comparison, &session.titles(), arguments.seed);
+        let (text, verdict) = compare(comparison, &session.titles());
         println!("{text}");
         missed |= verdict.is_missed();
     }

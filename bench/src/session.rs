@@ -11,7 +11,6 @@ use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
 use dyno_record::{Placement, Sharing};
 use dyno_suite::Suite;
-use dyno_verdict::MOST_WAIT;
 use fastrand::Rng;
 use tempfile::TempDir;
 
@@ -22,6 +21,9 @@ use crate::{clients, kv};
 
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The share of a duration that its process may have waited for a processor.
+const MOST_WAIT: f64 = 0.03;
 
 /// One duration, and the wait and the work within it, in nanoseconds.
 #[derive(Debug, Clone, Copy)]

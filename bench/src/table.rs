@@ -49,14 +49,14 @@ impl Verdict {
 }
 
 /// dyno beside C, test by test, and the worst verdict.
-pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String, Verdict) {
+pub fn compare(comparison: &Comparison, titles: &[String]) -> (String, Verdict) {
     let mut text = format!("\n**{}**\n\n", comparison.label);
     text += "| test | C ms | dyno ms | dyno/C | 95 % interval | pairs | left out |\n";
     text += "|---|--:|--:|--:|:-:|--:|--:|\n";
     let mut long = Vec::new();
     for (title, pairs) in titles.iter().zip(&comparison.pairs) {
         let left: Vec<(f64, f64)> = pairs.iter().flatten().copied().collect();
-        let Some(ratio) = paired_ratio(&left, seed) else {
+        let Some(ratio) = paired_ratio(&left) else {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "| {title} | | | | | 0 | {} |", pairs.len());
             continue;
@@ -77,14 +77,14 @@ pub fn compare(comparison: &Comparison, titles: &[String], seed: u64) -> (String
             long.push((Verdict::of(&ratio, TEST_AIM), title));
         }
     }
-    let verdict = judge(&mut text, comparison, &long, seed);
+    let verdict = judge(&mut text, comparison, &long);
     (text, verdict)
 }
 
 /// Adds the lines on the aims.
-fn judge(text: &mut String, comparison: &Comparison, long: &[(Verdict, &String)], seed: u64) -> Verdict {
+fn judge(text: &mut String, comparison: &Comparison, long: &[(Verdict, &String)]) -> Verdict {
     let mut worst = Verdict::Reached;
-    if let Some(mean) = geometric_mean_ratio(&comparison.pairs, seed) {
+    if let Some(mean) = geometric_mean_ratio(&comparison.pairs) {
         worst = Verdict::of(&mean, MEAN_AIM);
         let _ = writeln!(
             text,

@@ -159,6 +159,10 @@ pub struct ShowOptions {
     /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
+    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
+    /// the run file says]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub margin: Option<f64>,
 }
 
 impl ShowOptions {
@@ -187,6 +191,10 @@ pub struct ReportArgs {
     /// The page [default: the last run's name, with .html]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
+    /// the run file says]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub margin: Option<f64>,
     /// Show it in the browser
     #[arg(long)]
     pub open: bool,

@@ -25,7 +25,9 @@ fn rows_are_loaded_by_sqlite_and_servers_alike() {
     let record = crate::common::read_json(&place.path("run.json"));
     // The truth is known beforehand: the count, and a row of the table.
     assert_eq!(record["tests"][0]["expect"][0][0], 2000);
-    assert_eq!(record["tests"][2]["expect"][0][0], 2000);
+    // Some rows have equal cells: a scan that compares nothing finds them all.
+    let differing = record["tests"][2]["expect"][0][0].as_u64().unwrap();
+    assert!((1900..2000).contains(&differing), "{differing}");
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     let shown = &verdict["verdict"];
     let lacking = |cell: &&serde_json::Value| cell["standing"]["standing"] == "not-applicable";

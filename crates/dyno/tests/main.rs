@@ -18,6 +18,7 @@ mod golden;
 mod import;
 mod kv;
 mod kv_runners;
+mod labels;
 mod ladder;
 mod needs;
 mod outputs;

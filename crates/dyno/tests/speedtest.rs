@@ -114,7 +114,7 @@ fn the_whole_suite_runs_on_sqlite() {
         let sample = samples.iter().find(|sample| sample["test"] == test).unwrap();
         run["answers"][sample["answer"].as_u64().unwrap() as usize]["kept"][0].clone()
     };
-    assert_eq!(answer("2"), serde_json::json!([25000, 6_242_727_547_i64]));
+    assert_eq!(answer("2"), serde_json::json!([25000, 312_512_500, 6_242_727_547_i64, 1_259_359]));
     assert_eq!(answer("14")[2], 34105);
     assert_eq!(answer("14")[3], 8_427_332_432_i64);
     let level = |index: usize| run["contenders"][index]["safety"]["level"].clone();

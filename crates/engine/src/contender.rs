@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
-use dyno_protocol::{Build, Secret, Setting};
-use dyno_record::Safety;
+use dyno_protocol::{Build, InForce, Secret, Setting};
+use dyno_record::{Safety, Standing};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
@@ -36,7 +36,7 @@ pub struct Contender {
     pub profile: Profile,
     /// The profile's settings and then those named with the contender.
     pub settings: Vec<Setting>,
-    /// How many operations of a test make a transaction; none where the test's model decides.
+    /// How many operations of a test make a transaction; none: all of them.
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
     pub form: TableForm,
@@ -86,6 +86,15 @@ impl Contender {
         }
         resolve(text, registry)
             .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
+    }
+
+    /// The safety of the settings in force. On a file system that dyno mounts it is no more than claimed: what a sync
+    /// through it does to a page of which only a part is written, nobody has tried.
+    pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
+        let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
+        let safety = self.engine.safety(in_force, variant)?;
+        let standing = if self.file_system.is_some() { Standing::Claimed } else { safety.standing };
+        Some(Safety { standing, ..safety })
     }
 
     /// Whether its data are encrypted, by the engine or by the file system.
@@ -162,10 +171,13 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let OwnSettings { per_commit, form } = OwnSettings::take(&mut settings)?;
     Ok(Contender {
         label,
-        per_commit: per_commit.or(variant.as_ref().and_then(|variant| variant.per_commit)),
+        per_commit: match per_commit {
+            Some(size) => size.operations(),
+            None => variant.as_ref().and_then(|variant| variant.per_commit),
+        },
         form,
+        claimed: engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
         variant,
-        claimed: engine.claimed_safety(&settings),
         engine: engine.clone(),
         driver: driver.clone(),
         runner: runner.clone(),

@@ -1,7 +1,7 @@
 //! The rules of an engine that tell from its settings what an acknowledged commit survives.
 
 use dyno_protocol::{InForce, Setting};
-use dyno_record::{Level, Safety, Standing};
+use dyno_record::{Hole, Level, Safety, Standing};
 use serde::Deserialize;
 
 use super::settings::{Values, canonical, parse_setting};
@@ -11,43 +11,60 @@ use super::settings::{Values, canonical, parse_setting};
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
     /// Conditions `name=value|value`, or `name=!value|value` for any other value, all of which must hold.
+    #[serde(default)]
     pub when: Vec<String>,
+    /// The variant of the driver that it is about; absent: all.
+    pub variant: Option<String>,
     pub survives: Level,
     pub consistent: bool,
     pub why: String,
     pub link: Option<String>,
     pub caveat: Option<String>,
+    pub hole: Option<Hole>,
+}
+
+/// What rules are asked about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The settings in force, or those assumed to be.
+    pub in_force: &'a [InForce],
+    /// The variant of the driver, if it has several.
+    pub variant: Option<&'a str>,
+    /// How far the settings are known.
+    pub standing: Standing,
 }
 
 impl Rule {
-    fn holds(&self, values: &Values, in_force: &[InForce]) -> bool {
-        self.when.iter().all(|condition| {
-            let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
-            in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
-                let found = canonical(values, &name, &setting.value);
-                let (wanted, listed) = match value.strip_prefix('!') {
-                    Some(listed) => (false, listed),
-                    None => (true, value.as_str()),
-                };
-                listed.split('|').any(|known| canonical(values, &name, known) == found) == wanted
+    fn holds(&self, values: &Values, Asked { in_force, variant, .. }: Asked) -> bool {
+        let is_its = self.variant.as_deref().is_none_or(|its| variant == Some(its));
+        is_its
+            && self.when.iter().all(|condition| {
+                let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
+                in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
+                    let found = canonical(values, &name, &setting.value);
+                    let (wanted, listed) = match value.strip_prefix('!') {
+                        Some(listed) => (false, listed),
+                        None => (true, value.as_str()),
+                    };
+                    listed.split('|').any(|known| canonical(values, &name, known) == found) == wanted
+                })
             })
-        })
     }
 }
 
-/// The safety that the first rule which holds gives; none if no rule does.
-pub(super) fn safety(
-    rules: &[Rule],
-    values: &Values,
-    in_force: &[InForce],
-    standing: Standing,
-) -> Option<Safety> {
-    rules.iter().find(|rule| rule.holds(values, in_force)).map(|rule| Safety {
+/// The safety that the first rule which holds gives; none if no rule does. It is no more than claimed where the rule
+/// rests on a setting of the list `claimed`.
+pub(super) fn safety(rules: &[Rule], values: &Values, claimed: &[String], asked: Asked) -> Option<Safety> {
+    let is_claimed = |condition: &String| {
+        condition.split_once('=').is_some_and(|(name, _)| claimed.iter().any(|known| known == name))
+    };
+    rules.iter().find(|rule| rule.holds(values, asked)).map(|rule| Safety {
         level: rule.survives,
         consistent: rule.consistent,
-        standing,
+        standing: if rule.when.iter().any(is_claimed) { Standing::Claimed } else { asked.standing },
         why: rule.why.clone(),
         link: rule.link.clone(),
         caveat: rule.caveat.clone(),
+        hole: rule.hole,
     })
 }

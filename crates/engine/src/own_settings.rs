@@ -15,10 +15,29 @@ const PRIMARY_KEY: &str = "primary_key";
 /// What a contender does its tests with, beside its engine's settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OwnSettings {
-    /// How many operations of a test make a transaction; none where the test's model decides.
-    pub per_commit: Option<u64>,
+    /// How many operations of a test make a transaction; none where nobody said.
+    pub per_commit: Option<CommitSize>,
     /// The form of tables into which files are imported.
     pub form: TableForm,
+}
+
+/// How many operations of a test make a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitSize {
+    /// All of them.
+    All,
+    /// So many.
+    Operations(u64),
+}
+
+impl CommitSize {
+    /// How many; none: all.
+    pub fn operations(self) -> Option<u64> {
+        match self {
+            CommitSize::All => None,
+            CommitSize::Operations(count) => Some(count),
+        }
+    }
 }
 
 impl OwnSettings {
@@ -29,7 +48,8 @@ impl OwnSettings {
             |setting: &mut Setting| [PER_COMMIT, INDEX, PRIMARY_KEY].contains(&setting.name.as_str());
         for Setting { name, value } in settings.extract_if(.., is_own) {
             match (name.as_str(), value.as_str()) {
-                (PER_COMMIT, value) => own.per_commit = Some(operations(value)?),
+                (PER_COMMIT, "all") => own.per_commit = Some(CommitSize::All),
+                (PER_COMMIT, value) => own.per_commit = Some(CommitSize::Operations(operations(value)?)),
                 (INDEX, "none") => own.form.index = Index::None,
                 (INDEX, "first") => own.form.index = Index::First,
                 (INDEX, "last") => own.form.index = Index::Last,
@@ -45,5 +65,5 @@ impl OwnSettings {
 
 fn operations(value: &str) -> Result<u64> {
     let count = value.parse().ok().filter(|&count: &u64| count > 0);
-    count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, not '{value}'"))
+    count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, or all, not '{value}'"))
 }

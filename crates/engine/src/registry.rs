@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::encryption::Encryption;
-use super::level::{Rule, safety};
+use super::level::{Asked, Rule, safety};
 use super::memory;
 use super::runner::{Driver, Runner, programs, serving};
 use super::server::{Protocol, ServerEngine, Url};
@@ -47,6 +47,9 @@ pub struct Engine {
     /// The settings that bear on speed or safety and are read back whether they are asked for or not.
     #[serde(default)]
     pub read_back: Vec<String>,
+    /// The settings that the engine does not tell again: runners report them as they gave them.
+    #[serde(default)]
+    pub claimed: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     pub values: Values,
@@ -220,7 +223,7 @@ impl Engine {
 
     /// The safety that the settings asked for promise, before any engine has confirmed them. Settings
     /// that are not asked for are taken from the engine's default profile.
-    pub fn claimed_safety(&self, asked: &[Setting]) -> Option<Safety> {
+    pub fn claimed_safety(&self, asked: &[Setting], variant: Option<&str>) -> Option<Safety> {
         let defaults = self.profiles.first().and_then(|profile| profile.settings().ok()).unwrap_or_default();
         let mut assumed: Vec<InForce> = Vec::new();
         for Setting { name, value } in asked.iter().rev().chain(&defaults) {
@@ -228,12 +231,16 @@ impl Engine {
                 assumed.push(InForce { name: name.clone(), value: value.clone() });
             }
         }
-        safety(&self.rules, &self.values, &assumed, Standing::Claimed)
+        self.safety_of(Asked { in_force: &assumed, variant, standing: Standing::Claimed })
     }
 
-    /// The safety of the settings in force.
-    pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
-        safety(&self.rules, &self.values, in_force, Standing::ReadBack)
+    /// The safety of the settings in force, with a variant of the driver.
+    pub fn safety(&self, in_force: &[InForce], variant: Option<&str>) -> Option<Safety> {
+        self.safety_of(Asked { in_force, variant, standing: Standing::ReadBack })
+    }
+
+    fn safety_of(&self, asked: Asked) -> Option<Safety> {
+        safety(&self.rules, &self.values, &self.claimed, asked)
     }
 
     /// The names of the settings that its file mentions, and of those that dyno has for all engines.
@@ -271,8 +278,10 @@ impl Engine {
         if let Some(encryption) = &self.encryption {
             encryption.check()?;
         }
-        if let Some(name) = self.read_back.iter().find(|name| !is_name(name)) {
-            bail!("read_back: '{name}' cannot be the name of a setting");
+        for (list, names) in [("read_back", &self.read_back), ("claimed", &self.claimed)] {
+            if let Some(name) = names.iter().find(|name| !is_name(name)) {
+                bail!("{list}: '{name}' cannot be the name of a setting");
+            }
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;

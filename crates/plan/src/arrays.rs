@@ -18,12 +18,7 @@ use dyno_suite::{self, Data, Like, Shape, Suite};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-use super::{records, timetable};
-
-/// The letters of which rows are made.
-const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
-const LETTERS_A_DRAW: usize = 10;
+use super::{records, row, timetable};
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +97,9 @@ impl<'a> Arrays<'a> {
         let count = self.count(name)?;
         let columns = data.columns();
         let width = columns.iter().map(|column| column.bytes).sum();
-        let cells = self.write(&format!("{name}.rows"), count, width, |rng, cell, _| letters(rng, cell))?;
+        let first = usize::try_from(columns.first().map_or(0, |column| column.bytes))?;
+        let fill = |rng: &mut ChaCha8Rng, row: &mut [u8], _| row::fill(rng, row, first);
+        let cells = self.write(&format!("{name}.rows"), count, width, fill)?;
         Ok(RowFile { file: cells.file, count, columns })
     }
 
@@ -252,17 +249,6 @@ fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Fills a cell with random letters and digits.
-pub(super) fn letters(rng: &mut ChaCha8Rng, cell: &mut [u8]) {
-    for chunk in cell.chunks_mut(LETTERS_A_DRAW) {
-        let mut number = rng.next_u64();
-        for letter in chunk {
-            *letter = LETTERS[(number % 62) as usize];
-            number /= 62;
-        }
-    }
-}
-
 /// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
 /// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
 fn permuted(number: u64, seed: u64) -> u64 {
@@ -290,14 +276,5 @@ mod tests {
         assert_eq!(keys.len(), 100_000);
         assert!(keys.iter().all(|&key| i64::try_from(key).is_ok()));
         assert!((0..100_000).any(|number| permuted(number, 7) > 1 << 62));
-    }
-
-    #[test]
-    fn rows_are_letters_and_digits() {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut cell = [0; 4096];
-        letters(&mut rng, &mut cell);
-        assert_eq!(cell.iter().collect::<BTreeSet<_>>().len(), 62);
-        assert!(cell.iter().all(u8::is_ascii_alphanumeric));
     }
 }

@@ -5,6 +5,7 @@
 
 mod arrays;
 pub mod records;
+mod row;
 mod selection;
 mod size;
 mod steps;
@@ -186,7 +187,11 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
 /// How many operations of a test are timed where each is a commit: fewer than all only where each is also
 /// synced, which is what takes so long.
 fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
-    let syncs = contender.claimed.as_ref().is_some_and(|safety| safety.level == Level::PowerLoss);
+    // What has torn pages syncs too.
+    let syncs = contender
+        .claimed
+        .as_ref()
+        .is_some_and(|safety| safety.level == Level::PowerLoss || safety.hole.is_some());
     test.one_by_one.filter(|_| syncs)
 }
 

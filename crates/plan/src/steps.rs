@@ -9,7 +9,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution as _, Exp, Zipf, weighted::WeightedIndex};
 
-use super::arrays::{Arrays, letters};
+use super::arrays::Arrays;
+use super::row::letters;
 
 /// How many steps a client has that begins anew when it has done them: as many values as no cache of an engine mistakes
 /// for a few.

@@ -24,7 +24,7 @@ pub struct ContenderRecord {
     /// The language in which programs use the driver.
     #[serde(default)]
     pub language: String,
-    /// How many operations make a transaction; absent where the tests' models decide.
+    /// How many operations make a transaction, in tests of rows and pairs that are written; absent: all of a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_commit: Option<u64>,
     /// The tests, by id, that it does not do, because its runner does not implement their models.
@@ -47,6 +47,9 @@ pub struct ContenderRecord {
     pub file_system: Option<String>,
     /// The settings asked for.
     pub asked: Vec<Setting>,
+    /// Those that its runner reports as it gave them to the engine, which does not tell them again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<String>,
     /// Versions, build and settings in force as its first trial told; absent if none got so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,

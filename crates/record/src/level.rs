@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// It may be lost, or the file ruined, when the process crashes.
+    /// It may be lost when the process crashes, and the file ruined where the data are not said to stay consistent.
     None,
     /// It survives the process being killed.
     ProcessCrash,
@@ -46,6 +46,16 @@ impl Standing {
     }
 }
 
+/// What may go wrong at a power cut in spite of a level's syncs. A contender with a hole is ranked with its like alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hole {
+    /// The last acknowledged commit may be undone.
+    LastCommit,
+    /// A page of which only a part was written cannot be restored.
+    TornPages,
+}
+
 /// The safety of a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Safety {
@@ -60,7 +70,30 @@ pub struct Safety {
     /// Where the engine's manual says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// A known hole in the level.
+    /// What whoever reads the level must know, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caveat: Option<String>,
+    /// A known hole in the level, which the caveat tells of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hole: Option<Hole>,
+}
+
+impl Safety {
+    /// The level for people, in a few letters. Where a crash of the process takes the newest commits, it also says
+    /// whether the rest is whole.
+    pub fn name(&self) -> &'static str {
+        match (self.level, self.consistent) {
+            (Level::None, true) => "newest lost",
+            (level, _) => level.name(),
+        }
+    }
+
+    /// The same with the level that the storage allows; `why` it allows no more.
+    pub fn at_most(self, most: Level, why: &str) -> Safety {
+        if self.level <= most {
+            return self;
+        }
+        let caveat = format!("{why}; its settings promise {}", self.level.name());
+        Safety { level: most, consistent: false, caveat: Some(caveat), hole: None, ..self }
+    }
 }

@@ -25,18 +25,21 @@ pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::ContenderRecord;
 pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
-pub use level::{Level, Safety, Standing};
+pub use level::{Hole, Level, Safety, Standing};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
 pub use proof::{Attempt, Proof};
 pub use storage::{Device, Storage};
 pub use suite::{AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord};
-pub use trial::{Failure, SampleRecord, TrialRecord};
+pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
 /// file; new optional fields do not raise it.
 pub const SCHEMA: &str = "dyno-run/2";
+
+/// The usual share by which a contender may be slower than the fastest and still be called so.
+pub const MARGIN: f64 = 0.05;
 
 /// All trials of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +127,10 @@ pub struct Schedule {
     pub budget_ns: Option<u64>,
     /// The relative half width of an interval that is narrow enough.
     pub target: f64,
+    /// By how much, as a share of its time, a contender may be slower than the fastest and still be called so, as long as
+    /// it is not shown to be slower.
+    #[serde(default = "usual_margin")]
+    pub margin: f64,
     /// The seed of the order of trials and of every resampling.
     pub seed: u64,
     /// How long a runner may be silent, in nanoseconds.
@@ -139,6 +146,11 @@ pub struct Schedule {
 /// What `warm_up` is where a run file does not tell.
 fn usual() -> bool {
     true
+}
+
+/// What `margin` is where a run file does not tell.
+fn usual_margin() -> f64 {
+    MARGIN
 }
 
 /// What a run's contenders were all given or denied.

@@ -18,6 +18,9 @@ pub struct TrialRecord {
     pub latency: bool,
     /// When it began, in nanoseconds since the run began.
     pub began_ns: u64,
+    /// What others took of the CPUs meanwhile; absent where the kernel does not tell, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// The samples, in the order of the tests.
     pub samples: Vec<SampleRecord>,
     /// Why it did not finish; absent if it did.
@@ -25,7 +28,19 @@ pub struct TrialRecord {
     pub failure: Option<Failure>,
 }
 
-/// A sample with its answer. It is read in the form of earlier versions too (`old.rs`).
+/// What others took of the measured CPUs while a trial ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Others {
+    /// How much time these CPUs had, from before the trial's process until after it, summed over them, in nanoseconds.
+    pub over_ns: u64,
+    /// Time that processes took which are not of the run, in nanoseconds; the kernel's own threads are none of them. The
+    /// kernel counts in ticks, so a single trial's may be below zero.
+    pub foreign_ns: i64,
+    /// Time that the host gave to others, in nanoseconds.
+    pub stolen_ns: u64,
+}
+
+/// A sample with its answer. It is read in the form of earlier versions too (`read.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SampleRecord {
     /// What was measured.

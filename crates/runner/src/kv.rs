@@ -6,10 +6,6 @@
 
 use anyhow::Result;
 
-/// How many operations make a transaction where all of a test are to and the engine keeps in memory what an
-/// open transaction has changed or locked. With pages of 4 KiB that is at most some 100 MB.
-pub const LARGEST: u64 = 16_384;
-
 /// A store of keys and values that a session has opened. Integer keys are handed over in 8 bytes, the most
 /// significant first, in both directions.
 pub trait KeyValue {
@@ -21,10 +17,6 @@ pub trait KeyValue {
     type Transaction<'t>: Transaction
     where
         Self: 't;
-
-    /// Most operations of a transaction where all of a test are to make one: [`LARGEST`] in an engine that keeps in
-    /// memory what an open transaction has changed or locked.
-    const LARGEST: u64 = u64::MAX;
 
     /// Whether it can have keys of this length, in bytes; the error says what to do. Called outside the clock.
     fn check(&self, _length: usize) -> Result<()> {
@@ -71,7 +63,7 @@ pub enum Lookups {
 pub struct Writes {
     /// What an operation does.
     pub kind: WriteKind,
-    /// How many operations make a transaction; none: all of them, or [`KeyValue::LARGEST`].
+    /// How many operations make a transaction; none: all of them.
     pub per_commit: Option<u64>,
 }
 

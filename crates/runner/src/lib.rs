@@ -81,7 +81,7 @@ pub use engine::{Engine, Failure, Session};
 pub use import::{Import, Reader, whole_number};
 pub use inserts::{Around, Extent, column_list, in_transactions, insert, insert_text, rows_per_statement};
 pub use job::{expect, variant};
-pub use kv::{KeyValue, LARGEST, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
+pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
 pub use latency::{Latency, Unwatched, Watch};
 pub use locked::locked_version;
 pub use rows::{Load, MappedRows, Rows, Scan, Visit};

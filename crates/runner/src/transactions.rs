@@ -62,8 +62,7 @@ impl Operations for Delete<'_> {
     }
 }
 
-/// Does all operations, `per_commit` to a transaction; none: all in one, or as many as the store can have in one. This
-/// is a timed section. The first operation of a transaction has its beginning in its latency and the last its commit.
+/// Does all operations, `per_commit` to a transaction; none: all in one. This is a timed section. The first operation of a transaction has its beginning in its latency and the last its commit.
 ///
 /// # Errors
 /// The first that failed. Its transaction is not committed.
@@ -75,7 +74,7 @@ pub fn in_transactions<K: KeyValue, W: Watch>(
     watch: &mut W,
 ) -> Result<(), Failure> {
     let count = operations.count();
-    let each = per_commit.unwrap_or(K::LARGEST).max(1);
+    let each = per_commit.unwrap_or(u64::MAX).max(1);
     let mut start = 0;
     while start < count {
         let end = start + each.min(count - start);
@@ -146,8 +145,6 @@ mod tests {
         type Reader<'r> = NoStore;
         type Transaction<'t> = Open<'t>;
 
-        const LARGEST: u64 = 4;
-
         fn reader(&mut self, _: Lookups) -> Result<NoStore> {
             bail!("nothing is looked up")
         }
@@ -216,7 +213,7 @@ mod tests {
         assert_eq!(committed(4, Some(2)), [[0, 1], [2, 3]]);
         assert_eq!(committed(2, Some(1)), [[0], [1]]);
         assert_eq!(committed(3, None), [[0, 1, 2]]);
-        assert_eq!(committed(5, None), [vec![0, 1, 2, 3], vec![4]]);
+        assert_eq!(committed(5, None), [[0, 1, 2, 3, 4]]);
         assert_eq!(committed(3, Some(u64::MAX)), [[0, 1, 2]]);
         assert!(committed(0, Some(2)).is_empty() && committed(0, None).is_empty());
     }

@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
+use dyno_record::Hole;
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, Commits, TestVerdict, Verdict};
 use serde::Serialize;
 
 use crate::views;
@@ -55,6 +56,24 @@ impl From<f64> for Field {
 impl From<bool> for Field {
     fn from(flag: bool) -> Field {
         Field::Flag(flag)
+    }
+}
+
+impl From<Hole> for Field {
+    fn from(hole: Hole) -> Field {
+        match hole {
+            Hole::LastCommit => "last-commit".into(),
+            Hole::TornPages => "torn-pages".into(),
+        }
+    }
+}
+
+impl From<Commits> for Field {
+    fn from(commits: Commits) -> Field {
+        match commits {
+            Commits::Each(operations) => operations.into(),
+            Commits::Whole => "all".into(),
+        }
     }
 }
 
@@ -117,11 +136,15 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("title", test.title.as_str().into()),
         ("contender", contender.label.as_str().into()),
         ("level", contender.safety.as_ref().map(|safety| safety.level.name()).into()),
+        ("consistent", contender.safety.as_ref().map(|safety| safety.consistent).into()),
+        ("hole", contender.safety.as_ref().and_then(|safety| safety.hole).into()),
+        ("per_commit", verdict.commits(cell.contender).into()),
         ("standing", standing.into()),
         ("samples", cell.figures.samples.into()),
         ("undisturbed", cell.figures.undisturbed.into()),
         ("median_ns", summary.map(|summary| summary.median).into()),
         ("sd_ns", summary.and_then(|summary| summary.sd).into()),
+        ("spread_ns", summary.and_then(|summary| summary.spread).into()),
         ("min_ns", summary.map(|summary| summary.min).into()),
         ("max_ns", summary.map(|summary| summary.max).into()),
         ("low_ns", interval.map(|interval| interval.low).into()),

@@ -2,7 +2,7 @@
 
 use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, Commits, SummaryVerdict, TestVerdict, Verdict};
 
 use super::{measure, units};
 
@@ -31,7 +31,8 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
     let mut header = vec![String::new(), "test".to_owned()];
     for &place in places {
         let (index, contender) = shown[place];
-        header.push(format!("{}\n{}", contender.label, level_name(contender)));
+        let commits = verdict.commits(index).map(|commits| format!("\n{}", commit_size(commits)));
+        header.push(format!("{}\n{}{}", contender.label, level_name(contender), commits.unwrap_or_default()));
         if index != baseline {
             header.push("ratio\n".to_owned());
         }
@@ -59,7 +60,9 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let judged = &verdict.tests[test];
     let amount = judged.amount.as_ref();
     let title = format!("{} {}", judged.id, judged.title);
-    let mut header = ["", &title, "survives", "median", "min", "max"].map(String::from).to_vec();
+    let mut header = ["", &title, "survives"].map(String::from).to_vec();
+    header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
+    header.extend(["median", "min", "max"].map(String::from));
     if let Some(amount) = amount {
         header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
     }
@@ -67,11 +70,15 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let shown = verdict.shown_contenders().zip(&judged.cells);
     let rows = shown.map(|((index, contender), cell)| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
+        row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
         match &cell.figures.summary {
             None => row.extend([missing(cell), String::new(), String::new()]),
             Some(summary) => {
-                let sd = summary.sd.map(|sd| format!(" ± {}", units::duration(sd))).unwrap_or_default();
-                row.push(format!("{}{sd}{}", units::duration(summary.median), marks(cell)));
+                let spread = summary
+                    .spread
+                    .map(|spread| format!(" ± {}", units::duration(spread)))
+                    .unwrap_or_default();
+                row.push(format!("{}{spread}{}", units::duration(summary.median), marks(cell)));
                 row.extend([summary.min, summary.max].map(units::duration));
             }
         }
@@ -95,16 +102,50 @@ pub fn level_name(contender: &ContenderRecord) -> String {
         None => "safety unknown".into(),
         Some(safety) => {
             let caveat = if safety.caveat.is_some() { " †" } else { "" };
-            format!("{}{caveat}", safety.level.name())
+            format!("{}{caveat}", safety.name())
         }
+    }
+}
+
+/// How much a commit holds, as in headers.
+pub fn commit_size(commits: Commits) -> String {
+    match commits {
+        Commits::Each(operations) => format!("commits of {}", units::whole(operations)),
+        Commits::Whole => "one commit".to_owned(),
+    }
+}
+
+/// The column of commit sizes.
+const COMMIT: &str = "commit";
+
+/// Whether how much a commit holds is part of who is ranked with whom.
+pub fn tells_commits(verdict: &Verdict) -> bool {
+    verdict.classes.iter().flatten().any(|class| class.commits.is_some())
+}
+
+/// How many operations a contender's commit holds, in a column.
+fn per_commit(verdict: &Verdict, contender: usize) -> String {
+    match verdict.commits(contender) {
+        Some(Commits::Each(operations)) => units::whole(operations),
+        Some(Commits::Whole) => "all".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// What a contender's commits survive and, where that differs, how much they hold.
+pub fn survives(verdict: &Verdict, contender: usize) -> String {
+    let level = level_name(&verdict.contenders[contender]);
+    match verdict.commits(contender) {
+        Some(commits) => format!("{level}, {}", commit_size(commits)),
+        None => level,
     }
 }
 
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
 pub fn figure(test: &TestVerdict, cell: &Cell) -> String {
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
-    let spread = match summary.sd {
-        Some(sd) if summary.median > 0.0 => format!(" ±{}", units::percent(sd / summary.median)),
+    let spread = match summary.spread {
+        Some(spread) if summary.median > 0.0 => format!(" ±{}", units::percent(spread / summary.median)),
         _ => String::new(),
     };
     format!("{}{spread}{}", measure::text(test.measure(), summary.median), marks(cell))
@@ -154,11 +195,16 @@ pub fn means(verdict: &Verdict) -> Option<Grid> {
     let mean =
         |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
     verdict.summaries.iter().find_map(mean)?;
-    let header = ["", &mean_title(tests), "survives", "ratio"].map(String::from).to_vec();
+    let mut header = ["", &mean_title(tests), "survives"].map(String::from).to_vec();
+    header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
+    header.push("ratio".to_owned());
     let rows = verdict.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
         let none = if index == verdict.baseline { "1" } else { "–" };
         let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
-        vec![String::new(), contender.label.clone(), level_name(contender), ratio]
+        let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
+        row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
+        row.push(ratio);
+        row
     });
     Some(Grid { header, rows: rows.collect() })
 }

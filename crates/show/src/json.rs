@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Ended, Safety};
-use dyno_verdict::Verdict;
+use dyno_verdict::{Commits, Verdict};
 use serde::Serialize;
 
 use crate::steers;
@@ -27,6 +27,8 @@ struct Contender<'a> {
     contender: usize,
     label: &'a str,
     safety: Option<&'a Safety>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commits: Option<Commits>,
 }
 
 /// The verdict with what is needed to read it.
@@ -35,6 +37,7 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         contender,
         label: &record.label,
         safety: record.safety.as_ref(),
+        commits: verdict.commits(contender),
     });
     pretty(&Report {
         schema: SCHEMA,

@@ -60,6 +60,17 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A whole number with commas: `16,384`.
+pub fn whole(number: u64) -> String {
+    let digits = number.to_string();
+    let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
+    let with_commas = digits
+        .chars()
+        .enumerate()
+        .flat_map(|(place, digit)| comma(place).then_some(',').into_iter().chain([digit]));
+    with_commas.collect()
+}
+
 /// A ratio as a change in percent: `+12%`, `−3%`.
 pub(crate) fn signed_percent(ratio: f64) -> String {
     format!("{}{}", if ratio >= 1.0 { "+" } else { "−" }, percent((ratio - 1.0).abs()))
@@ -93,6 +104,10 @@ mod tests {
 
     #[test]
     fn quantities_have_three_digits_and_a_unit() {
+        assert_eq!(
+            [7, 999, 1_000, 16_384, 1_234_567].map(whole),
+            ["7", "999", "1,000", "16,384", "1,234,567"]
+        );
         assert_eq!(duration(312_345_678.0), "312 ms");
         assert_eq!(duration(999.6), "1.00 µs");
         assert_eq!(duration(61_234_000_000.0), "61.2 s");

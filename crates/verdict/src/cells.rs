@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use dyno_protocol::Model;
-use dyno_record::{Answer, Level, Run, TestRecord};
+use dyno_record::{Answer, Run, TestRecord};
 
 use crate::answers::{self, AnswerVerdict, Reference};
 use crate::figures::{figures, points, used};
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
-use crate::pairs::contenders_ratio;
-use crate::statistics::{Difference, NoDifference, Ratio, median};
+use crate::pairs::{contenders_ratio, logs_by_block};
+use crate::peers::classes;
+use crate::statistics::{Difference, Ratio, best, median};
 
 /// Judges a test; `shown` are the contenders shown, by position.
 pub(crate) fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
@@ -137,39 +138,32 @@ fn difference(
     }
 }
 
-/// Marks, within each safety level that has two contenders or more, the one with the smallest median
-/// and those from which it cannot be told apart.
+/// Marks the fastest of each class that has two contenders or more.
 fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
-    let level = |contender: usize| run.contenders[contender].safety.as_ref().map(|safety| safety.level);
-    for wanted in [Level::None, Level::ProcessCrash, Level::PowerLoss] {
-        let rivals: Vec<(usize, usize, f64)> = cells
+    for (_, members) in classes(run) {
+        let rivals: Vec<usize> = cells
             .iter()
             .enumerate()
-            .filter(|(_, cell)| cell.standing == CellStanding::Counts)
-            .filter(|(_, cell)| {
-                level(cell.contender) == Some(wanted) && !run.contenders[cell.contender].harness
-            })
-            .filter_map(|(place, cell)| Some((place, cell.contender, cell.figures.summary?.median)))
+            .filter(|(_, cell)| cell.counts() && members.contains(&cell.contender))
+            .map(|(place, _)| place)
             .collect();
-        let best = rivals.iter().min_by(|a, b| a.2.total_cmp(&b.2));
-        let Some(&(_, best, _)) = best.filter(|_| rivals.len() > 1) else { continue };
-        let against_best: Vec<(usize, Difference)> = rivals
-            .iter()
-            .filter(|(_, contender, _)| *contender != best)
-            .filter_map(|&(place, contender, _)| {
-                let ratio = contenders_ratio(run, contender, best, test)?;
-                Some((place, difference(run, &ratio, contender, best, test, floor)))
-            })
-            .collect();
-        // Where the samples are too few to tell anyone apart, nobody is called the fastest.
-        let untold = Difference::None(NoDifference::TooFewSamples);
-        if against_best.iter().any(|(_, difference)| *difference == untold) {
+        if rivals.len() < 2 {
             continue;
         }
-        for (place, contender, _) in rivals {
-            let alike = against_best.iter().find(|(other, _)| *other == place);
-            cells[place].fastest =
-                contender == best || alike.is_some_and(|(_, found)| matches!(found, Difference::None(_)));
+        let logs: Vec<_> =
+            rivals.iter().map(|&place| logs_by_block(run, cells[place].contender, test)).collect();
+        // Where the samples are too few to tell anyone apart, nobody is called the fastest.
+        let Some(found) = best(&logs, run.schedule.margin) else { continue };
+        let middle = |place: usize| cells[place].figures.summary.map(|summary| summary.median);
+        let least = middle(rivals[found.best]);
+        // Closer than what measuring costs is alike.
+        let is_alike = |place: usize| {
+            middle(place).zip(least).is_some_and(|(own, least)| (own - least).abs() < floor.unwrap_or(0.0))
+        };
+        let fastest: Vec<bool> =
+            rivals.iter().zip(&found.fastest).map(|(&place, fastest)| *fastest || is_alike(place)).collect();
+        for (place, fastest) in rivals.into_iter().zip(fastest) {
+            cells[place].fastest = fastest;
         }
     }
 }

@@ -1,46 +1,119 @@
-//! How many samples waited for a processor, and which figures rest on them all the same.
+//! Blocks in which others took time from the measured CPUs: other processes, and the host.
+//!
+//! The rule looks at a block as a whole and leaves it out for all contenders and tests alike, or for none. It never looks
+//! at what a contender did: that its process waited for its own server, or for its own threads, is its own affair.
 
-use crate::judge::TestVerdict;
+use std::collections::{BTreeMap, BTreeSet};
+
+use dyno_record::{Others, Run};
+
+use crate::statistics::MIN_BLOCKS;
+
+/// The share of the measured CPUs' time that others may take in a block.
+pub const MOST_FOREIGN: f64 = 0.03;
+
+/// What others may take whatever the share, in nanoseconds: the kernel counts in ticks of 10 ms, of which each trial's
+/// reading may be off by one or two.
+const UNCERTAIN_NS: f64 = 50e6;
 
 /// The disturbances of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disturbances {
-    /// One for each contender shown, in order.
-    pub contenders: Vec<Disturbed>,
-    /// How many figures rest on disturbed samples, because too few are undisturbed.
-    pub resting: usize,
-    /// How many figures there are.
-    pub figures: usize,
+    /// How many blocks were measured.
+    pub blocks: usize,
+    /// Those in which others took too much.
+    pub disturbed: BTreeSet<u32>,
+    /// Whether these are left out: only where enough others remain.
+    pub left_out: bool,
+    /// Whether the run file tells what others took.
+    pub told: bool,
 }
 
-/// The disturbances of a contender.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disturbed {
-    /// The contender, by its position in the run.
-    pub contender: usize,
-    /// Its samples, warm-up left out.
-    pub samples: usize,
-    /// How many of them were disturbed.
-    pub disturbed: usize,
-    /// The tests, by id, in which its figure rests on disturbed samples.
-    pub resting: Vec<String>,
+impl Disturbances {
+    /// Those of a run; warm-up and trials of latency are no measured blocks.
+    pub fn new(run: &Run) -> Disturbances {
+        let trials = || run.trials.iter().filter(|trial| trial.block > 0 && !trial.latency);
+        // By block, the time that there was and what others took of it.
+        let mut blocks: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for trial in trials() {
+            let Others { over_ns, foreign_ns, stolen_ns } = trial.others.unwrap_or_default();
+            let (over, taken) = blocks.entry(trial.block).or_default();
+            *over += over_ns as f64;
+            *taken += foreign_ns as f64 + stolen_ns as f64;
+        }
+        let took_too_much =
+            |(_, (over, taken)): &(&u32, &(f64, f64))| *taken > UNCERTAIN_NS && *taken > MOST_FOREIGN * *over;
+        let disturbed: BTreeSet<u32> = blocks.iter().filter(took_too_much).map(|(block, _)| *block).collect();
+        Disturbances {
+            blocks: blocks.len(),
+            left_out: !disturbed.is_empty() && blocks.len() - disturbed.len() >= MIN_BLOCKS,
+            disturbed,
+            told: trials().any(|trial| trial.others.is_some()),
+        }
+    }
+
+    /// Whether figures rest on a block.
+    pub(crate) fn counts(&self, block: u32) -> bool {
+        !self.left_out || !self.disturbed.contains(&block)
+    }
+
+    /// Whether figures rest on blocks that were disturbed.
+    pub fn rests_on_disturbed(&self) -> bool {
+        !self.left_out && !self.disturbed.is_empty()
+    }
 }
 
-/// Counts what was disturbed; `shown` are the contenders shown, by position, as in each test's cells.
-pub(crate) fn disturbances(shown: &[usize], tests: &[TestVerdict]) -> Disturbances {
-    let of = |(place, &contender): (usize, &usize)| {
-        let figures = || tests.iter().map(move |test| (&test.id, &test.cells[place].figures));
-        let samples: usize = figures().map(|(_, figures)| figures.samples).sum();
-        let undisturbed: usize = figures().map(|(_, figures)| figures.undisturbed).sum();
-        let resting = figures().filter(|(_, figures)| figures.rests_on_disturbed);
-        let resting = resting.map(|(id, _)| id.clone()).collect();
-        Disturbed { contender, samples, disturbed: samples - undisturbed, resting }
-    };
-    let contenders: Vec<Disturbed> = shown.iter().enumerate().map(of).collect();
-    let cells = tests.iter().flat_map(|test| &test.cells);
-    Disturbances {
-        resting: contenders.iter().map(|contender| contender.resting.len()).sum(),
-        figures: cells.filter(|cell| cell.figures.samples > 0).count(),
-        contenders,
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::judge;
+
+    fn run(foreign_ns: impl Fn(u32, usize) -> i64) -> Run {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        for trial in &mut run.trials {
+            let foreign_ns = foreign_ns(trial.block, trial.contender);
+            trial.others = Some(Others { over_ns: 1_000_000_000, foreign_ns, stolen_ns: 0 });
+        }
+        run
+    }
+
+    #[test]
+    fn a_block_is_left_out_for_all_contenders_alike() {
+        // In blocks 2 and 5 a neighbour was there during one contender's trial; small errors of ticks cancel.
+        let run = run(|block, contender| match (block, contender) {
+            (2 | 5, 1) => 600_000_000,
+            (_, 0) => -30_000_000,
+            _ => 20_000_000,
+        });
+        let verdict = judge(&run);
+        assert_eq!(verdict.disturbances.disturbed, BTreeSet::from([2, 5]));
+        assert!(verdict.disturbances.left_out && !verdict.disturbances.rests_on_disturbed());
+        for cell in verdict.tests.iter().flat_map(|test| &test.cells) {
+            let left_out: Vec<u32> = cell.points.left_out.iter().map(|(block, _)| *block).collect();
+            assert_eq!(left_out, [2, 5]);
+            assert_eq!((cell.figures.samples, cell.figures.undisturbed), (12, 10));
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_out_where_too_few_blocks_would_remain_or_nobody_told() {
+        let run = run(|block, _| if block < 8 { 600_000_000 } else { 0 });
+        let verdict = judge(&run);
+        assert!(verdict.disturbances.rests_on_disturbed());
+        assert!(
+            verdict.tests.iter().flat_map(|test| &test.cells).all(|cell| cell.points.left_out.is_empty())
+        );
+        let mut old = run.clone();
+        old.trials.iter_mut().for_each(|trial| trial.others = None);
+        // A wait of the contender's own is nobody's disturbance.
+        old.trials.iter_mut().flat_map(|trial| &mut trial.samples).for_each(|sample| {
+            sample.sample.section.client.wait_ns = sample.sample.section.nanoseconds;
+        });
+        let verdict = judge(&old);
+        assert!(verdict.disturbances.disturbed.is_empty() && !verdict.disturbances.told);
+        assert!(verdict.tests.iter().flat_map(|test| &test.cells).all(|cell| cell.figures.undisturbed == 12));
     }
 }

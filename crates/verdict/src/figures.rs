@@ -5,21 +5,17 @@ use dyno_record::{Run, SampleRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{MIN_BLOCKS, Summary, median, summarize};
-
-/// The share of a sample's time that its process may have waited for a processor. Measured on a
-/// shared machine of two cores: dropping samples above it cut the max/min spread of sync-bound tests
-/// from 5× to 1.13×.
-pub const MOST_WAIT: f64 = 0.03;
+use crate::disturbance::Disturbances;
+use crate::statistics::{Summary, median, summarize};
 
 /// What the samples of one contender in one test say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Samples taken, warm-up left out.
     pub samples: usize,
-    /// Those of them that did not wait for a processor for more than 3 % of their time.
+    /// Those of them from blocks in which others took little of the measured CPUs' time.
     pub undisturbed: usize,
-    /// Whether the figures rest on disturbed samples too, because too few are undisturbed.
+    /// Whether the figures rest on disturbed samples too, because too few blocks are undisturbed.
     pub rests_on_disturbed: bool,
     /// Whether only the first operations were timed, and the durations worked out for all of them.
     #[serde(default)]
@@ -56,21 +52,18 @@ pub struct Costs {
     pub database_bytes: f64,
 }
 
-/// Whether a sample's process waited too long for a processor.
-pub fn is_disturbed(sample: &SampleRecord) -> bool {
-    sample.sample.section.client.wait_ns as f64 > MOST_WAIT * sample.sample.section.nanoseconds as f64
-}
-
 /// The figures of a contender (by position) in a test (by id).
 pub(super) fn figures(run: &Run, contender: usize, test: &str) -> Figures {
     let all: Vec<&SampleRecord> = measured(run, contender, test).map(|(_, sample)| sample).collect();
     let used = used(run, contender, test);
     let times: Vec<f64> = used.iter().map(|(_, sample)| sample.duration_ns()).collect();
-    let undisturbed = all.iter().filter(|sample| !is_disturbed(sample)).count();
+    let disturbances = Disturbances::new(run);
+    let is_quiet = |(block, _): &(u32, &SampleRecord)| !disturbances.disturbed.contains(block);
+    let undisturbed = measured(run, contender, test).filter(is_quiet).count();
     Figures {
         samples: all.len(),
         undisturbed,
-        rests_on_disturbed: used.iter().any(|(_, sample)| is_disturbed(sample)),
+        rests_on_disturbed: used.iter().any(|sample| !is_quiet(sample)),
         // A mix that lasts a time has done more than the one operation that is judged.
         extrapolated: used
             .iter()
@@ -80,12 +73,11 @@ pub(super) fn figures(run: &Run, contender: usize, test: &str) -> Figures {
     }
 }
 
-/// The samples on which figures rest, each with its block: the undisturbed ones where there are enough
-/// of them for an interval, else all.
+/// The samples on which figures rest, each with its block: those of undisturbed blocks where there are enough of these
+/// for an interval, else all.
 pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u32, &'a SampleRecord)> {
-    let all: Vec<(u32, &SampleRecord)> = measured(run, contender, test).collect();
-    let undisturbed: Vec<_> = all.iter().copied().filter(|(_, sample)| !is_disturbed(sample)).collect();
-    if undisturbed.len() >= MIN_BLOCKS { undisturbed } else { all }
+    let disturbances = Disturbances::new(run);
+    measured(run, contender, test).filter(|(block, _)| disturbances.counts(*block)).collect()
 }
 
 /// Block and nanoseconds of every measured sample of a contender in a test.

@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::about::{About, Failures, failures};
 use crate::answers::Reference;
 use crate::cells::judge_test;
-use crate::disturbance::{Disturbances, disturbances};
+use crate::disturbance::Disturbances;
 use crate::figures::{Figures, Points};
 use crate::levels::{LevelRanking, rank_levels};
 use crate::measure::Measure;
 use crate::pairs::mean_over;
+use crate::peers::{Class, Commits, class, class_of};
 use crate::statistics::{Difference, Ratio};
 use crate::views::Views;
 
@@ -29,6 +30,9 @@ pub struct Verdict {
     /// What is known of each contender, of those too that are not shown.
     #[serde(skip)]
     pub contenders: Vec<ContenderRecord>,
+    /// With whom each of them may be ranked; none of the harness and where the level is not known.
+    #[serde(skip)]
+    pub classes: Vec<Option<Class>>,
     /// The one with which the others are compared.
     #[serde(skip)]
     pub baseline: usize,
@@ -36,9 +40,9 @@ pub struct Verdict {
     pub tests: Vec<TestVerdict>,
     /// One for each contender shown, in order.
     pub summaries: Vec<SummaryVerdict>,
-    /// Who is the fastest over all tests, one ranking for each safety level, the safest first.
+    /// Who is the fastest over all tests, one ranking for each class of contenders, the safest first.
     pub rankings: Vec<LevelRanking>,
-    /// Which samples were disturbed.
+    /// Which blocks were disturbed.
     #[serde(skip)]
     pub disturbances: Disturbances,
     /// What failed.
@@ -108,8 +112,8 @@ pub struct Cell {
     /// Whether that is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// Whether nobody of the same safety level is faster, among two or more. Several are where no
-    /// difference can be told.
+    /// Whether it is not shown slower than the best of those ranked with it, of which there are two or more, and within
+    /// the run's margin of it.
     pub fastest: bool,
 }
 
@@ -140,7 +144,7 @@ pub struct SummaryVerdict {
     pub geometric_mean: Option<Ratio>,
     /// How many tests the mean is over.
     pub tests: usize,
-    /// Whether it survives the same as the baseline, so that the mean ranks the two.
+    /// Whether it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the two.
     pub same_level: bool,
 }
 
@@ -151,10 +155,11 @@ pub fn judge(run: &Run) -> Verdict {
     Verdict {
         about: About::new(run),
         contenders: run.contenders.clone(),
+        classes: run.contenders.iter().map(|contender| class(run, contender)).collect(),
         baseline: run.baseline_index(),
         summaries: shown.iter().map(|&contender| summarize(run, &tests, contender)).collect(),
         rankings: rank_levels(run, &tests),
-        disturbances: disturbances(&shown, &tests),
+        disturbances: Disturbances::new(run),
         failures: failures(run),
         views: Views::new(run, &tests),
         tests,
@@ -165,6 +170,11 @@ impl Verdict {
     /// The contenders that are shown, with their positions in the run.
     pub fn shown_contenders(&self) -> impl Iterator<Item = (usize, &ContenderRecord)> {
         self.contenders.iter().enumerate().filter(|(_, contender)| contender.named)
+    }
+
+    /// How much a commit of a contender holds, where that is part of who is ranked with whom.
+    pub fn commits(&self, contender: usize) -> Option<Commits> {
+        self.classes[contender]?.commits
     }
 
     /// The label of a contender, by its position in the run.
@@ -240,13 +250,12 @@ fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdi
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
     };
     let tests: Vec<&str> = tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
-    let level = |index: usize| run.contenders[index].safety.as_ref().map(|safety| safety.level);
     SummaryVerdict {
         contender,
         geometric_mean: (contender != baseline && !is_unproved(run, contender))
             .then(|| mean_over(run, &tests, contender, baseline))
             .flatten(),
         tests: tests.len(),
-        same_level: level(contender) == level(baseline),
+        same_level: class_of(run, contender) == class_of(run, baseline),
     }
 }

@@ -1,21 +1,24 @@
-//! Who is the fastest over all tests, within each safety level and never across.
+//! Who is the fastest over all tests, within each class of contenders and never across: of one safety level, and with one
+//! commit size where contenders choose it.
 //!
-//! A level's contenders are compared with its fastest by the geometric mean of the ratios of medians, over
-//! the tests that all of the level passed. A mean of unlike things: whoever prints it says so.
+//! A class's contenders are compared with its fastest by the geometric mean of their ratios, over the tests that all of
+//! the class passed. A mean of unlike things: whoever prints it says so.
 
-use dyno_record::{Level, Run};
+use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
-use crate::pairs::mean_over;
-use crate::statistics::Ratio;
+use crate::pairs::{mean_logs_by_block, mean_over};
+use crate::peers::{Class, classes};
+use crate::statistics::{Ratio, best};
 
-/// The contenders of one safety level, the fastest first.
+/// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelRanking {
-    /// The level.
-    pub level: Level,
+    /// What they have in common: safety level and commit size.
+    #[serde(flatten)]
+    pub class: Class,
     /// How many tests all of them passed; the means are over these.
     pub tests: usize,
     /// The contenders: the fastest, then the others by their ratio to it. Where no test was passed by all, they
@@ -23,7 +26,7 @@ pub struct LevelRanking {
     pub ranks: Vec<Rank>,
 }
 
-/// A contender's place within its level.
+/// A contender's place within its class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     /// The contender, by its position in the run.
@@ -32,50 +35,45 @@ pub struct Rank {
     /// is no test to rank by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
-    /// Whether nobody of the level is faster, so far as the samples can tell.
+    /// Whether it is not shown slower than the best, and within the run's margin of it.
     pub fastest: bool,
 }
 
-/// The rankings, the safest level first. Contenders whose level is unknown, and the harness, are in none.
+/// The rankings, the safest first. Contenders whose level is unknown, and the harness, are in none.
 pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking> {
-    let levels = [Level::PowerLoss, Level::ProcessCrash, Level::None];
-    levels.into_iter().filter_map(|level| rank(run, tests, level)).collect()
+    classes(run).into_iter().map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
 }
 
-fn rank(run: &Run, tests: &[TestVerdict], level: Level) -> Option<LevelRanking> {
-    let is_of_level = |index: usize| {
-        let contender = &run.contenders[index];
-        !contender.harness && contender.safety.as_ref().map(|safety| safety.level) == Some(level)
-    };
-    let rivals: Vec<usize> =
-        run.shown_contenders().map(|(index, _)| index).filter(|&index| is_of_level(index)).collect();
-    let first = *rivals.first()?;
+fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> LevelRanking {
     let passed = |test: &&TestVerdict| rivals.iter().all(|&rival| test.counts(rival));
     let tests: Vec<&str> = tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
-    let best = rivals
-        .iter()
-        .filter_map(|&rival| Some((rival, mean_over(run, &tests, rival, first)?.ratio)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    let mut ranks: Vec<Rank> = rivals
-        .iter()
-        .map(|&contender| {
-            let ratio = best
-                .filter(|(best, _)| *best != contender)
-                .and_then(|(best, _)| mean_over(run, &tests, contender, best));
-            let is_best = best.is_some_and(|(best, _)| best == contender);
-            let alike = ratio.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_difference());
-            Rank { contender, ratio, fastest: rivals.len() > 1 && (is_best || alike) }
-        })
-        .collect();
-    // Where the samples are too few to tell anyone apart, nobody is called the fastest.
-    if ranks.iter().any(|rank| rank.ratio.is_some_and(|ratio| ratio.interval.is_none())) {
-        ranks.iter_mut().for_each(|rank| rank.fastest = false);
-    }
-    if let Some((best, _)) = best {
+    let logs: Vec<_> = rivals.iter().map(|&rival| mean_logs_by_block(run, &tests, rival)).collect();
+    let found = best(&logs, run.schedule.margin).filter(|_| rivals.len() > 1);
+    let best = match &found {
+        Some(found) => Some(rivals[found.best]),
+        None => least(run, &tests, rivals),
+    };
+    let rank = |(place, &contender): (usize, &usize)| Rank {
+        contender,
+        ratio: best
+            .filter(|best| *best != contender)
+            .and_then(|best| mean_over(run, &tests, contender, best)),
+        // Where the samples are too few to tell anyone apart, nobody is called the fastest.
+        fastest: found.as_ref().is_some_and(|found| found.fastest[place]),
+    };
+    let mut ranks: Vec<Rank> = rivals.iter().enumerate().map(rank).collect();
+    if let Some(best) = best {
         let key = |rank: &Rank| rank.ratio.map_or(f64::INFINITY, |ratio| ratio.ratio);
         ranks.sort_by(|a, b| {
             (a.contender != best).cmp(&(b.contender != best)).then(key(a).total_cmp(&key(b)))
         });
     }
-    Some(LevelRanking { level, tests: tests.len(), ranks })
+    LevelRanking { class, tests: tests.len(), ranks }
+}
+
+/// The contender with the smallest geometric mean, however few its samples; none where there is no test to rank by.
+fn least(run: &Run, tests: &[&str], rivals: &[usize]) -> Option<usize> {
+    let first = *rivals.first()?;
+    let means = rivals.iter().filter_map(|&rival| Some((rival, mean_over(run, tests, rival, first)?.ratio)));
+    means.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)
 }

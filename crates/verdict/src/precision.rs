@@ -5,7 +5,7 @@ use dyno_record::Run;
 use crate::figures::figures;
 use crate::statistics::MIN_BLOCKS;
 
-/// Whether every figure that is shown rests on enough undisturbed samples and has an interval that is narrow enough:
+/// Whether every figure that is shown rests on samples of enough undisturbed blocks and has an interval that is narrow enough:
 /// a half width, relative to the figure, of `run.schedule.target` at most. `failed` holds for each contender, by
 /// position, whether a trial of it failed; such a contender is not waited for.
 pub fn is_precise(run: &Run, failed: &[bool]) -> bool {

@@ -237,6 +237,11 @@ impl Databases {
         self.check(unsafe { Env::close(self.env, 0) })
     }
 
+    /// Whether there is an environment, and with it transactions.
+    pub fn has_transactions(&self) -> bool {
+        !self.env.is_null()
+    }
+
     /// Begins a transaction; null where there is no environment.
     #[inline]
     pub fn begin(&self) -> Result<*mut Txn> {

@@ -2,8 +2,7 @@
 //!
 //! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock
-//! for each page that it has changed, so where all operations of a test are to make one, each 16,384 do. Lookups and cursors are outside of
-//! transactions. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
+//! for each page that it has changed until it commits. Lookups and cursors are outside of transactions. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
 
 mod api;
 mod databases;

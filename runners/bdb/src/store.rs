@@ -2,8 +2,8 @@
 
 use std::ptr;
 
-use anyhow::Result;
-use dyno_runner::{KeyValue, LARGEST, Lookup, Lookups, Transaction, Write};
+use anyhow::{Result, ensure};
+use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, Writes};
 
 use crate::api::{self, Cursor, Db, Dbt, Txn};
 use crate::databases::Databases;
@@ -41,8 +41,6 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
-    const LARGEST: u64 = LARGEST;
-
     fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
         let mut reader = Reader { store: self, cursor: ptr::null_mut(), length: 0 };
         if let Lookups::Range(length) = lookups {
@@ -50,6 +48,15 @@ impl KeyValue for Store<'_> {
             reader.open_cursor()?;
         }
         Ok(reader)
+    }
+
+    fn prepare(&mut self, writes: Writes) -> Result<()> {
+        ensure!(
+            self.databases.has_transactions() || writes.per_commit == Some(1),
+            "without an environment Berkeley DB has no transactions: ask for per_commit=1, or for \
+             environment=transactional"
+        );
+        Ok(())
     }
 
     #[inline]

@@ -13,8 +13,7 @@ pub struct Store<'s> {
     pub keyspace: Keyspace,
     /// What a commit waits for; none: nothing.
     pub persist: Option<PersistMode>,
-    /// Whether what commits together is one batch. If not, each operation is a write of its own, and the journal is
-    /// persisted at the end.
+    /// Whether what commits together is one batch. If not, each operation is a write of its own, which syncs nothing.
     pub batches: bool,
 }
 
@@ -56,7 +55,8 @@ impl KeyValue for Store<'_> {
     }
 
     fn prepare(&mut self, writes: Writes) -> Result<()> {
-        self.batches = writes.per_commit.is_some();
+        // A single write needs no batch but where the journal is to be synced with it.
+        self.batches = writes.per_commit != Some(1) || self.persist == Some(PersistMode::SyncAll);
         Ok(())
     }
 
@@ -103,10 +103,8 @@ impl Transaction for Writer<'_> {
 
     #[inline]
     fn commit(self) -> Result<()> {
-        match (self.batch, self.store.persist) {
-            (Some(batch), _) => batch.commit()?,
-            (None, Some(mode)) => self.store.database.persist(mode)?,
-            (None, None) => {}
+        if let Some(batch) = self.batch {
+            batch.commit()?;
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! The runner for LMDB: loads the library that the job names and calls its C API.
 //!
 //! LMDB has neither reads nor writes outside of transactions. A test that only reads does so in one, begun and
-//! ended within the clock. Pages that a transaction has changed stay in memory until it commits, so where all
-//! operations of a test are to make one, each 16,384 do. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
+//! ended within the clock. Pages that a transaction has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
 //! `environment` is what is open, `store` a store with its operations, `settings` the flags, `api` the table of functions.
 
 mod api;

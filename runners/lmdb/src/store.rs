@@ -3,7 +3,7 @@
 use std::ptr;
 
 use anyhow::{Error, Result, anyhow};
-use dyno_runner::{KeyValue, LARGEST, Lookup, Lookups, Transaction, Write};
+use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write};
 
 use crate::api::{self, Cursor, Dbi, Txn, Val};
 use crate::environment::{Environment, Keys};
@@ -42,8 +42,6 @@ impl KeyValue for Store<'_> {
         = Writer<'t>
     where
         Self: 't;
-
-    const LARGEST: u64 = LARGEST;
 
     fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
         let transaction = self.environment.begin(api::RDONLY)?;

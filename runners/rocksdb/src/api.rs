@@ -54,7 +54,6 @@ dyno_library::functions! {
         create_column_family: fn(*mut Db, *const Options, *const c_char, *mut *mut c_char) -> *mut Family;
         column_family_handle_destroy: fn(*mut Family);
         property_int: fn(*mut Db, *const c_char, *mut u64) -> c_int;
-        flush_wal: fn(*mut Db, c_uchar, *mut *mut c_char);
         put_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *const u8, usize, *mut *mut c_char);
         delete_cf: fn(*mut Db, *const WriteOptions, *mut Family, *const u8, usize, *mut *mut c_char);
         writebatch_create: fn() -> *mut Batch;

@@ -22,8 +22,6 @@ pub struct Database {
     pub read: *mut ReadOptions,
     options: *mut Options,
     durable: *mut WriteOptions,
-    lazy: *mut WriteOptions,
-    syncs: bool,
     families: Mutex<BTreeMap<String, *mut Family>>,
 }
 
@@ -47,9 +45,7 @@ impl Database {
             // SAFETY: it takes nothing.
             read: unsafe { (api.readoptions_create)() },
             options,
-            durable: settings.write_options(&api, settings.sync),
-            lazy: settings.write_options(&api, false),
-            syncs: settings.sync,
+            durable: settings.write_options(&api),
             families: Mutex::default(),
             api,
         })
@@ -58,21 +54,6 @@ impl Database {
     /// The options of writes that commit.
     pub fn durable(&self) -> *mut WriteOptions {
         self.durable
-    }
-
-    /// The options of writes that do not wait for the device.
-    pub fn lazy(&self) -> *mut WriteOptions {
-        self.lazy
-    }
-
-    /// Waits until all that was written lazily is as safe as the settings promise.
-    pub fn settle(&self) -> Result<()> {
-        let mut error = ptr::null_mut();
-        if self.syncs {
-            // SAFETY: the database is open.
-            unsafe { (self.api.flush_wal)(self.db, 1, &mut error) };
-        }
-        self.check(error)
     }
 
     /// Writes what a batch holds, whole or not at all.
@@ -142,7 +123,6 @@ impl Database {
             }
             (api.close)(self.db);
             (api.writeoptions_destroy)(self.durable);
-            (api.writeoptions_destroy)(self.lazy);
             (api.readoptions_destroy)(self.read);
             (api.options_destroy)(self.options);
         }

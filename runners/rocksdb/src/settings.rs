@@ -83,12 +83,12 @@ impl Settings {
         read(api, &format!("{};{}", own.join(";"), of_table(&table)))
     }
 
-    /// Options of writes, with or without a sync.
-    pub fn write_options(&self, api: &Api, sync: bool) -> *mut WriteOptions {
+    /// Options of writes.
+    pub fn write_options(&self, api: &Api) -> *mut WriteOptions {
         // SAFETY: the options are made here.
         unsafe {
             let options = (api.writeoptions_create)();
-            (api.writeoptions_set_sync)(options, sync.into());
+            (api.writeoptions_set_sync)(options, self.sync.into());
             (api.writeoptions_disable_WAL)(options, c_int::from(self.disable_wal));
             options
         }

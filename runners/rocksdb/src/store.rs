@@ -26,8 +26,6 @@ enum Commits {
     Alone,
     /// Those of a transaction as one batch.
     Batch,
-    /// All of a test: each is written by itself, without waiting for the device, and the log is synced at the end.
-    Together,
 }
 
 /// Lookups, with an iterator where ranges are read.
@@ -86,22 +84,19 @@ impl KeyValue for Store<'_> {
 
     fn prepare(&mut self, writes: Writes) -> Result<()> {
         self.commits = match writes.per_commit {
-            None => Commits::Together,
             Some(1) => Commits::Alone,
-            Some(_) => Commits::Batch,
+            _ => Commits::Batch,
         };
         Ok(())
     }
 
     #[inline]
     fn begin(&mut self) -> Result<Writer<'_>> {
-        let database = self.database;
-        let (batch, options) = match self.commits {
-            Commits::Alone => (ptr::null_mut(), database.durable()),
-            Commits::Batch => (self.batch, database.durable()),
-            Commits::Together => (ptr::null_mut(), database.lazy()),
+        let batch = match self.commits {
+            Commits::Alone => ptr::null_mut(),
+            Commits::Batch => self.batch,
         };
-        Ok(Writer { store: self, batch, options })
+        Ok(Writer { options: self.database.durable(), store: self, batch })
     }
 
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
@@ -208,7 +203,6 @@ impl Transaction for Writer<'_> {
             Commits::Alone => Ok(()),
             // SAFETY: the batch is there.
             Commits::Batch => unsafe { database.write(self.batch) },
-            Commits::Together => database.settle(),
         }
     }
 }

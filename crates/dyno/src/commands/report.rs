@@ -20,7 +20,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     }
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    write_files(&paths, &out)?;
+    write_files(&paths, &out, arguments.margin)?;
     say(&format!("The page is in {}.", out.display()));
     if arguments.open {
         open::that_detached(&out)
@@ -30,8 +30,9 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
 }
 
 /// Writes the page of runs by their files, the subject last, to a file that is replaced only once all of it is written.
-pub(super) fn write_files(paths: &[PathBuf], path: &Path) -> Result<()> {
-    let sources = paths.iter().map(|path| source(path)).collect::<Result<Vec<Source>>>().input()?;
+/// `margin` stands in for those of the run files.
+pub(super) fn write_files(paths: &[PathBuf], path: &Path, margin: Option<f64>) -> Result<()> {
+    let sources = paths.iter().map(|path| source(path, margin)).collect::<Result<Vec<Source>>>().input()?;
     let named: Vec<_> = sources.iter().map(|source| (source.name.as_str(), &source.verdict)).collect();
     let beside = dyno_verdict::beside(&named).input()?;
     let is_markdown = path.extension().is_some_and(|extension| extension == "md");
@@ -48,9 +49,10 @@ pub(super) fn write_files(paths: &[PathBuf], path: &Path) -> Result<()> {
 }
 
 /// A run of the page: what may be said about it, and its file as it is.
-fn source(path: &Path) -> Result<Source> {
+fn source(path: &Path, margin: Option<f64>) -> Result<Source> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read the run file {}", path.display()))?;
-    let verdict = dyno_verdict::judge(&dyno_record::parse(&text, path)?);
-    Ok(Source { name: file_name(path), verdict, file: text.into_bytes() })
+    let mut run = dyno_record::parse(&text, path)?;
+    run.schedule.margin = margin.unwrap_or(run.schedule.margin);
+    Ok(Source { name: file_name(path), verdict: dyno_verdict::judge(&run), file: text.into_bytes() })
 }

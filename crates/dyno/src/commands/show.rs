@@ -17,7 +17,8 @@ pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
         Some(path) => path.clone(),
         None => newest(&dyno_record::results_folder()).input()?,
     };
-    let run = dyno_record::load(&path).input()?;
+    let mut run = dyno_record::load(&path).input()?;
+    run.schedule.margin = arguments.show.margin.unwrap_or(run.schedule.margin);
     results(&run, &path, &arguments.show)
 }
 

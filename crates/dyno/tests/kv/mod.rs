@@ -96,7 +96,7 @@ impl Rig {
         let engine = self.registry.engine(self.name).unwrap();
         let in_force = &hello(&events).settings;
         assert_eq!(engine.differences(&script.job.settings, in_force), [], "{}:{profile}", self.name);
-        let safety = engine.safety(in_force).unwrap();
+        let safety = engine.safety(in_force, None).unwrap();
         assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
     }
 

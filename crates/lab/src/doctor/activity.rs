@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_millis(300);
 const BUSY_LOOP: Duration = Duration::from_millis(200);
 /// Percent of one CPU above which a process is named.
 const BUSY: f64 = 5.0;
-/// Percent of waiting from which samples count as disturbed.
+/// Percent of waiting from which blocks are likely to be disturbed.
 const DISTURBED: f64 = 3.0;
 
 pub(super) fn checks(cpus: usize) -> Vec<Check> {
@@ -178,15 +178,14 @@ fn run_queue_wait(measured: Option<(u64, u64)>) -> Check {
         None | Some((0, _)) => Check::warning(
             subject,
             "the kernel does not tell (/proc/self/schedstat)",
-            "samples that other processes disturbed cannot be recognised here; keep the machine quiet and \
-             ask for more trials",
+            "how long work waits for a CPU cannot be told here; keep the machine quiet and ask for more trials",
         ),
         Some((ran, waited)) => {
             let share = percent(waited, ran + waited);
             let found = format!("{share:.1} % of a busy loop of {} ms", BUSY_LOOP.as_millis());
             if share > DISTURBED {
-                let advice = "others compete for the CPU: many samples will be disturbed and repeated; stop the \
-                              busy processes or choose other CPUs with --cpus";
+                let advice = "others compete for the CPU: many blocks will be disturbed; stop the busy processes or \
+                              choose other CPUs with --cpus";
                 Check::warning(subject, found, advice)
             } else {
                 Check::good(subject, found)
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_is_judged_as_samples_are() {
+    fn waiting_is_judged() {
         assert_eq!(run_queue_wait(Some((970, 30))).level, Level::Good);
         assert_eq!(run_queue_wait(Some((900, 100))).level, Level::Warning);
         assert_eq!(run_queue_wait(Some((0, 0))).level, Level::Warning);

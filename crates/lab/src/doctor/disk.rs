@@ -3,6 +3,7 @@
 use dyno_record::{Device, Machine, Storage};
 
 use super::Check;
+use crate::machine::{Kind, has_no_barriers, kind};
 
 /// Below this, an engine's file, its journal and a full-size import no longer fit together.
 const LITTLE_SPACE: u64 = 2 << 30;
@@ -14,39 +15,6 @@ pub(super) fn checks(storage: &Storage, machine: &Machine) -> Vec<Check> {
         checks.push(write_cache(device, machine));
     }
     checks
-}
-
-/// What a file system's syncs mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// On a device of this machine, with the usual rules.
-    Local,
-    /// On a device, but never overwriting in place.
-    CopyOnWrite,
-    /// In memory: a sync does nothing.
-    Memory,
-    /// A layer over another file system.
-    Layered,
-    /// On another machine or the host.
-    Remote,
-    /// Served by a program.
-    UserSpace,
-    /// Anything else.
-    Unknown,
-}
-
-pub(super) fn kind(file_system: &str) -> Kind {
-    match file_system {
-        "ext2" | "ext3" | "ext4" | "xfs" | "f2fs" | "jfs" => Kind::Local,
-        "btrfs" | "zfs" | "bcachefs" | "nilfs2" => Kind::CopyOnWrite,
-        "tmpfs" | "ramfs" | "devtmpfs" | "rootfs" | "hugetlbfs" => Kind::Memory,
-        "overlay" | "aufs" | "fuse.fuse-overlayfs" | "ecryptfs" => Kind::Layered,
-        "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "9p" | "virtiofs" | "vboxsf" | "prl_fs" | "ceph"
-        | "afs" | "lustre" | "gpfs" | "ocfs2" | "gfs2" | "glusterfs" | "fuse.sshfs" | "fuse.glusterfs"
-        | "fuse.vmhgfs-fuse" => Kind::Remote,
-        name if name.starts_with("fuse") => Kind::UserSpace,
-        _ => Kind::Unknown,
-    }
 }
 
 fn file_system(storage: &Storage) -> Check {
@@ -91,7 +59,7 @@ fn options(storage: &Storage) -> Check {
     let list = storage.options.join(",");
     let set = |name: &str| storage.option(name).is_some();
     let is = |name: &str, value: &str| storage.option(name) == Some(value);
-    if set("nobarrier") || is("barrier", "0") || is("fsync_mode", "nobarrier") || set("volatile") {
+    if has_no_barriers(storage) {
         return Check::warning(
             subject,
             list,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use dyno_record::Storage;
 
 use super::Check;
-use super::disk::{Kind, kind};
+use crate::machine::{Kind, kind};
 
 const ROUNDS: usize = 50;
 /// Slow disks get fewer rounds, so that the whole look stays short.

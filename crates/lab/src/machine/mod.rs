@@ -10,6 +10,7 @@
 mod cpu;
 pub(crate) mod mounts;
 mod storage;
+mod syncs;
 mod system;
 
 use std::path::Path;
@@ -19,6 +20,8 @@ use dyno_record::Machine;
 pub use cpu::{Topology, allowed as allowed_cpus};
 pub(crate) use storage::chosen;
 pub use storage::storage;
+pub use syncs::cap;
+pub(crate) use syncs::{Kind, has_no_barriers, kind};
 pub use system::meminfo;
 
 /// Reads the facts now.

@@ -19,6 +19,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
+use crate::machine::cap;
 use crate::scratch::Scratch;
 use crate::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
 
@@ -208,7 +209,8 @@ impl Runner<'_> {
                 SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to }
             })
             .collect();
-        let record = TrialRecord { block, contender: index, latency, began_ns, samples, failure };
+        let others = trial.others;
+        let record = TrialRecord { block, contender: index, latency, began_ns, others, samples, failure };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
         failures[index] = match record.failure {
@@ -285,7 +287,12 @@ fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run)
         trial.answers.clear();
     }
     let record = &mut run.contenders[index];
-    record.safety = contender.engine.safety(&hello.settings);
+    record.safety = contender.safety(&hello.settings);
+    if contender.url.is_none()
+        && let Some((most, why)) = cap(&run.storage)
+    {
+        record.safety = record.safety.take().map(|safety| safety.at_most(most, why));
+    }
     match &record.hello {
         None => record.hello = Some(hello.clone()),
         Some(first) if first != hello => {

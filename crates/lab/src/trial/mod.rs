@@ -9,13 +9,15 @@ mod memory_cap;
 mod process;
 mod servers;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Event, Hello, Job, PROTOCOL, Sample};
-use dyno_record::{Answer, Placement, Sharing};
+use dyno_record::{Answer, Others, Placement, Sharing};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
+use crate::others::Moment;
 use crate::placement;
 use crate::scratch::Scratch;
 use process::{Message, Process};
@@ -37,6 +39,8 @@ pub struct Trial {
     pub samples: Vec<Sample>,
     /// The answers of the same tests.
     pub answers: Vec<Answer>,
+    /// What others took of the CPUs meanwhile; none where the kernel does not tell.
+    pub others: Option<Others>,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
@@ -109,11 +113,18 @@ impl Conduct {
         job: &Job,
         mut on_test: impl FnMut(usize),
     ) -> Result<Trial> {
-        let placement = match &job.server {
-            None => self.placement.clone(),
-            Some(_) => self.sharing.pair(&self.placement).client,
+        let (placement, cpus) = match &job.server {
+            None => (self.placement.clone(), self.placement.runner_cpus.clone()),
+            Some(_) => {
+                let pair = self.sharing.pair(&self.placement);
+                let both: BTreeSet<usize> =
+                    pair.client.runner_cpus.iter().chain(&pair.server.runner_cpus).copied().collect();
+                (pair.client, both.into_iter().collect())
+            }
         };
+        let with_dyno = self.placement.dyno_cpus.iter().any(|cpu| cpus.contains(cpu));
         let cap = self.memory_bytes.map(MemoryCap::create).transpose()?;
+        let before = Moment::read(&cpus, with_dyno);
         let process = Process::start(command, text, &placement, cap, &self.interrupts)?;
         let mut reader = Reader::new(job);
         let stop = loop {
@@ -150,6 +161,8 @@ impl Conduct {
                 reader.trouble_at_end(ending.is_success(), || ending.describe())
             }
         };
+        let after = Moment::read(&cpus, with_dyno);
+        reader.trial.others = before.zip(after).map(|(before, after)| after.since(&before, cpus.len()));
         if let Some(message) = trouble {
             reader.trial.outcome = Outcome::Failed { test: reader.current_test(), message };
         }

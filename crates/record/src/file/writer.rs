@@ -177,8 +177,15 @@ mod tests {
         let mut writer = Writer::create(&path, &run).unwrap();
         fs::remove_file(&path).unwrap();
         let failure = Some(Failure { test: None, message: "ended".into() });
-        let trial =
-            TrialRecord { block: 1, contender: 0, latency: false, began_ns: 1, samples: Vec::new(), failure };
+        let trial = TrialRecord {
+            block: 1,
+            latency: false,
+            contender: 0,
+            began_ns: 1,
+            others: None,
+            samples: Vec::new(),
+            failure,
+        };
         run.trials.push(trial);
         writer.save(&run).unwrap();
         assert_eq!(load(&path).unwrap(), run);

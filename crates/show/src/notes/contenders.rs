@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use dyno_record::{ContenderRecord, Safety};
 use dyno_verdict::Verdict;
 
+use crate::grid;
+
 /// The versions that were measured.
 pub fn versions(verdict: &Verdict) -> Option<String> {
     let engines = verdict.shown_contenders().filter(|(_, contender)| !contender.harness);
@@ -23,7 +25,11 @@ pub fn left_out(verdict: &Verdict) -> impl Iterator<Item = String> {
 
 /// Version, settings and safety of every contender.
 pub fn everything(verdict: &Verdict) -> Vec<String> {
-    grouped(verdict.shown_contenders().map(|(_, contender)| (&*contender.label, about(contender))))
+    grouped(
+        verdict
+            .shown_contenders()
+            .map(|(index, contender)| (&*contender.label, about(verdict, index, contender))),
+    )
 }
 
 /// Known holes in the safety of single contenders.
@@ -47,14 +53,17 @@ fn grouped<'a>(texts: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
 }
 
 /// Version, settings and safety of a contender.
-fn about(contender: &ContenderRecord) -> String {
+fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String {
     let version = match &contender.hello {
         Some(hello) => format!("{} {}", contender.engine, hello.engine_version),
         None => format!("{}, which never answered", contender.engine),
     };
     let asked: Vec<String> =
         contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
-    let settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
+    let mut settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
+    if let Some(commits) = verdict.commits(index) {
+        settings += &format!("; {}", grid::commit_size(commits));
+    }
     format!("{version}{settings}. {}", safety(contender))
 }
 

@@ -6,11 +6,13 @@ use dyno_verdict::{CellStanding, Verdict};
 use super::contenders::{caveats, everything, left_out, versions};
 use super::troubles::{disturbances, harness, noisy, troubles};
 use crate::views::{self, encryption::proofs};
+use crate::{grid, units};
 
 /// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
 /// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
 pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut lines = vec![figures(verdict), LEVELS.to_owned()];
+    lines.extend(sizes(verdict));
     lines.extend(marks(verdict));
     if all {
         lines.extend(everything(verdict));
@@ -44,12 +46,21 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
 }
 
 /// What the name of a level beside a contender means.
-const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither \
-     (none).";
+const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither: a \
+     crash takes the newest commits (newest lost), or may take or ruin everything (none).";
+
+/// What a commit size beside a contender means, where there is one.
+fn sizes(verdict: &Verdict) -> Option<String> {
+    grid::tells_commits(verdict).then(|| {
+        "Larger commits are faster: dyno ranks only contenders that commit as many operations at a time (per_commit), so \
+         many or all of a test."
+            .to_owned()
+    })
+}
 
 /// What figures and ratios are.
 fn figures(verdict: &Verdict) -> String {
-    let median = "Each figure is a median ± its standard deviation.";
+    let median = "Each figure is a median ± how far samples scatter around it (half of them by less than 0.67 of this).";
     match verdict.shown_contenders().count() {
         0 | 1 => median.to_owned(),
         _ => format!(
@@ -78,8 +89,9 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     }
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
+        let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
         lines.push(format!(
-            "‡ safer or less safe than {}: this ratio is the price of safety, and ranks nobody",
+            "‡ safer or less safe than {}{or_size}: this ratio is a price, and ranks nobody",
             verdict.label(verdict.baseline)
         ));
     }
@@ -87,14 +99,21 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The mark of the fastest.
-const FASTEST: &str = "* fastest, or statistically tied with the fastest, among contenders equally safe";
-
 /// What the mark of the fastest means, where it is used.
 pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
     let is_used = cells.any(|cell| cell.fastest);
-    is_used.then(|| FASTEST.to_owned())
+    is_used.then(|| {
+        format!(
+            "* fastest among {}, or within {} of the fastest and not shown to be slower",
+            if grid::tells_commits(verdict) {
+                "those equally safe that commit as much"
+            } else {
+                "contenders equally safe"
+            },
+            units::percent(verdict.about.schedule.margin)
+        )
+    })
 }
 
 /// What the marks of figures mean that are worked out or wrong.

@@ -12,7 +12,7 @@ use super::{units, wrapped};
 
 pub use contenders::{left_out, safety, versions};
 pub use legend::{fastest_mark, figure_marks, legend, reading};
-pub use troubles::{noisy, troubles};
+pub use troubles::{disturbances, noisy, troubles};
 
 /// What was run, where, how often and why it ended.
 pub fn heading(verdict: &Verdict) -> Vec<String> {

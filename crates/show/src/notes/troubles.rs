@@ -1,54 +1,44 @@
 //! What disturbed the run, what failed, and what measuring itself costs.
 
 use dyno_verdict::statistics::MIN_BLOCKS;
-use dyno_verdict::{CellStanding, Verdict};
+use dyno_verdict::{CellStanding, Disturbances, MOST_FOREIGN, Verdict};
 
 use crate::units;
 
-/// So many contenders get a sentence each.
-const FEW: usize = 3;
-
-/// How many figures rest on disturbed samples: what a reader must know before trusting small differences.
+/// What a reader must know before trusting small differences: that figures rest on blocks that were disturbed.
 pub fn noisy(verdict: &Verdict) -> Option<String> {
-    let (resting, all) = (verdict.disturbances.resting, verdict.disturbances.figures);
-    let (include, they) = if resting == 1 { ("includes", "it") } else { ("include", "they") };
-    (resting > 0).then(|| {
+    let disturbances = &verdict.disturbances;
+    disturbances.rests_on_disturbed().then(|| {
         format!(
-            "Disturbed: {resting} of {all} figures {include} samples that waited for a processor, because {they} had \
-             fewer than {MIN_BLOCKS} others. Do not rely on small differences there; `dyno doctor` shows what disturbs."
+            "Disturbed: in {} others took more than {} of the measured CPUs' time. Fewer than {MIN_BLOCKS} blocks would \
+             remain without them, so the figures include them. Do not rely on small differences; `dyno doctor` shows what \
+             disturbs.",
+            blocks(verdict),
+            units::percent(MOST_FOREIGN)
         )
     })
 }
 
-/// How many samples were disturbed, and where figures rest on them.
+/// How many blocks were disturbed, and what became of them.
 pub fn disturbances(verdict: &Verdict) -> Vec<String> {
-    let (mut lines, mut counts) = (Vec::new(), Vec::new());
-    for found in verdict.disturbances.contenders.iter().filter(|found| found.disturbed > 0) {
-        let (disturbed, samples, label) = (found.disturbed, found.samples, verdict.label(found.contender));
-        counts.push(format!("{disturbed} of {samples} of {label}"));
-        let rest = if found.resting.is_empty() {
-            "left out of the figures".to_owned()
-        } else {
-            let tests = match found.resting.len() {
-                1 => format!("test {}", found.resting[0]),
-                2..=4 => format!("tests {}", found.resting.join(", ")),
-                many => format!("{many} tests"),
-            };
-            format!("left out, but kept in {tests}, which otherwise had fewer than {MIN_BLOCKS} samples")
-        };
-        lines.push(format!(
-            "Disturbed: {disturbed} of {samples} samples of {label} waited for a processor for more than 3 % of their \
-             time; {rest}."
-        ));
-    }
-    if lines.len() <= FEW {
-        return lines;
-    }
-    vec![format!(
-        "Disturbed: samples that waited for a processor for more than 3 % of their time: {}. They are left out \
-         of the figures, but kept where fewer than {MIN_BLOCKS} others remain.",
-        counts.join("; ")
-    )]
+    let disturbances = &verdict.disturbances;
+    let left_out = disturbances.left_out.then(|| {
+        format!(
+            "Disturbed: in {} others took more than {} of the measured CPUs' time. They are left out for all contenders.",
+            blocks(verdict),
+            units::percent(MOST_FOREIGN)
+        )
+    });
+    let untold = (!disturbances.told && disturbances.blocks > 0).then(|| {
+        "Disturbed: the run file does not tell what others took of the measured CPUs, so no block is left out.".to_owned()
+    });
+    noisy(verdict).into_iter().chain(left_out).chain(untold).collect()
+}
+
+/// How many blocks were disturbed, of all.
+fn blocks(verdict: &Verdict) -> String {
+    let Disturbances { blocks, disturbed, .. } = &verdict.disturbances;
+    format!("{} of {blocks} blocks", disturbed.len())
 }
 
 /// Wrong answers and failures, each once.

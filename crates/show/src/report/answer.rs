@@ -4,7 +4,7 @@ use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{LevelRanking, Verdict};
 
 use super::words::{bounds, counted, list, ratio_with_interval, that};
-use crate::ratio;
+use crate::{ratio, units};
 
 /// What the run was to find out.
 pub(super) fn question(verdict: &Verdict) -> String {
@@ -43,11 +43,12 @@ pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
 /// Who is the fastest of a level.
 fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let label = |contender: usize| verdict.label(contender);
-    let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(ranking.level));
+    let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(&ranking.class));
     if ranking.tests == 0 {
         return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
     }
     let over = counted(ranking.tests, "test");
+    let margin = units::percent(verdict.about.schedule.margin);
     let fastest: Vec<&str> =
         ranking.ranks.iter().filter(|rank| rank.fastest).map(|rank| label(rank.contender)).collect();
     let next = ranking.ranks.iter().find(|rank| !rank.fastest);
@@ -60,15 +61,19 @@ fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
             interval(&times)
         ),
         (several, Some((next, times))) => format!(
-            "{among}, {} are fastest and too close to call; {}, the next, takes {} as long{}, by the geometric \
-             mean over {over}.",
+            "{among}, {} are fastest, within {margin} of the best and not shown to be slower; {}, the next, takes {} as \
+             long{}, by the geometric mean over {over}.",
             list(several),
             label(next.contender),
             ratio(times.ratio),
             interval(&times)
         ),
         (several, None) => {
-            format!("{among}, {} are too close to call, by the geometric mean over {over}.", list(several))
+            format!(
+                "{among}, {} are within {margin} of the best and not shown to be slower, by the geometric mean over \
+                 {over}.",
+                list(several)
+            )
         }
     }
 }
@@ -81,7 +86,7 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     Some(format!(
         "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
         verdict.contenders[contender].label,
-        match ranking.level {
+        match ranking.class.level {
             dyno_record::Level::PowerLoss => "survives power loss",
             dyno_record::Level::ProcessCrash => "survives a crash of the process but not power loss",
             dyno_record::Level::None => "may lose commits in a crash",

@@ -208,13 +208,13 @@ pub(crate) fn engine_colour(verdict: &Verdict, engine: &str) -> Option<usize> {
 }
 
 /// The lines of several groups, each under its heading; a single group has one only where asked for.
-pub(crate) fn grouped<T>(mut groups: Vec<(&str, Vec<T>)>, always: bool) -> Vec<Row<T>> {
+pub(crate) fn grouped<T>(mut groups: Vec<(impl Into<String>, Vec<T>)>, always: bool) -> Vec<Row<T>> {
     groups.retain(|(_, lines)| !lines.is_empty());
     let headed = always || groups.len() > 1;
     let mut rows = Vec::new();
     for (head, lines) in groups {
         if headed {
-            rows.push(Row::Head { head: head.to_owned() });
+            rows.push(Row::Head { head: head.into() });
         }
         rows.extend(lines.into_iter().map(Row::Line));
     }

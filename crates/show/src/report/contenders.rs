@@ -89,23 +89,26 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
             link: web(safety.link.as_ref()),
             caveat: safety.caveat.clone(),
         }),
-        settings: settings(contender),
+        settings: settings(verdict, index, contender),
         flags: hello
             .map(|hello| hello.build.iter().map(|(name, values)| (name.clone(), values.join("\n"))).collect())
             .unwrap_or_default(),
     }
 }
 
-/// Every setting asked for or read back, once; those asked for first.
-fn settings(contender: &ContenderRecord) -> Vec<SettingRow> {
+/// How much a commit holds, and every setting asked for or read back, once; those asked for first.
+fn settings(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Vec<SettingRow> {
     let in_force = contender.hello.as_ref().map_or(&[][..], |hello| &hello.settings);
     let asked = contender.asked.iter().map(|setting| SettingRow {
         name: setting.name.clone(),
         asked: setting.value.clone(),
-        in_force: in_force
-            .iter()
-            .find(|found| found.name == setting.name)
-            .map_or("not read back".into(), |found| found.value.clone()),
+        in_force: in_force.iter().find(|found| found.name == setting.name).map_or(
+            "not read back".into(),
+            |found| match contender.claimed.contains(&found.name) {
+                true => format!("{} (claimed)", found.value),
+                false => found.value.clone(),
+            },
+        ),
     });
     let named: BTreeSet<&str> = contender.asked.iter().map(|setting| setting.name.as_str()).collect();
     let others = in_force.iter().filter(|setting| !named.contains(setting.name.as_str()));
@@ -114,7 +117,11 @@ fn settings(contender: &ContenderRecord) -> Vec<SettingRow> {
         asked: String::new(),
         in_force: setting.value.clone(),
     });
-    asked.chain(others).collect()
+    let size = verdict.commits(index).map(|_| {
+        let asked = contender.per_commit.map_or("all".to_owned(), |operations| operations.to_string());
+        SettingRow { name: "per_commit".into(), asked, in_force: "the runner's own loop".into() }
+    });
+    size.into_iter().chain(asked).chain(others).collect()
 }
 
 /// A link to follow: only to the web, whatever a file says.

@@ -102,7 +102,7 @@ fn contender(verdict: &Verdict, index: usize) -> Heading {
     Heading {
         id: None,
         name: record.label.clone(),
-        below: format!("{}{baseline}", grid::level_name(record)),
+        below: format!("{}{baseline}", grid::survives(verdict, index)),
         anchor: super::contenders::anchor(index),
     }
 }
@@ -132,7 +132,7 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
     let ranked: Vec<&LevelRanking> =
         verdict.rankings.iter().filter(|ranking| ranking.ranks.len() > 1 && ranking.tests > 0).collect();
     let tests = ranked.iter().map(|ranking| ranking.tests).max()?;
-    let groups = ranked.iter().map(|ranking| (words::heading(Some(ranking.level)), lines(verdict, ranking)));
+    let groups = ranked.iter().map(|ranking| (words::class(&ranking.class), lines(verdict, ranking)));
     let said: Vec<String> = ranked
         .iter()
         .flat_map(|ranking| &ranking.ranks)
@@ -145,13 +145,13 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
     let count = rows.len();
     Some(Figure::new(
         format!(
-            "Geometric mean of times, compared with the fastest of each safety level. {}",
+            "Geometric mean of times, compared with the fastest of those ranked together. {}",
             said.join("; ")
         ),
         &format!(
-            "Geometric mean of the times of {}, compared with the fastest contender that is equally safe, with its 95 % \
-             interval. ≈ too close to call: the interval includes 1.00. A mean mixes unlike tests, so look at each of \
-             them below. Nobody is ranked across safety levels.",
+            "Geometric mean of the times of {}, compared with the fastest contender that is equally safe and commits as \
+             much at a time, with its 95 % interval. ≈ too close to call: the interval includes 1.00. A mean mixes unlike tests, so look at each of \
+             them below. Nobody is ranked across safety levels or commit sizes.",
             words::counted(tests, "test")
         ),
         count,

@@ -1,17 +1,43 @@
 //! Small phrases that several parts of the page use.
 
-use dyno_record::{ContenderRecord, Level};
+use dyno_record::{ContenderRecord, Hole, Level};
 use dyno_verdict::statistics::{Interval, Ratio};
+use dyno_verdict::{Class, Commits};
 
+use crate::grid;
+use crate::units::whole;
 use crate::{ratio, significant};
 
-/// What a commit of this level survives, as the end of "contenders that …".
-pub(crate) fn that(level: Level) -> &'static str {
-    match level {
-        Level::PowerLoss => "survive power loss",
-        Level::ProcessCrash => "survive a crash of the process, but not power loss",
-        Level::None => "may lose commits in a crash",
+/// What commits of a class survive and hold, as the end of "contenders that …".
+pub(crate) fn that(class: &Class) -> String {
+    let survive = match (class.level, class.hole, class.consistent) {
+        (Level::PowerLoss, Some(Hole::LastCommit), _) => "survive power loss but for the last commit",
+        (Level::PowerLoss, ..) => "survive power loss",
+        (Level::ProcessCrash, Some(Hole::TornPages), _) => "survive power loss where no page is torn",
+        (Level::ProcessCrash, ..) => "survive a crash of the process, but not power loss",
+        (Level::None, _, Some(true)) => "may lose the newest commits in a crash and nothing else",
+        (Level::None, ..) => "may lose all data in a crash",
+    };
+    match class.commits {
+        Some(Commits::Each(1)) => format!("{survive} and commit each operation by itself"),
+        Some(Commits::Each(operations)) => {
+            format!("{survive} and commit {} operations at a time", whole(operations))
+        }
+        Some(Commits::Whole) => format!("{survive} and commit a whole test at once"),
+        None => survive.to_owned(),
     }
+}
+
+/// The heading of a class.
+pub(crate) fn class(class: &Class) -> String {
+    let level = match (class.level, class.hole, class.consistent) {
+        (Level::PowerLoss, Some(Hole::LastCommit), _) => "Survives power loss but for the last commit",
+        (Level::ProcessCrash, Some(Hole::TornPages), _) => "Survives power loss where no page is torn",
+        (Level::None, _, Some(true)) => "May lose the newest commits in a crash",
+        (Level::None, ..) => "May lose all data in a crash",
+        (level, ..) => heading(Some(level)),
+    };
+    class.commits.map_or(level.to_owned(), |commits| format!("{level}, {}", grid::commit_size(commits)))
 }
 
 /// The heading of a level.

@@ -1,8 +1,6 @@
-//! The bootstrap: how far a median, or a ratio of medians, might lie from where the samples put it.
+//! The bootstrap: how far a median, or the ratio of the medians of two runs, might lie from where the samples put it.
 //!
-//! The unit that is resampled is the *block*: a draw of n blocks with replacement is a list of counts,
-//! how often each block was drawn, and every statistic of one draw is computed from the same counts.
-//! So whatever blocks share, such as a machine growing warm, is drawn together and cancels in a ratio.
+//! A draw of n samples with replacement is a list of counts: how often each sample was drawn.
 //!
 //! The interval is the *expanded percentile interval* of T. C. Hesterberg, "What Teachers Should Know
 //! About the Bootstrap", The American Statistician 69 (2015): the plain percentile interval is too
@@ -26,7 +24,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 pub const MIN_BLOCKS: usize = 6;
 
 /// The confidence of every interval but those whose caller asks for another.
-const CONFIDENCE: f64 = 0.95;
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Resamples of a 95 % interval. For six blocks the tail is 0.24 %, which leaves nine beyond each end.
 const RESAMPLES: usize = 4_000;
@@ -47,6 +45,11 @@ impl Interval {
     /// Whether `x` is between the ends or on one of them.
     pub fn includes(&self, x: f64) -> bool {
         self.low <= x && x <= self.high
+    }
+
+    /// The interval of something that grows with what this one bounds.
+    pub(super) fn map(self, of: impl Fn(f64) -> f64) -> Interval {
+        Interval { low: of(self.low), high: of(self.high) }
     }
 
     /// Half the width as a fraction of `centre`: 0.01 reads as plus or minus one percent.

@@ -3,12 +3,17 @@
 //! Everything below is a pure function of its arguments: nothing here reads a clock, a file or the
 //! environment, and every resampling takes its seed. Durations are nanoseconds.
 
+mod best;
 mod bootstrap;
 mod change;
+mod paired;
 mod ratio;
+mod signed_rank;
 mod summary;
 
+pub use best::{Best, best};
 pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
-pub use ratio::{Difference, NoDifference, Ratio, geometric_mean_ratio, independent_ratio, paired_ratio};
+pub use paired::{geometric_mean_ratio, paired_ratio};
+pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
 pub use summary::{Summary, median, summarize};

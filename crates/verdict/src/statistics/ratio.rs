@@ -1,5 +1,6 @@
-//! One contender against another: the ratio of their medians, how sure it is, and whether it may be
-//! called a difference at all.
+//! One contender against another: the ratio of their times, how sure it is, and whether it may be called a difference
+//! at all. Here is also the ratio of two runs that share no blocks; that of samples taken side by side is in
+//! [`super::paired`].
 //!
 //! A ratio is the contender's time over the baseline's: below one is faster. Samples are nanoseconds
 //! and must be greater than zero. Nothing here ranks, and no function drops a sample.
@@ -7,13 +8,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap::{Interval, Series, expanded_tail, percentile_interval, tail};
+use super::bootstrap::{Interval, Series, expanded_tail, percentile_interval};
 use super::summary::{median, standard_deviation};
 
-/// A ratio of medians, or the geometric mean of several, with its interval. Without unit.
+/// A ratio of times, or the geometric mean of several, with its interval. Without unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
-    /// The contender's median over the baseline's.
+    /// The contender's time over the baseline's.
     pub ratio: f64,
     /// The interval of the ratio; absent where the samples are too few for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,27 +76,6 @@ impl Ratio {
     }
 }
 
-/// The ratio of medians of `pairs`, one (contender, baseline) per block, with its 95 % interval.
-///
-/// Blocks are resampled whole (expanded percentile bootstrap, see [`super::bootstrap`]), so what the
-/// two samples of a block share, such as drift, cancels. The order of the blocks is of no account.
-/// None when there is no pair or a sample is not a finite number above zero; the interval is absent
-/// below [`MIN_BLOCKS`](super::MIN_BLOCKS) pairs.
-pub fn paired_ratio(pairs: &[(f64, f64)], seed: u64) -> Option<Ratio> {
-    let mut pairs = pairs.to_vec();
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let test = Paired::new(pairs.iter().copied().enumerate())?;
-    let mut counts = vec![1; pairs.len()];
-    let ratio = test.ratio(&counts)?;
-    let interval = tail(pairs.len()).and_then(|tail| {
-        percentile_interval(tail, seed, |draw| {
-            draw.blocks(&mut counts);
-            test.ratio(&counts)
-        })
-    });
-    Some(Ratio { ratio, interval })
-}
-
 /// The ratio of the medians of two runs that share no blocks, `new` over `old`, with an interval of
 /// `confidence`; each is resampled by itself.
 ///
@@ -139,64 +119,7 @@ fn independent_interval(new: &[f64], old: &[f64], seed: u64, confidence: f64) ->
     Some(resampled.unwrap_or(range))
 }
 
-/// The geometric mean over tests of the ratio of medians, with its 95 % interval.
-///
-/// `tests` holds per test one place per block: the (contender, baseline) pair of that block, or none
-/// where the block has no pair of this test. Blocks are resampled jointly over all tests, because what
-/// disturbs a block disturbs all its tests; a resample that leaves some test without a pair is drawn
-/// again. The test with the fewest pairs decides how far the interval is expanded.
-///
-/// None when there is no test, a test has no pair, or a sample is not a finite number above zero; the
-/// interval is absent where a test has fewer than [`MIN_BLOCKS`](super::MIN_BLOCKS) pairs.
-pub fn geometric_mean_ratio(tests: &[Vec<Option<(f64, f64)>>], seed: u64) -> Option<Ratio> {
-    let blocks = tests.iter().map(Vec::len).max()?;
-    let fewest = tests.iter().map(|test| test.iter().flatten().count()).min()?;
-    let tests = tests
-        .iter()
-        .map(|test| Paired::new(test.iter().enumerate().filter_map(|(block, pair)| Some((block, (*pair)?)))))
-        .collect::<Option<Vec<Paired>>>()?;
-    let geometric_mean = |counts: &[u32]| {
-        let logs = tests.iter().map(|test| test.ratio(counts).map(f64::ln));
-        let sum = logs.sum::<Option<f64>>()?;
-        Some((sum / tests.len() as f64).exp())
-    };
-    let mut counts = vec![1; blocks];
-    let ratio = geometric_mean(&counts)?;
-    let interval = tail(fewest).and_then(|tail| {
-        percentile_interval(tail, seed, |draw| {
-            draw.blocks(&mut counts);
-            geometric_mean(&counts)
-        })
-    });
-    Some(Ratio { ratio, interval })
-}
-
-/// The samples of one test, contender and baseline, by block.
-struct Paired {
-    contender: Series,
-    baseline: Series,
-}
-
-impl Paired {
-    /// None when a sample is not a finite number above zero.
-    fn new(pairs: impl Iterator<Item = (usize, (f64, f64))> + Clone) -> Option<Paired> {
-        if !pairs.clone().all(|(_, (contender, baseline))| is_duration(&contender) && is_duration(&baseline))
-        {
-            return None;
-        }
-        Some(Paired {
-            contender: Series::new(pairs.clone().map(|(block, pair)| (block, pair.0))),
-            baseline: Series::new(pairs.map(|(block, pair)| (block, pair.1))),
-        })
-    }
-
-    /// The ratio of medians over the blocks drawn; None when none of them has a pair.
-    fn ratio(&self, counts: &[u32]) -> Option<f64> {
-        Some(self.contender.median(counts)? / self.baseline.median(counts)?)
-    }
-}
-
-fn is_duration(sample: &f64) -> bool {
+pub(super) fn is_duration(sample: &f64) -> bool {
     sample.is_finite() && *sample > 0.0
 }
 

@@ -18,6 +18,10 @@ pub struct Summary {
     /// The standard deviation of the samples (divisor n - 1); absent for a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
+    /// How far samples scatter around the median: 1.4826 times the median of their distances from it, which is the
+    /// standard deviation where they are normal, and which half of them cannot blow up; absent for a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
     /// The smallest sample.
     pub min: f64,
     /// The largest sample.
@@ -50,6 +54,7 @@ pub fn summarize(samples: &[f64], seed: u64) -> Option<Summary> {
         n: sorted.len(),
         median: median_of_sorted(&sorted)?,
         sd: standard_deviation(&sorted),
+        spread: spread(&sorted),
         min,
         max,
         interval: interval_of_median(&sorted, seed),
@@ -61,6 +66,17 @@ pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     median_of_sorted(&sorted)
+}
+
+/// The median absolute deviation, scaled (P. J. Rousseeuw and C. Croux, "Alternatives to the Median Absolute Deviation",
+/// Journal of the American Statistical Association 88, 1993). None below two values.
+fn spread(sorted: &[f64]) -> Option<f64> {
+    if sorted.len() < 2 {
+        return None;
+    }
+    let middle = median_of_sorted(sorted)?;
+    let distances: Vec<f64> = sorted.iter().map(|value| (value - middle).abs()).collect();
+    Some(1.4826 * median(&distances)?)
 }
 
 fn median_of_sorted(sorted: &[f64]) -> Option<f64> {

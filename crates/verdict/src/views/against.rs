@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 use crate::pairs::{contenders_ratio, mean_over};
+use crate::peers::class_of;
 use crate::statistics::Ratio;
 
 /// How much more time a contender takes than another that is alike but for one thing.
@@ -15,7 +16,7 @@ pub struct Against {
     pub contender: usize,
     /// The one over which it is counted, by its position in the run.
     pub over: usize,
-    /// Whether the two survive the same, so that this ranks them; otherwise it is a price.
+    /// Whether the two survive the same and commit as much at a time, so that this ranks them; otherwise it is a price.
     pub same_level: bool,
     /// For each test shown, in order: its time over the other's, from samples of the same blocks; absent where one
     /// of the two has no figure that counts.
@@ -38,11 +39,10 @@ impl Against {
         let ratio = |test: &TestVerdict| contenders_ratio(run, contender, over, &test.id);
         let meant = tests.iter().filter(|test| both(test) && is_meant(test));
         let meant: Vec<&str> = meant.map(|test| test.id.as_str()).collect();
-        let level = |index: usize| run.contenders[index].safety.as_ref().map(|safety| safety.level);
         Against {
             contender,
             over,
-            same_level: level(contender) == level(over),
+            same_level: class_of(run, contender) == class_of(run, over),
             tests: tests.iter().map(|test| both(test).then(|| ratio(test)).flatten()).collect(),
             geometric_mean: mean_over(run, &meant, contender, over),
         }

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use dyno_record::Run;
-use dyno_verdict::is_disturbed;
+use dyno_verdict::Disturbances;
 use serde::Serialize;
 
 /// A sample. The columns of both formats, in this order; `docs/report.md` explains them; their names are those of the run file.
@@ -40,6 +40,7 @@ pub struct SampleRow {
 /// The rows of a run, in the order in which they were measured. `name` is that of its file.
 pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
     let mut rows = Vec::new();
+    let disturbances = Disturbances::new(run);
     // Trials of latency hold the cost of a clock around every operation.
     for trial in run.trials.iter().filter(|trial| !trial.latency) {
         let contender = &run.contenders[trial.contender];
@@ -62,7 +63,7 @@ pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
                 level: contender.safety.as_ref().map_or("", |safety| safety.level.name()).to_owned(),
                 block: i64::from(trial.block),
                 warm_up: trial.block == 0,
-                disturbed: is_disturbed(record),
+                disturbed: disturbances.disturbed.contains(&trial.block),
                 answer: record.answer as i64,
                 nanoseconds: whole(sample.section.nanoseconds),
                 operations: whole(sample.operations),

@@ -80,7 +80,7 @@ impl EngineItem {
             let settings = profile.settings()?;
             Ok(ProfileItem {
                 name: profile.name.clone(),
-                level: engine.claimed_safety(&settings).map(|safety| safety.level.name()),
+                level: engine.claimed_safety(&settings, None).map(|safety| safety.name()),
                 settings: settings.iter().map(|known| format!("{}={}", known.name, known.value)).collect(),
                 reason: profile.reason.clone(),
                 link: profile.link.clone(),

@@ -141,6 +141,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         link: contender.profile.link.clone(),
         file_system: contender.file_system.map(|system| system.name().to_owned()),
         asked: contender.settings.clone(),
+        claimed: contender.engine.claimed.clone(),
         hello: None,
         safety: contender.claimed.clone(),
         proof: None,

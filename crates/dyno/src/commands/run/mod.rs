@@ -88,7 +88,7 @@ fn scaled(
     }
     scaling::show(&paths, arguments.show.format)?;
     if let Some(page) = &arguments.place.report {
-        report::write_files(&paths, page)?;
+        report::write_files(&paths, page, None)?;
         told(page, arguments.place.quiet);
     }
     Ok(worst)
@@ -188,7 +188,7 @@ fn conclude(
     let shown = show::results(run, path, options)?;
     result?;
     if let Some(page) = &place.report {
-        report::write_files(&[path.to_owned()], page)?;
+        report::write_files(&[path.to_owned()], page, None)?;
         told(page, place.quiet);
     }
     if !place.quiet {

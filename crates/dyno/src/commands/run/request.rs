@@ -8,7 +8,9 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl, is_address, split_list};
 use dyno_lab::run::fresh_seed;
 use dyno_nearest as nearest;
-use dyno_record::{FileRecord, LeftOut, Limits, ParameterValue, Parameters, RungRecord, Schedule, Wanted};
+use dyno_record::{
+    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, RungRecord, Schedule, Wanted,
+};
 use dyno_suite::{Published, Suite, compared_with};
 
 use super::super::{Input, list};
@@ -88,6 +90,7 @@ pub fn typed(
             trials: arguments.trials,
             budget_ns: budget.map(|budget| budget.as_nanos() as u64),
             target: arguments.target,
+            margin: arguments.show.margin.unwrap_or(MARGIN),
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
             timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
             latency: arguments.latency,
@@ -153,7 +156,11 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
         contenders,
         baseline: old.baseline,
         only: old.suite.only,
-        schedule: Schedule { timeout_ns: timeout_ns.unwrap_or(old.schedule.timeout_ns), ..old.schedule },
+        schedule: Schedule {
+            timeout_ns: timeout_ns.unwrap_or(old.schedule.timeout_ns),
+            margin: arguments.show.margin.unwrap_or(old.schedule.margin),
+            ..old.schedule
+        },
         limits: old.limits,
         wanted: wanted(&arguments.place, old.wanted),
         by_suite: false,

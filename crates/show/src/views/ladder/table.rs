@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dyno_record::FileRecord;
-use dyno_verdict::statistics::{Difference, MIN_BLOCKS};
+use dyno_verdict::statistics::Difference;
 use dyno_verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
 
 use crate::grid::{self, Grid};
@@ -71,7 +71,7 @@ const MORE: &str = "`dyno show --notes` adds what each rung changes and survives
 const BARS: &str = "A bar is as long as the rate: █ as fast as the rung under 'over', ▒ gained, · lost; → goes on beyond the width.";
 
 /// What the figures and the marks mean, and everything that went wrong. With `all`, also what each rung changes and
-/// survives, and how many samples were disturbed.
+/// survives, and how many blocks were disturbed.
 fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let rungs = || verdict.views.ladders.iter().flat_map(|ladder| &ladder.rungs);
     let mut lines: Vec<String> = verdict.about.suite.file.iter().map(imported).collect();
@@ -102,31 +102,14 @@ fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
         lines.extend(sources(verdict));
     }
     lines.extend(notes::left_out(verdict));
-    lines.extend(if all { disturbed(verdict) } else { notes::noisy(verdict) });
+    lines.extend(if all {
+        notes::disturbances(verdict)
+    } else {
+        notes::noisy(verdict).into_iter().collect()
+    });
     lines.extend(notes::troubles(verdict));
     lines.extend((!all).then(|| MORE.to_owned()));
     lines
-}
-
-/// How many samples were disturbed: of many rungs, in one sentence.
-fn disturbed(verdict: &Verdict) -> Option<String> {
-    let disturbances = &verdict.disturbances;
-    let samples: usize = disturbances.contenders.iter().map(|contender| contender.samples).sum();
-    let disturbed: usize = disturbances.contenders.iter().map(|contender| contender.disturbed).sum();
-    let rest = match disturbances.resting {
-        0 => "left out of the figures".to_owned(),
-        1 => format!("left out, but kept for one rung, which otherwise had fewer than {MIN_BLOCKS} samples"),
-        many => {
-            format!(
-                "left out, but kept for {many} rungs, which otherwise had fewer than {MIN_BLOCKS} samples"
-            )
-        }
-    };
-    (disturbed > 0).then(|| {
-        format!(
-            "Disturbed: {disturbed} of {samples} samples waited for a processor for more than 3 % of their time; {rest}."
-        )
-    })
 }
 
 /// The user's file.
