@@ -18,6 +18,15 @@ pub enum Line {
     Other,
 }
 
+/// Reads `begin 7` and `ack 7`.
+pub fn words(line: &str) -> Line {
+    match line.split_once(' ').map(|(word, number)| (word, number.trim().parse())) {
+        Some(("ack", Ok(number))) => Line::Acknowledged(number),
+        Some(("begin", Ok(number))) => Line::Begins(number),
+        _ => Line::Other,
+    }
+}
+
 /// The entries of a log, and the commits in their places among them.
 #[derive(Debug)]
 pub struct History {
@@ -112,7 +121,8 @@ impl History {
     pub fn observed(&self) -> Observed {
         let commits = self.acknowledged.len() as u64;
         let mut observed = Observed { commits, bundled: self.bundled, ..Observed::default() };
-        let [Some(&(first, _)), Some(&(last, _))] = [self.acknowledged.first(), self.acknowledged.last()] else {
+        let [Some(&(first, _)), Some(&(last, _))] = [self.acknowledged.first(), self.acknowledged.last()]
+        else {
             return observed;
         };
         let each = |sum: u64| sum as f64 / (commits.saturating_sub(1).max(1)) as f64;
@@ -131,14 +141,16 @@ impl History {
         }
         (observed.flushes, observed.writes, observed.bytes) = (each(flushes), each(writes), each(bytes));
         let is_flushed = |span: Range<usize>| self.entries[span].contains(&Entry::Flush);
-        observed.unflushed = self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
+        observed.unflushed =
+            self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
         observed
     }
 
     /// The entries of each commit but the first: from its begin, or from the acknowledgement before it, to its
     /// own. What a program does between its commits is no part of them where it says when they begin.
     fn spans(&self, first: usize, last: usize) -> Vec<Range<usize>> {
-        let ends = self.acknowledged.iter().map(|&(place, _)| place).filter(|&place| place > first && place <= last);
+        let ends =
+            self.acknowledged.iter().map(|&(place, _)| place).filter(|&place| place > first && place <= last);
         let mut before = first;
         ends.map(|end| {
             let begin = self.begun.iter().rev().map(|&(place, _)| place).find(|&place| place <= end);
@@ -158,14 +170,6 @@ fn before(commits: &[(usize, u64)], place: usize) -> BTreeSet<u64> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Line {
-        match line.split_once(' ') {
-            Some(("begin", number)) => Line::Begins(number.parse().unwrap()),
-            Some(("ack", number)) => Line::Acknowledged(number.parse().unwrap()),
-            _ => Line::Other,
-        }
-    }
-
     fn text(text: &str) -> Entry {
         Entry::Text(text.into())
     }
@@ -176,8 +180,16 @@ mod tests {
 
     #[test]
     fn commits_stand_where_their_lines_end() {
-        let entries = vec![text("ready\nac"), write(), text("k 1\n"), write(), Entry::Flush, text("ack 2\nack 3\n"), write()];
-        let history = History::new(entries, 0..7, read);
+        let entries = vec![
+            text("ready\nac"),
+            write(),
+            text("k 1\n"),
+            write(),
+            Entry::Flush,
+            text("ack 2\nack 3\n"),
+            write(),
+        ];
+        let history = History::new(entries, 0..7, words);
         assert_eq!(history.acknowledgements(), [3, 6, 6]);
         assert_eq!(history.places(), 3..7);
         assert!(history.promised(2).is_empty());
@@ -191,9 +203,16 @@ mod tests {
     #[test]
     fn what_is_between_commits_is_no_part_of_them() {
         let entries = vec![
-            text("begin 1\n"), Entry::Flush, text("ack 1\n"), Entry::Flush, write(), text("begin 2\n"), Entry::Flush, text("ack 2\n"),
+            text("begin 1\n"),
+            Entry::Flush,
+            text("ack 1\n"),
+            Entry::Flush,
+            write(),
+            text("begin 2\n"),
+            Entry::Flush,
+            text("ack 2\n"),
         ];
-        let history = History::new(entries, 0..8, read);
+        let history = History::new(entries, 0..8, words);
         let observed = history.observed();
         assert_eq!((observed.flushes, observed.writes, observed.unflushed), (1.0, 0.0, 0));
         assert!(!history.may_have(5, 2) && history.may_have(6, 2));

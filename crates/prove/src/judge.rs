@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dyno_record::{Level, Safety};
 use serde::Serialize;
 
 use crate::subject::Found;
@@ -59,6 +60,37 @@ impl Tally {
     }
 }
 
+/// What an engine's settings promise, held against what became of it: why the promise is broken, or nothing where it was
+/// kept or where there is none.
+pub fn breaches(claimed: &Safety, cuts: &Tally, kills: &Tally) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let mut breach = |is_promised: bool, count: usize, tried: usize, what: &str| {
+        if is_promised && count > 0 {
+            breaches.push(format!("{what} {count} of {tried}"));
+        }
+    };
+    breach(
+        claimed.level >= Level::PowerLoss,
+        cuts.lost,
+        cuts.tried,
+        "power-loss: acknowledged commits gone after cuts,",
+    );
+    breach(
+        claimed.level >= Level::ProcessCrash,
+        kills.lost,
+        kills.tried,
+        "process-crash: acknowledged commits gone after kills,",
+    );
+    breach(
+        claimed.level >= Level::ProcessCrash,
+        kills.broken,
+        kills.tried,
+        "process-crash: broken data after kills,",
+    );
+    breach(claimed.consistent, cuts.broken, cuts.tried, "consistent: broken data after cuts,");
+    breaches
+}
+
 /// Holds what was found against what was promised.
 ///
 /// `before` was there before the first of the promised, and `may_have` says of a commit whether it may be there at all.
@@ -70,7 +102,11 @@ pub fn judge(
     may_have: impl Fn(u64) -> bool,
     in_order: bool,
 ) -> Verdict {
-    let mut verdict = Verdict { lost: &*promised - &found.commits, broken: found.troubles.clone() };
+    let mut verdict = Verdict { lost: promised - &found.commits, broken: found.troubles.clone() };
+    if promised.is_empty() && before.is_none() {
+        // Perhaps there is no database yet, and whoever looks for one fails.
+        verdict.broken.clear();
+    }
     let strange = found.commits.iter().find(|&&commit| Some(commit) != before && !may_have(commit));
     if let Some(commit) = strange {
         verdict.broken.push(format!("commit {commit} is there, which had not begun"));
@@ -104,6 +140,34 @@ mod tests {
         assert_eq!(judged(&[0, 1, 2, 3, 4], &[1, 2]).broken.len(), 1, "it was never begun");
         assert_eq!(judged(&[0, 2], &[]).broken.len(), 1, "an earlier one is gone");
         assert_eq!(judged(&[], &[1]).broken.len(), 1, "what was there before is gone");
+    }
+
+    #[test]
+    fn before_the_first_promise_there_need_be_no_database() {
+        let found = Found { troubles: vec!["no such table".to_owned()], ..Found::default() };
+        assert!(judge(&found, &BTreeSet::new(), None, |_| true, false).is_survived());
+        assert!(!judge(&found, &[1].into(), None, |_| true, false).is_survived());
+        assert!(!judge(&found, &BTreeSet::new(), Some(0), |_| true, true).is_survived());
+    }
+
+    #[test]
+    fn only_what_is_promised_can_be_broken() {
+        let claimed = |level, consistent| Safety {
+            level,
+            consistent,
+            standing: dyno_record::Standing::Claimed,
+            why: String::new(),
+            link: None,
+            caveat: None,
+        };
+        let cuts = Tally { tried: 9, lost: 1, ..Tally::default() };
+        let kills = Tally { tried: 9, survived: 9, ..Tally::default() };
+        assert_eq!(breaches(&claimed(Level::PowerLoss, true), &cuts, &kills).len(), 1);
+        assert!(breaches(&claimed(Level::ProcessCrash, true), &cuts, &kills).is_empty());
+        assert_eq!(
+            breaches(&claimed(Level::ProcessCrash, true), &Tally { broken: 2, ..cuts }, &kills).len(),
+            1
+        );
     }
 
     #[test]

@@ -146,7 +146,9 @@ fn end_all(child: &mut Child) -> Option<ExitStatus> {
             thread::sleep(STEP);
         }
     }
-    while waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)).is_ok_and(|status| status.pid().is_some()) {}
+    while waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG))
+        .is_ok_and(|status| status.pid().is_some())
+    {}
     status
 }
 

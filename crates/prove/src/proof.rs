@@ -11,7 +11,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
-use crate::cuts::{self, Cut, Roll};
+use crate::cuts::{self, Cut, Kept, Roll};
 use crate::disk::files::{self, Mounted};
 use crate::disk::log::Entry;
 use crate::disk::{Disk, Program};
@@ -65,6 +65,8 @@ pub struct Proof {
     pub cuts: Tally,
     /// Those of them right after an acknowledgement that keep only what was flushed.
     pub strict: Tally,
+    /// Those of them that tore a write.
+    pub torn: Tally,
     /// Kills of all its processes.
     pub kills: Tally,
     /// After how many cuts the file system itself could not be mounted, which says nothing of the subject.
@@ -120,7 +122,8 @@ impl Workshop {
         mark(MARKS[1])?;
         proof.incomplete = worked.failure;
         let entries = disk.finish()?;
-        let place = |mark: &[u8]| entries.iter().position(|entry| matches!(entry, Entry::Text(text) if text == mark));
+        let place =
+            |mark: &[u8]| entries.iter().position(|entry| matches!(entry, Entry::Text(text) if text == mark));
         let at_work = place(MARKS[0]).unwrap_or(0)..place(MARKS[1]).unwrap_or(entries.len());
         Ok(History::new(entries, at_work, |line| subject.read(line)))
     }
@@ -135,10 +138,10 @@ impl Workshop {
         tell: &dyn Fn(&str),
     ) -> Result<()> {
         let chosen = cuts::choose(history, base, effort.cuts, effort.seed);
+        tell(&format!("{} power cuts", chosen.len()));
         let mut roll = Roll::new(history.entries(), base.clone());
-        for (number, cut) in chosen.iter().enumerate() {
+        for cut in &chosen {
             self.interrupts.check()?;
-            tell(&format!("power cut {} of {}", number + 1, chosen.len()));
             let Some(found) = self.look(subject, &roll.image(cut), proof)? else {
                 proof.unmountable += 1;
                 continue;
@@ -149,6 +152,9 @@ impl Workshop {
             proof.cuts.add(&verdict, promised.len());
             if cut.is_strict {
                 proof.strict.add(&verdict, promised.len());
+            }
+            if matches!(cut.kept, Kept::Torn { .. }) {
+                proof.torn.add(&verdict, promised.len());
             }
             proof.note(verdict, || describe(cut, promised.len()));
         }
@@ -173,16 +179,17 @@ impl Workshop {
         let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
         // How long it works without being killed, first.
         let mut whole = None;
-        for number in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
-            tell(&format!("kill {number} of {}", effort.kills));
+        if effort.kills > 0 {
+            tell(&format!("{} kills", effort.kills));
+        }
+        for _ in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
             let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
             let file = self.place.join("killed");
             base.write(&file)?;
             let mounted = self.mount(&file)?;
             let said = self.place.join("said");
-            let start = Instant::now();
-            subject.work(mounted.folder(), fs::File::create(&said)?, after)?;
-            whole = whole.or(Some(start.elapsed()));
+            let worked = subject.work(mounted.folder(), fs::File::create(&said)?, after)?;
+            whole = whole.or(Some(worked.took));
             let text = Entry::Text(fs::read(&said)?);
             let history = History::new(vec![text], 0..1, |line| subject.read(line));
             let found = subject.check(mounted.folder())?;
@@ -192,7 +199,9 @@ impl Workshop {
             let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
             if let Some(after) = after {
                 proof.kills.add(&verdict, promised.len());
-                proof.note(verdict, || format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len()));
+                proof.note(verdict, || {
+                    format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
+                });
             }
         }
         Ok(())
@@ -234,8 +243,8 @@ impl Proof {
 
 fn describe(cut: &Cut, promised: usize) -> String {
     let what = match cut.is_strict {
-        true => "right after an acknowledgement, with nothing kept that was not flushed".to_owned(),
-        false => format!("that kept {:?} of what was not flushed", cut.kept),
+        true => "right after an acknowledgement that keeps only what was flushed".to_owned(),
+        false => format!("that keeps {}", cut.kept),
     };
-    format!("a cut at entry {} {what}, {promised} commits acknowledged", cut.place)
+    format!("a cut at entry {} of the log {what}; {promised} commits were acknowledged", cut.place)
 }

@@ -7,8 +7,8 @@ mod states;
 
 use std::collections::{BTreeMap, HashSet};
 
-use rand::seq::SliceRandom;
 use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use crate::history::History;

@@ -1,5 +1,7 @@
 //! What may be on a disk after a power cut.
 
+use std::fmt;
+
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -31,6 +33,22 @@ pub enum Kept {
     },
 }
 
+impl fmt::Display for Kept {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Kept::None => write!(to, "only what was flushed"),
+            Kept::All => write!(to, "everything that was written"),
+            Kept::First(count) => write!(to, "{count} of the writes that were not flushed, the first"),
+            Kept::Without(one) => write!(to, "all writes that were not flushed but number {}", one + 1),
+            Kept::Some(_) => write!(to, "some of the writes that were not flushed"),
+            Kept::Torn { write, sector, .. } => write!(
+                to,
+                "{write} of the writes that were not flushed and some sectors of {sector} bytes of the next one"
+            ),
+        }
+    }
+}
+
 /// The lengths of sectors.
 const SECTORS: [usize; 2] = [512, 4096];
 
@@ -51,23 +69,25 @@ pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept
         return Kept::None;
     }
     let one = random.random_range(0..writes.len());
-    match random.random_range(0..6) {
+    match random.random_range(0..8) {
         0 => Kept::None,
         1 => Kept::All,
         2 => Kept::First(one + 1),
         3 => Kept::Without(one),
         4 => Kept::Some(random.random()),
-        _ => {
-            let sector = SECTORS[random.random_range(0..SECTORS.len())];
-            match &entries[writes[one]] {
-                Entry::Write { bytes, .. } if bytes.len() > sector => {
-                    Kept::Torn { write: one, sector, seed: random.random() }
-                }
-                // It is a single sector, and there or not.
-                _ => Kept::First(one + 1),
-            }
-        }
+        _ => torn(writes, entries, random).unwrap_or(Kept::First(one + 1)),
     }
+}
+
+/// One of the writes that are longer than a sector, torn; none where there is none.
+fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
+    let sector = SECTORS[random.random_range(0..SECTORS.len())];
+    let is_longer = |write: &usize| matches!(&entries[writes[*write]], Entry::Write { bytes, .. } if bytes.len() > sector);
+    let longer: Vec<usize> = (0..writes.len()).filter(is_longer).collect();
+    if longer.is_empty() {
+        return None;
+    }
+    Some(Kept::Torn { write: longer[random.random_range(0..longer.len())], sector, seed: random.random() })
 }
 
 /// The disk as cuts leave it, for cuts in the order of their places.
@@ -122,9 +142,7 @@ impl Kept {
             Kept::All => true,
             Kept::First(count) => number < count,
             Kept::Without(one) => number != one,
-            Kept::Some(seed) => {
-                ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random()
-            }
+            Kept::Some(seed) => ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random(),
             Kept::Torn { write, .. } => number < write,
         }
     }

@@ -94,7 +94,8 @@ proptest! {
 
 #[test]
 fn every_kind_of_state_is_tried() {
-    let kinds: Vec<(u8, u64, u64)> = (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
+    let kinds: Vec<(u8, u64, u64)> =
+        (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
     let history = history(&kinds);
     let cuts = choose(&history, &Image::default(), 200, 1);
     let tells: [fn(&Kept) -> bool; 6] = [

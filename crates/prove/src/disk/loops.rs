@@ -58,7 +58,8 @@ impl Loop {
         let backing = File::options().read(true).write(true).open(file);
         let backing = backing.with_context(|| format!("cannot open {}", file.display()))?;
         let control = OpenOptions::new().read(true).write(true).open(CONTROL);
-        let control = control.with_context(|| format!("cannot open {CONTROL}, so there are no loop devices"))?;
+        let control =
+            control.with_context(|| format!("cannot open {CONTROL}, so there are no loop devices"))?;
         for _ in 0..TRIES {
             // SAFETY: the request takes no argument.
             let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use dyno_lab::interrupts::Interrupts;
 
 use super::{Found, Subject, Worked};
-use crate::history::Line;
+use crate::history::{Line, words};
 use crate::process::{Limit, Output, run};
 
 /// What stands for the folder in a command.
@@ -51,25 +51,24 @@ impl Subject for Program {
     fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
         let limit = Limit { patience: self.patience, kill_after };
         let mut command = Program::shell(&self.command, folder);
+        let start = Instant::now();
         let ended = run(&mut command, &[], Output::Recorder(output), limit, &self.interrupts)?;
         let failure = (!ended.is_success()).then(|| format!("the command {}", ended.describe()));
-        Ok(Worked { failure })
+        Ok(Worked { failure, took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
-        match line.split_once(' ').map(|(word, number)| (word, number.trim().parse())) {
-            Some(("ack", Ok(number))) => Line::Acknowledged(number),
-            Some(("begin", Ok(number))) => Line::Begins(number),
-            _ => Line::Other,
-        }
+        words(line)
     }
 
     fn check(&self, folder: &Path) -> Result<Found> {
         let limit = Limit { patience: self.patience, kill_after: None };
-        let ended = run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
+        let ended =
+            run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
         let number = |line: &str| line.strip_prefix("have ")?.trim().parse().ok();
         let commits: BTreeSet<u64> = ended.output.lines().filter_map(number).collect();
-        let troubles = if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
+        let troubles =
+            if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
         Ok(Found { commits, troubles })
     }
 

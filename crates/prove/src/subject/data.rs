@@ -31,7 +31,14 @@ pub fn statements(commit: u64) -> Vec<String> {
 
 /// Those that make the table.
 pub fn table() -> String {
-    format!("CREATE TABLE {NAME}(n INTEGER NOT NULL, part INTEGER NOT NULL, v VARCHAR({VALUE}) NOT NULL, PRIMARY KEY(n, part))")
+    format!(
+        "CREATE TABLE {NAME}(n INTEGER NOT NULL, part INTEGER NOT NULL, v VARCHAR({VALUE}) NOT NULL, PRIMARY KEY(n, part))"
+    )
+}
+
+/// The check of the table where there is MySQL's.
+pub fn check_table() -> String {
+    format!("CHECK TABLE {NAME} EXTENDED")
 }
 
 /// The query for all rows.

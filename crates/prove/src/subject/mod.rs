@@ -4,6 +4,7 @@
 mod command;
 mod data;
 mod runner;
+mod server;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,6 +16,7 @@ use anyhow::Result;
 use crate::history::Line;
 pub use command::Program;
 pub use runner::Embedded;
+pub use server::PrivateSubject;
 
 /// What was found in a folder after a cut or a kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub struct Found {
 pub struct Worked {
     /// Why it did not come to its end, if it did not.
     pub failure: Option<String>,
+    /// How long its commits took, with what goes before them and after them only where it cannot be told.
+    pub took: Duration,
 }
 
 /// Somebody whose commits are to be proved.

@@ -4,14 +4,14 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Contender;
 use dyno_lab::environment;
 use dyno_lab::interrupts::Interrupts;
 use dyno_plan::probe;
-use dyno_protocol::{Event, Hello, Test, Value};
+use dyno_protocol::{Event, Test, Value};
 use dyno_suite::NO_SQL;
 
 use super::{Found, Subject, Worked, data};
@@ -41,7 +41,6 @@ pub struct Embedded {
 /// What a runner answered to a job.
 #[derive(Default)]
 struct Answers {
-    hello: Option<Hello>,
     /// The rows of each test that ended, in order.
     rows: Vec<Vec<Vec<Value>>>,
     /// What it said to be wrong.
@@ -49,16 +48,6 @@ struct Answers {
 }
 
 impl Embedded {
-    /// Who answers, with the settings in force, on a folder of its own.
-    ///
-    /// # Errors
-    /// The runner is missing or refuses the settings.
-    pub fn hello(&self, folder: &Path) -> Result<Hello> {
-        let ended = self.start(folder, Vec::new(), Output::Kept, None)?;
-        let answers = answers(&ended);
-        answers.hello.with_context(|| answers.failed.unwrap_or_else(|| format!("the runner {}", ended.describe())))
-    }
-
     fn has_sql(&self) -> bool {
         self.contender.engine.dialect != NO_SQL
     }
@@ -70,7 +59,13 @@ impl Embedded {
         }
     }
 
-    fn start(&self, folder: &Path, tests: Vec<Test>, output: Output, kill_after: Option<Duration>) -> Result<Ended> {
+    fn start(
+        &self,
+        folder: &Path,
+        tests: Vec<Test>,
+        output: Output,
+        kill_after: Option<Duration>,
+    ) -> Result<Ended> {
         let directory = folder.join(DATABASE);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
         let mut job = probe(&self.contender, &directory);
@@ -101,9 +96,11 @@ impl Subject for Embedded {
 
     fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
         let tests = (FIRST + 1..=self.commits).map(|number| self.commit(number));
-        let ended = self.start(folder, tests.collect::<Result<_>>()?, Output::Recorder(output), kill_after)?;
+        let tests = tests.collect::<Result<_>>()?;
+        let start = Instant::now();
+        let ended = self.start(folder, tests, Output::Recorder(output), kill_after)?;
         let failure = (!ended.is_success()).then(|| format!("the runner {}", ended.describe()));
-        Ok(Worked { failure })
+        Ok(Worked { failure, took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
@@ -159,7 +156,6 @@ fn answers(ended: &Ended) -> Answers {
     let mut answers = Answers::default();
     for event in ended.output.lines().filter_map(|line| serde_json::from_str(line).ok()) {
         match event {
-            Event::Hello(hello) => answers.hello = Some(hello),
             Event::Sample(_) => answers.rows.push(Vec::new()),
             Event::Answer { rows, .. } => {
                 if let Some(last) = answers.rows.last_mut() {
@@ -167,7 +163,7 @@ fn answers(ended: &Ended) -> Answers {
                 }
             }
             Event::Failed(failed) => answers.failed = Some(failed.message),
-            Event::Progress { .. } | Event::Bye {} => {}
+            Event::Hello(_) | Event::Progress { .. } | Event::Bye {} => {}
         }
     }
     answers

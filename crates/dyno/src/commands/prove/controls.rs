@@ -5,8 +5,9 @@ use anyhow::Result;
 use dyno_engine::{Contender, Registry};
 use dyno_prove::judge::Tally;
 use dyno_prove::proof::{Effort, Workshop};
-use dyno_prove::subject::Embedded;
 use serde::Serialize;
+
+use super::maker::Maker;
 
 /// The one that never syncs.
 const LOSES: &str = "sqlite:nosync";
@@ -31,7 +32,7 @@ impl Controls {
         registry: &Registry,
         workshop: &Workshop,
         seed: u64,
-        embedded: &dyn Fn(Contender, u64) -> Embedded,
+        maker: &Maker,
         tell: &dyn Fn(&str, &str),
     ) -> Result<Option<Controls>> {
         let [loses, keeps] = [LOSES, KEEPS].map(|name| Contender::parse(name, registry));
@@ -42,7 +43,7 @@ impl Controls {
         let prove = |contender: Contender| {
             tell("control", &contender.label);
             let effort = Effort { cuts: CUTS, kills: 0, seed };
-            workshop.prove(&embedded(contender, COMMITS), effort, &|_| {})
+            workshop.prove(&maker.embedded(&contender, COMMITS), effort, &|_| {})
         };
         Ok(Some(Controls { loses: prove(loses)?.strict, keeps: prove(keeps)?.cuts }))
     }

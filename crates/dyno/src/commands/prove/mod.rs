@@ -1,6 +1,7 @@
 //! `dyno prove`: what survives power cuts and kills.
 
 mod controls;
+mod maker;
 mod table;
 
 use std::env;
@@ -11,15 +12,17 @@ use dyno_lab::interrupts::Interrupts;
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_prove::disk::{self, faults::Faults, recorder};
+use dyno_prove::judge;
 use dyno_prove::proof::{Effort, Proof, Workshop};
-use dyno_prove::refuge;
-use dyno_prove::subject::{Embedded, Program, Subject};
+use dyno_prove::refuge::Refuge;
+use dyno_record::Safety;
 use serde::Serialize;
 
 use super::{Exit, Input, print};
 use crate::cli::{ProveArgs, RecorderArgs, TextFormat};
 use crate::terminal;
 use controls::Controls;
+use maker::Maker;
 
 /// The name of the hidden command that records a disk.
 const RECORDER: &str = "prove-recorder";
@@ -35,23 +38,19 @@ struct Report {
 }
 
 /// One subject and what became of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Proved {
     label: String,
     /// What is known of the engine's version and the settings in force, where it is an engine of dyno's.
     engine_version: Option<String>,
     settings: Vec<dyno_protocol::InForce>,
+    /// What its settings promise, and how far; none of a program of the user's.
+    promised: Option<Safety>,
+    /// How that promise was broken.
+    breaches: Vec<String>,
     proof: Option<Proof>,
     /// Why there is none.
     why_not: Option<String>,
-}
-
-/// Somebody to prove, by name.
-struct Named {
-    label: String,
-    subject: Box<dyn Subject>,
-    /// Who answered, where somebody can be asked.
-    embedded: Option<Embedded>,
 }
 
 /// Records a disk until it is unmounted.
@@ -72,17 +71,10 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     key::give(&mut contenders, None).input()?;
     let interrupts = Interrupts::listen()?;
     let scratch = Scratch::create(&scratch::default_parent())?;
-    let place = refuge::enter(scratch.folder())?;
-    let inputs = place.join("inputs");
-    std::fs::create_dir(&inputs).context("cannot make a folder for inputs")?;
-    let workshop = Workshop { place, recorder: program()?, interrupts: interrupts.clone() };
-    let embedded = |contender: Contender, commits| Embedded {
-        contender,
-        commits,
-        inputs: inputs.clone(),
-        patience: arguments.timeout,
-        interrupts: interrupts.clone(),
-    };
+    // Left before the folder is removed, in which it is.
+    let refuge = Refuge::enter(scratch.folder())?;
+    let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, &interrupts)?;
+    let workshop = Workshop { place: refuge.folder().to_owned(), recorder: program()?, interrupts };
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, seed };
     let tell = |label: &str, what: &str| {
@@ -90,23 +82,19 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
             terminal::say(&format!("{label}: {what}"));
         }
     };
-    let controls = Controls::try_both(&registry, &workshop, seed, &embedded, &tell)?;
-    let mut subjects: Vec<Named> = Vec::new();
-    if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
-        let (command, check) = (command.clone(), check.clone());
-        let program =
-            Program { command: command.clone(), check, patience: arguments.timeout, interrupts: interrupts.clone() };
-        subjects.push(Named { label: command, subject: Box::new(program), embedded: None });
-    }
-    for contender in contenders {
-        let label = contender.label.clone();
-        let asked = embedded(contender.clone(), arguments.commits);
-        subjects.push(Named { label, subject: Box::new(embedded(contender, arguments.commits)), embedded: Some(asked) });
-    }
+    let controls = Controls::try_both(&registry, &workshop, seed, &maker, &tell)?;
     let mut report = Report { seed, controls, subjects: Vec::new() };
-    for named in &subjects {
-        report.subjects.push(prove(named, &workshop, effort, &tell)?);
+    if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
+        let program = maker.program(command, check);
+        let mut proved = Proved::new(command);
+        proved.take(workshop.prove(&program, effort, &|what| tell("the command", what)));
+        report.subjects.push(proved);
     }
+    for contender in &contenders {
+        workshop.interrupts.check()?;
+        report.subjects.push(prove(contender, arguments.commits, &maker, &workshop, effort, &tell));
+    }
+    workshop.interrupts.check()?;
     match arguments.format {
         TextFormat::Table => print(&table::render(&report))?,
         TextFormat::Json => print(&dyno_show::pretty(&report)?)?,
@@ -117,41 +105,46 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
 }
 
 /// Proves one; what keeps it from being proved is a part of the result.
-fn prove(named: &Named, workshop: &Workshop, effort: Effort, tell: &dyn Fn(&str, &str)) -> Result<Proved> {
-    let hello = named.embedded.as_ref().map(|embedded| {
-        let folder = tempfile::tempdir_in(&workshop.place)?;
-        embedded.hello(folder.path())
+fn prove(
+    contender: &Contender,
+    commits: u64,
+    maker: &Maker,
+    workshop: &Workshop,
+    effort: Effort,
+    tell: &dyn Fn(&str, &str),
+) -> Proved {
+    let mut proved = Proved::new(&contender.label);
+    proved.promised = contender.claimed.clone();
+    let proof = maker.hello(contender).and_then(|hello| {
+        proved.engine_version = Some(hello.engine_version);
+        proved.settings = hello.settings;
+        let subject = maker.subject(contender, commits)?;
+        workshop.prove(subject.as_ref(), effort, &|what| tell(&contender.label, what))
     });
-    let mut proved = Proved {
-        label: named.label.clone(),
-        engine_version: None,
-        settings: Vec::new(),
-        proof: None,
-        why_not: None,
-    };
-    let proof = match hello.transpose() {
-        Ok(hello) => {
-            if let Some(hello) = hello {
-                proved.engine_version = Some(hello.engine_version);
-                proved.settings = hello.settings;
-            }
-            workshop.prove(named.subject.as_ref(), effort, &|what| tell(&named.label, what))
-        }
-        Err(error) => Err(error),
-    };
-    workshop.interrupts.check()?;
-    match proof {
-        Ok(proof) => proved.proof = Some(proof),
-        Err(error) => proved.why_not = Some(format!("{error:#}")),
+    proved.take(proof);
+    proved
+}
+
+impl Proved {
+    /// Nothing yet.
+    fn new(label: &str) -> Proved {
+        Proved { label: label.to_owned(), ..Proved::default() }
     }
-    Ok(proved)
+
+    fn take(&mut self, proof: Result<Proof>) {
+        match proof {
+            Ok(proof) => {
+                let breaches = |claimed: &Safety| judge::breaches(claimed, &proof.cuts, &proof.kills);
+                self.breaches = self.promised.as_ref().map(breaches).unwrap_or_default();
+                self.proof = Some(proof);
+            }
+            Err(error) => self.why_not = Some(format!("{error:#}")),
+        }
+    }
 }
 
 /// Whether a contender can be proved at all.
 fn check(contender: &Contender) -> Result<()> {
-    if contender.engine.is_server() {
-        bail!("{}: dyno prove does not start servers yet", contender.label);
-    }
     if contender.engine.harness {
         bail!("{}: it keeps no data", contender.label);
     }

@@ -8,8 +8,17 @@ use dyno_show::{WIDTH, wrapped};
 use super::controls::Controls;
 use super::{Proved, Report};
 
-const HEADS: [&str; 7] =
-    ["", "flushes\na commit", "bytes\na commit", "cuts\nsurvived", "lost right\nafter ack", "kills\nsurvived", "broken"];
+const HEADS: [&str; 9] = [
+    "",
+    "flushes\na commit",
+    "cuts\nsurvived",
+    "torn\nwrites",
+    "lost right\nafter ack",
+    "kills\nsurvived",
+    "broken\ndata",
+    "promised",
+    "kept",
+];
 
 /// Everything.
 pub fn render(report: &Report) -> String {
@@ -28,17 +37,23 @@ pub fn render(report: &Report) -> String {
 
 fn table(subjects: &[Proved]) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH as u16);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH as u16);
     table.add_row(HEADS);
     for (proved, proof) in subjects.iter().filter_map(|proved| Some((proved, proved.proof.as_ref()?))) {
+        let [promised, kept] = promise(proved);
         table.add_row([
             proved.label.clone(),
             format!("{:.1}", proof.observed.flushes),
-            format!("{:.0}", proof.observed.bytes),
             share(&proof.cuts),
+            share(&proof.torn),
             lost(&proof.strict),
             share(&proof.kills),
             (proof.cuts.broken + proof.kills.broken).to_string(),
+            promised,
+            kept,
         ]);
     }
     for column in table.column_iter_mut().skip(1) {
@@ -47,11 +62,20 @@ fn table(subjects: &[Proved]) -> String {
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
+/// What its settings promise, and whether that was kept.
+fn promise(proved: &Proved) -> [String; 2] {
+    let Some(claimed) = &proved.promised else { return ["-", "-"].map(str::to_owned) };
+    let kept = if proved.breaches.is_empty() { "yes" } else { "NO" };
+    [claimed.level.name(), kept].map(str::to_owned)
+}
+
 /// What there is to say of one beside its row.
 fn about(proved: &Proved) -> Option<String> {
     let lines: Vec<String> = match (&proved.proof, &proved.why_not) {
-        (Some(proof), _) => sentences(proof),
-        (None, why) => vec![format!("it could not be proved: {}", why.as_deref().unwrap_or("for no known reason"))],
+        (Some(proof), _) => sentences(proof, &proved.breaches),
+        (None, why) => {
+            vec![format!("it could not be proved: {}", why.as_deref().unwrap_or("for no known reason"))]
+        }
     };
     (!lines.is_empty()).then(|| {
         let lines = lines.iter().map(|line| wrapped(&format!("{}: {line}", proved.label), "", "  "));
@@ -59,7 +83,7 @@ fn about(proved: &Proved) -> Option<String> {
     })
 }
 
-fn sentences(proof: &Proof) -> Vec<String> {
+fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(why) = &proof.incomplete {
         lines.push(format!("it did not come to its end: {why}"));
@@ -69,13 +93,15 @@ fn sentences(proof: &Proof) -> Vec<String> {
         return lines;
     }
     if !proof.notices_loss {
-        lines.push("it does not notice that a disk forgot everything, so nothing can be said of it".to_owned());
+        lines.push(
+            "it does not notice that a disk forgot everything, so nothing can be said of it".to_owned(),
+        );
     }
     if let Some(bound) = proof.cuts.bound() {
         let tried = proof.cuts.tried;
+        let percent = 100.0 * bound;
         lines.push(format!(
-            "survived {tried} of {tried} cuts: loss in at most {:.1} % of such cuts, at 95 % confidence",
-            100.0 * bound
+            "survived {tried} of {tried} cuts: loss in at most {percent:.1} % of such cuts at 95 %"
         ));
     }
     if proof.observed.unflushed > 0 {
@@ -93,6 +119,7 @@ fn sentences(proof: &Proof) -> Vec<String> {
     if proof.unmountable > 0 {
         lines.push(format!("after {} cuts ext4 could not be mounted", proof.unmountable));
     }
+    lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
     lines.extend(proof.failures.first().map(failure));
     lines
 }
@@ -105,7 +132,7 @@ fn failure(failure: &Failure) -> String {
         1 => what.insert(0, format!("commit {} is gone", lost[0])),
         _ => what.insert(0, format!("commits {} to {} are gone", lost[0], lost[lost.len() - 1])),
     }
-    format!("the first failure is after {}: {}", failure.after, what.join("; "))
+    format!("first failure: {}: {}", failure.after, what.join("; "))
 }
 
 fn share(tally: &Tally) -> String {
@@ -121,8 +148,7 @@ fn lost(strict: &Tally) -> String {
         (0, _) => "-".to_owned(),
         (_, 0) => "0".to_owned(),
         (tried, _) if strict.lost_all == tried => "all".to_owned(),
-        (tried, most) if strict.lost == tried => format!("up to {most}, always"),
-        (tried, most) => format!("up to {most}, {} of {tried}", strict.lost),
+        (_, most) => format!("up to {most}"),
     }
 }
 
