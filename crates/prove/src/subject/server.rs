@@ -15,6 +15,8 @@ use dyno_lab::interrupts::Interrupts;
 use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::{Build, Server, Value};
 use dyno_record::Placement;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::{Found, Subject, Worked, data};
 use crate::history::{Line, words};
@@ -114,6 +116,16 @@ impl PrivateSubject {
         PrivateServer::resume(&self.installation, settings, data, folder, &self.placement, &self.interrupts)
     }
 
+    /// Ends a server in order, so that all is written; to be stopped as dyno stops it elsewhere is a crash to some.
+    fn end(&self, server: &mut PrivateServer) {
+        let _ = kill(Pid::from_raw(server.process().cast_signed()), Signal::SIGTERM);
+        let deadline = Instant::now() + self.patience;
+        while server.is_alive() && Instant::now() < deadline && self.interrupts.signal().is_none() {
+            thread::sleep(STEP);
+        }
+        server.stop();
+    }
+
     /// Goes to the database of the proof.
     fn enter(&self, link: &Link) -> Result<()> {
         match self.speaks() {
@@ -168,7 +180,7 @@ impl Subject for PrivateSubject {
         link.rows(&data::table())?;
         link.commit(FIRST)?;
         drop(link);
-        server.stop();
+        self.end(&mut server);
         keep(&server, folder)
     }
 
