@@ -78,6 +78,14 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
         assert_eq!(count(subject, "strict", "most_lost"), most_lost, "{label}");
         assert_eq!(count(subject, "strict", "lost"), if most_lost > 0 { tried } else { 0 }, "{label}");
         assert_eq!(count(subject, "strict", "lost_all") == tried, most_lost == 20, "{label}");
+        // What fails loses nothing where cuts lose nothing; of the others it is not asked.
+        let failed = subject["proof"]["errors"].as_array().unwrap();
+        assert_eq!(failed.len(), if most_lost == 0 { 5 } else { 0 }, "{label}");
+        for failed in failed {
+            assert_eq!(failed["verdict"], serde_json::json!({"lost": [], "broken": []}), "{label}: {failed}");
+            assert!(failed["said"].is_string(), "{label}: {failed}");
+            assert!((1..20).contains(&failed["acknowledged"].as_u64().unwrap()), "{label}: {failed}");
+        }
         if most_lost == 0 {
             assert_eq!(count(subject, "cuts", "survived"), count(subject, "cuts", "tried"), "{label}");
         }

@@ -7,6 +7,7 @@
 
 pub mod cuts;
 pub mod disk;
+pub mod errors;
 pub mod history;
 pub mod image;
 pub mod judge;

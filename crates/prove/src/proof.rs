@@ -12,9 +12,11 @@ use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
 use crate::cuts::{self, Cut, Kept, Roll};
+use crate::disk::faults::Fault;
 use crate::disk::files::{self, Mounted};
 use crate::disk::log::Entry;
 use crate::disk::{Disk, Program};
+use crate::errors::{self, Failed};
 use crate::history::{History, Observed};
 use crate::image::Image;
 use crate::judge::{Tally, Verdict, judge};
@@ -32,6 +34,8 @@ pub struct Effort {
     pub cuts: usize,
     /// How many kills.
     pub kills: usize,
+    /// Whether its device is to fail.
+    pub errors: bool,
     /// Where chance begins.
     pub seed: u64,
 }
@@ -77,6 +81,10 @@ pub struct Proof {
     pub longest_check_ms: u64,
     /// The first failures.
     pub failures: Vec<Failure>,
+    /// What it did when its device failed, in each way.
+    pub errors: Vec<Failed>,
+    /// Why that could not be tried to the end, if it could not.
+    pub errors_stopped: Option<String>,
     /// Why the program did not come to its end, if it did not.
     pub incomplete: Option<String>,
 }
@@ -90,10 +98,17 @@ impl Workshop {
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
-        let history = self.record(subject, &base, &mut proof)?;
-        proof.observed = history.observed();
+        let (history, incomplete) = self.record(subject, &base, None)?;
+        (proof.observed, proof.incomplete) = (history.observed(), incomplete);
         self.cut(subject, &base, &history, effort, &mut proof, tell)?;
         self.kill(subject, &base, effort, &mut proof, tell)?;
+        if effort.errors && proof.strict.lost == 0 {
+            tell("devices that fail");
+            match self.fail(subject, &base, &history) {
+                Ok(failed) => proof.errors = failed,
+                Err(error) => proof.errors_stopped = Some(format!("{error:#}")),
+            }
+        }
         Ok(proof)
     }
 
@@ -110,22 +125,28 @@ impl Workshop {
         Ok(image)
     }
 
-    /// Lets the subject work on a recorded disk.
-    fn record(&self, subject: &dyn Subject, base: &Image, proof: &mut Proof) -> Result<History> {
+    /// Lets the subject work on a recorded disk, which may have a fault. The text is why it did not come to its end.
+    pub(crate) fn record(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        fault: Option<Fault>,
+    ) -> Result<(History, Option<String>)> {
         let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
-        let disk = Disk::new(&self.recorder, base, None, place.path(), &self.folder())?;
+        let disk = Disk::new(&self.recorder, base, fault, place.path(), &self.folder())?;
         let mark = |mark: &[u8]| -> Result<()> {
             std::io::Write::write_all(&mut disk.output()?, mark).context("the recorder does not answer")
         };
         mark(MARKS[0])?;
-        let worked = subject.work(disk.folder()?, disk.output()?, None)?;
+        let worked = subject.work(disk.folder()?, disk.output()?, None);
+        self.interrupts.check()?;
         mark(MARKS[1])?;
-        proof.incomplete = worked.failure;
+        let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
         let entries = disk.finish()?;
         let place =
             |mark: &[u8]| entries.iter().position(|entry| matches!(entry, Entry::Text(text) if text == mark));
         let at_work = place(MARKS[0]).unwrap_or(0)..place(MARKS[1]).unwrap_or(entries.len());
-        Ok(History::new(entries, at_work, |line| subject.read(line)))
+        Ok((History::new(entries, at_work, |line| subject.read(line)), incomplete))
     }
 
     fn cut(
@@ -142,10 +163,11 @@ impl Workshop {
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &chosen {
             self.interrupts.check()?;
-            let Some(found) = self.look(subject, &roll.image(cut), proof)? else {
+            let Some((found, took)) = self.look(subject, &roll.image(cut))? else {
                 proof.unmountable += 1;
                 continue;
             };
+            proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
             let promised = history.promised(cut.place);
             let may_have = |commit| history.may_have(cut.place, commit);
             let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
@@ -161,7 +183,7 @@ impl Workshop {
         // A device whose flushes do nothing may have kept nothing at all. Whoever does not see that sees no loss.
         let end = history.places().end;
         let promised = history.promised(end);
-        if let Some(found) = self.look(subject, base, proof)? {
+        if let Some((found, _)) = self.look(subject, base)? {
             let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
             proof.notices_loss = verdict.lost == promised && !promised.is_empty();
         }
@@ -207,8 +229,8 @@ impl Workshop {
         Ok(())
     }
 
-    /// What the subject finds on a disk; nothing where its file system cannot be mounted.
-    fn look(&self, subject: &dyn Subject, image: &Image, proof: &mut Proof) -> Result<Option<Found>> {
+    /// What the subject finds on a disk, and how long it took to look; nothing where its file system cannot be mounted.
+    pub(crate) fn look(&self, subject: &dyn Subject, image: &Image) -> Result<Option<(Found, Duration)>> {
         let file = self.place.join("cut");
         image.write(&file)?;
         let mounted = match self.mount(&file) {
@@ -216,14 +238,15 @@ impl Workshop {
             Err(error) if files::is_damaged(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
+        errors::make_room(mounted.folder());
         let start = Instant::now();
         let found = subject.check(mounted.folder())?;
-        proof.longest_check_ms = proof.longest_check_ms.max(start.elapsed().as_millis() as u64);
+        let took = start.elapsed();
         mounted.unmount()?;
-        Ok(Some(found))
+        Ok(Some((found, took)))
     }
 
-    fn mount(&self, file: &Path) -> Result<Mounted> {
+    pub(crate) fn mount(&self, file: &Path) -> Result<Mounted> {
         Mounted::new(file, &self.folder(), &self.place)
     }
 

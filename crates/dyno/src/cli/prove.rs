@@ -31,6 +31,9 @@ pub struct ProveArgs {
     /// How many kills to try
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub kills: usize,
+    /// Try no devices that fail
+    #[arg(long)]
+    pub no_errors: bool,
     /// The seed of the cuts and the kills [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,

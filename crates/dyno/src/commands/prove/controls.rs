@@ -42,7 +42,7 @@ impl Controls {
         }
         let prove = |contender: Contender| {
             tell("control", &contender.label);
-            let effort = Effort { cuts: CUTS, kills: 0, seed };
+            let effort = Effort { cuts: CUTS, kills: 0, errors: false, seed };
             workshop.prove(&maker.embedded(&contender, COMMITS), effort, &|_| {})
         };
         Ok(Some(Controls { loses: prove(loses)?.strict, keeps: prove(keeps)?.cuts }))

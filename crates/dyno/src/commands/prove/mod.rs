@@ -76,7 +76,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, &interrupts)?;
     let workshop = Workshop { place: refuge.folder().to_owned(), recorder: program()?, interrupts };
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
-    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, seed };
+    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors: !arguments.no_errors, seed };
     let tell = |label: &str, what: &str| {
         if !arguments.quiet {
             terminal::say(&format!("{label}: {what}"));

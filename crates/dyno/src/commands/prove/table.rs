@@ -1,21 +1,23 @@
 //! Proofs as text for a terminal: a table of at most 100 columns, and what stands behind its figures.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use dyno_prove::judge::Tally;
+use dyno_prove::errors::Failed;
+use dyno_prove::judge::{Tally, Verdict};
 use dyno_prove::proof::{Failure, Proof};
 use dyno_show::{WIDTH, wrapped};
 
 use super::controls::Controls;
 use super::{Proved, Report};
 
-const HEADS: [&str; 9] = [
+const HEADS: [&str; 10] = [
     "",
     "flushes\na commit",
     "cuts\nsurvived",
     "torn\nwrites",
-    "lost right\nafter ack",
+    "lost\nafter ack",
     "kills\nsurvived",
-    "broken\ndata",
+    "data\nbroken",
+    "errors\nsurvived",
     "promised",
     "kept",
 ];
@@ -27,7 +29,9 @@ pub fn render(report: &Report) -> String {
     if withheld {
         parts.push("No verdict: a control did not behave, so nothing here can be believed.".to_owned());
     } else {
-        parts.push(table(&report.subjects));
+        if report.subjects.iter().any(|proved| proved.proof.is_some()) {
+            parts.push(table(&report.subjects));
+        }
         parts.extend(report.subjects.iter().filter_map(about));
     }
     parts.push(wrapped(&controls(report.controls.as_ref()), "", ""));
@@ -52,6 +56,7 @@ fn table(subjects: &[Proved]) -> String {
             lost(&proof.strict),
             share(&proof.kills),
             (proof.cuts.broken + proof.kills.broken).to_string(),
+            errors(proof),
             promised,
             kept,
         ]);
@@ -121,24 +126,52 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
     }
     lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
     lines.extend(proof.failures.first().map(failure));
+    lines.extend(proof.errors.iter().filter(|failed| !failed.verdict.is_survived()).map(fault));
+    lines.extend(
+        proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
+    );
     lines
 }
 
 fn failure(failure: &Failure) -> String {
-    let lost: Vec<String> = failure.verdict.lost.iter().map(u64::to_string).collect();
-    let mut what = failure.verdict.broken.clone();
-    match lost.len() {
-        0 => {}
-        1 => what.insert(0, format!("commit {} is gone", lost[0])),
-        _ => what.insert(0, format!("commits {} to {} are gone", lost[0], lost[lost.len() - 1])),
-    }
-    format!("first failure: {}: {}", failure.after, what.join("; "))
+    format!("first failure: {}: {}", failure.after, what(&failure.verdict))
+}
+
+fn fault(failed: &Failed) -> String {
+    let said = if failed.said.is_some() { "it stopped with an error" } else { "it went on and said nothing" };
+    let Failed { device, acknowledged, afterwards, .. } = failed;
+    let what = what(&failed.verdict);
+    format!(
+        "when {device}: {said}, with {acknowledged} commits acknowledged, {afterwards} of them after that; {what}"
+    )
+}
+
+/// What is wrong.
+fn what(verdict: &Verdict) -> String {
+    let lost: Vec<u64> = verdict.lost.iter().copied().collect();
+    let gone = match lost.as_slice() {
+        [] => None,
+        [one] => Some(format!("commit {one} is gone")),
+        [first, .., last] => Some(format!("{} commits are gone, from {first} to {last}", lost.len())),
+    };
+    gone.into_iter().chain(verdict.broken.first().cloned()).collect::<Vec<_>>().join("; ")
 }
 
 fn share(tally: &Tally) -> String {
     match tally.tried {
         0 => "-".to_owned(),
-        tried => format!("{} of {tried}", tally.survived),
+        tried => format!("{}/{tried}", tally.survived),
+    }
+}
+
+/// After how many of the failures of its device all was there that it had acknowledged, and whole; of those in which it
+/// acknowledged anything.
+fn errors(proof: &Proof) -> String {
+    let counted: Vec<&Failed> = proof.errors.iter().filter(|failed| failed.acknowledged > 0).collect();
+    let survived = counted.iter().filter(|failed| failed.verdict.is_survived()).count();
+    match counted.len() {
+        0 => "-".to_owned(),
+        tried => format!("{survived}/{tried}"),
     }
 }
 
