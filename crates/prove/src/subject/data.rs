@@ -1,7 +1,7 @@
 //! What dyno's own subjects write: for each commit two rows of a table, or a pair of a store, whose content follows from
 //! the commit's number.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -13,8 +13,10 @@ use super::Found;
 
 /// The table, and the store.
 const NAME: &str = "proof";
-/// The rows of a commit.
-const PARTS: u64 = 2;
+/// The rows of a commit where there are transactions.
+pub const PARTS: u64 = 2;
+/// Where each statement commits by itself.
+pub const ONE: u64 = 1;
 /// The width of a value, in bytes. Two rows of a commit are on different pages now and then.
 const VALUE: usize = 600;
 
@@ -23,10 +25,14 @@ fn value(commit: u64, part: u64) -> String {
     format!("{:.<VALUE$}", format!("commit {commit} part {part} "))
 }
 
-/// The statements of a commit.
-pub fn statements(commit: u64) -> Vec<String> {
+/// The statements of a commit of so many rows.
+pub fn statements(commit: u64, parts: u64) -> Vec<String> {
     let insert = |part| format!("INSERT INTO {NAME} VALUES({commit}, {part}, '{}')", value(commit, part));
-    ["BEGIN".to_owned()].into_iter().chain((0..PARTS).map(insert)).chain(["COMMIT".to_owned()]).collect()
+    let inserts = (0..parts).map(insert);
+    if parts == ONE {
+        return inserts.collect();
+    }
+    ["BEGIN".to_owned()].into_iter().chain(inserts).chain(["COMMIT".to_owned()]).collect()
 }
 
 /// Those that make the table.
@@ -46,30 +52,31 @@ pub fn rows() -> String {
     format!("SELECT n, part, v FROM {NAME} ORDER BY n, part")
 }
 
-/// What the rows of the table say.
-pub fn read_rows(rows: &[Vec<Value>]) -> Found {
+/// What the rows of the table say, of which each commit has so many.
+pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Found {
     let mut found = Found::default();
-    let mut halves = BTreeSet::new();
+    let mut seen: BTreeMap<u64, u64> = BTreeMap::new();
     let mut last = None;
     for row in rows {
         let [Some(commit), Some(part)] = [0, 1].map(|column| row.get(column).and_then(number)) else {
             found.troubles.push(format!("a row holds {row:?}"));
             continue;
         };
-        if row.get(2) != Some(&Value::Text(value(commit, part))) || part >= PARTS {
+        if row.get(2) != Some(&Value::Text(value(commit, part))) || part >= parts {
             found.troubles.push(format!("the row {part} of commit {commit} is not the one that was written"));
         }
         if last >= Some((commit, part)) {
             found.troubles.push(format!("the row {part} of commit {commit} is there twice, or out of order"));
         }
         last = Some((commit, part));
-        if !halves.remove(&commit) {
-            halves.insert(commit);
-        } else {
-            found.commits.insert(commit);
+        *seen.entry(commit).or_default() += 1;
+    }
+    for (commit, rows) in seen {
+        match rows == parts {
+            true => drop(found.commits.insert(commit)),
+            false => found.troubles.push(format!("commit {commit} has {rows} rows of {parts}")),
         }
     }
-    found.troubles.extend(halves.iter().map(|commit| format!("half of commit {commit} is there")));
     found
 }
 
@@ -152,14 +159,17 @@ mod tests {
 
     #[test]
     fn whole_commits_are_found_and_halves_are_told() {
-        let found = read_rows(&[row(0, 0), row(0, 1), row(2, 0), row(2, 1)]);
+        let found = read_rows(&[row(0, 0), row(0, 1), row(2, 0), row(2, 1)], PARTS);
         assert_eq!(found, Found { commits: [0, 2].into(), troubles: Vec::new() });
-        let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)]);
+        let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)], PARTS);
         assert_eq!((found.commits, found.troubles.len()), ([0].into(), 1));
+        let found = read_rows(&[row(0, 0), row(1, 0)], ONE);
+        assert_eq!(found, Found { commits: [0, 1].into(), troubles: Vec::new() });
+        assert_eq!(statements(1, ONE).len() + 3, statements(1, PARTS).len());
         let mut wrong = row(0, 1);
         wrong[2] = Value::Text("torn".to_owned());
-        assert_eq!(read_rows(&[row(0, 0), wrong]).troubles.len(), 1);
-        assert_eq!(read_rows(&[row(0, 0), row(0, 1), row(0, 1)]).troubles.len(), 2);
+        assert_eq!(read_rows(&[row(0, 0), wrong], PARTS).troubles.len(), 1);
+        assert_eq!(read_rows(&[row(0, 0), row(0, 1), row(0, 1)], PARTS).troubles.len(), 2);
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Embedded {
 
     fn commit(&self, number: u64) -> Result<Test> {
         match self.has_sql() {
-            true => data::test(&number.to_string(), &data::statements(number), &self.inputs),
+            true => data::test(&number.to_string(), &data::statements(number, data::PARTS), &self.inputs),
             false => data::put(number, &self.inputs),
         }
     }
@@ -126,7 +126,7 @@ impl Subject for Embedded {
         let answers = answers(&ended);
         let mut found = match (answers.rows.first(), self.has_sql()) {
             (None, _) => Found::default(),
-            (Some(rows), true) => data::read_rows(rows),
+            (Some(rows), true) => data::read_rows(rows, data::PARTS),
             (Some(rows), false) => data::read_digest(rows.first().map_or(&[], Vec::as_slice), self.commits),
         };
         if let Some(rows) = answers.rows.get(1)

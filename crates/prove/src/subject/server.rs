@@ -13,7 +13,7 @@ use dyno_client::{Sql, mysql, postgres};
 use dyno_engine::{Contender, Protocol};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::server::{Installation, PrivateServer};
-use dyno_protocol::{Build, Server, Value};
+use dyno_protocol::{Build, Server, Setting, Value};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -30,6 +30,9 @@ const RUNNING: &str = "server-";
 const STALE: &str = "postmaster.pid";
 /// The database on servers of MySQL's kind, which have none for everybody.
 const DATABASE: &str = "dyno_proof";
+/// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
+const STORAGE: &str = "default_storage_engine";
+const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
 /// How often it is looked whether something has happened.
@@ -66,14 +69,23 @@ impl Link {
         }
     }
 
-    fn commit(&self, number: u64) -> Result<()> {
-        data::statements(number).iter().try_for_each(|sql| self.rows(sql).map(drop))
+    fn commit(&self, number: u64, parts: u64) -> Result<()> {
+        data::statements(number, parts).iter().try_for_each(|sql| self.rows(sql).map(drop))
     }
 }
 
 impl PrivateSubject {
     fn speaks(&self) -> Protocol {
         self.installation.engine.speaks
+    }
+
+    /// How many rows a commit has.
+    fn parts(&self) -> u64 {
+        let commits_each = |setting: &Setting| {
+            let is_name = |name: &&str| name.eq_ignore_ascii_case(&setting.value);
+            setting.name == STORAGE && WITHOUT_TRANSACTIONS.iter().any(|name| is_name(&name))
+        };
+        if self.contender.settings.iter().any(commits_each) { data::ONE } else { data::PARTS }
     }
 
     fn connect(&self, server: &Server) -> Result<Link> {
@@ -140,7 +152,7 @@ impl PrivateSubject {
         self.enter(&link)?;
         for number in FIRST + 1..=self.commits {
             output.write_all(format!("begin {number}\n").as_bytes())?;
-            link.commit(number)?;
+            link.commit(number, self.parts())?;
             output.write_all(format!("ack {number}\n").as_bytes())?;
         }
         Ok(())
@@ -150,7 +162,7 @@ impl PrivateSubject {
     fn look(&self, server: &mut PrivateServer) -> Result<Found> {
         let link = self.reach(server)?;
         self.enter(&link)?;
-        let mut found = data::read_rows(&link.rows(&data::rows())?);
+        let mut found = data::read_rows(&link.rows(&data::rows())?, self.parts());
         if self.speaks() == Protocol::MySql {
             let said = link.rows(&data::check_table())?;
             if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
@@ -178,7 +190,7 @@ impl Subject for PrivateSubject {
             self.enter(&link)?;
         }
         link.rows(&data::table())?;
-        link.commit(FIRST)?;
+        link.commit(FIRST, self.parts())?;
         drop(link);
         self.end(&mut server);
         keep(&server, folder)
