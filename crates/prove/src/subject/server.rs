@@ -81,11 +81,11 @@ impl PrivateSubject {
 
     /// How many rows a commit has.
     fn parts(&self) -> u64 {
-        let commits_each = |setting: &Setting| {
-            let is_name = |name: &&str| name.eq_ignore_ascii_case(&setting.value);
-            setting.name == STORAGE && WITHOUT_TRANSACTIONS.iter().any(|name| is_name(&name))
+        let stored = self.contender.settings.iter().rfind(|setting| setting.name == STORAGE);
+        let is_without = |setting: &Setting| {
+            WITHOUT_TRANSACTIONS.iter().any(|name| name.eq_ignore_ascii_case(&setting.value))
         };
-        if self.contender.settings.iter().any(commits_each) { data::ONE } else { data::PARTS }
+        if stored.is_some_and(is_without) { data::ONE } else { data::PARTS }
     }
 
     fn connect(&self, server: &Server) -> Result<Link> {

@@ -70,11 +70,25 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     }
     key::give(&mut contenders, None).input()?;
     let interrupts = Interrupts::listen()?;
+    let proved = prove_all(arguments, &registry, &contenders, &interrupts);
+    match interrupts.signal() {
+        Some(signal) => Ok(Exit::Signal(signal)),
+        None => proved,
+    }
+}
+
+fn prove_all(
+    arguments: &ProveArgs,
+    registry: &Registry,
+    contenders: &[Contender],
+    interrupts: &Interrupts,
+) -> Result<Exit> {
     let scratch = Scratch::create(&scratch::default_parent())?;
     // Left before the folder is removed, in which it is.
     let refuge = Refuge::enter(scratch.folder())?;
-    let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, &interrupts)?;
-    let workshop = Workshop { place: refuge.folder().to_owned(), recorder: program()?, interrupts };
+    let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, interrupts)?;
+    let workshop =
+        Workshop { place: refuge.folder().to_owned(), recorder: program()?, interrupts: interrupts.clone() };
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors: !arguments.no_errors, seed };
     let tell = |label: &str, what: &str| {
@@ -82,7 +96,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
             terminal::say(&format!("{label}: {what}"));
         }
     };
-    let controls = Controls::try_both(&registry, &workshop, seed, &maker, &tell)?;
+    let controls = Controls::try_both(registry, &workshop, seed, &maker, &tell)?;
     let mut report = Report { seed, controls, subjects: Vec::new() };
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
         let program = maker.program(command, check);
@@ -90,7 +104,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
         proved.take(workshop.prove(&program, effort, &|what| tell("the command", what)));
         report.subjects.push(proved);
     }
-    for contender in &contenders {
+    for contender in contenders {
         workshop.interrupts.check()?;
         report.subjects.push(prove(contender, arguments.commits, &maker, &workshop, effort, &tell));
     }
