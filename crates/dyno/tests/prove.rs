@@ -92,6 +92,7 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
         }
         assert_eq!(count(subject, "kills", "survived"), 4, "{label}");
         assert_eq!(subject["proof"]["notices_loss"], true, "{label}");
+        assert_eq!(subject["kept"], label != "sqlite", "{label}");
         assert_eq!(subject["breaches"].as_array().unwrap().is_empty(), label != "sqlite", "{label}");
     }
     for label in ["sqlite:extra", "sqlite:wal", "sqlite:wal-normal"] {

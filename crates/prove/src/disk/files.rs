@@ -34,6 +34,9 @@ pub fn make(file: &Path) -> Result<()> {
     // for root, whom servers do not run as.
     command.args(["-q", "-F", "-b", "4096", "-m", "0", "-N", "8192", "-J", "size=8"]);
     command.args(["-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"]).arg(file);
+    // Not every root has the folders of root's programs on its path.
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
     let output = command.output();
     let output = output.with_context(|| format!("cannot run {MAKER}{}", needs::advice(MAKER)))?;
     if !output.status.success() {

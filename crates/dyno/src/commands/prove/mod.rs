@@ -46,7 +46,9 @@ struct Proved {
     settings: Vec<dyno_protocol::InForce>,
     /// What its settings promise, and how far; none of a program of the user's.
     promised: Option<Safety>,
-    /// How that promise was broken.
+    /// Whether that was kept; none where nothing is promised, or where a loss would not have been noticed.
+    kept: Option<bool>,
+    /// How it was broken.
     breaches: Vec<String>,
     proof: Option<Proof>,
     /// Why there is none.
@@ -148,8 +150,10 @@ impl Proved {
     fn take(&mut self, proof: Result<Proof>) {
         match proof {
             Ok(proof) => {
-                let breaches = |claimed: &Safety| judge::breaches(claimed, &proof.cuts, &proof.kills);
-                self.breaches = self.promised.as_ref().map(breaches).unwrap_or_default();
+                if let Some(claimed) = &self.promised {
+                    self.breaches = judge::breaches(claimed, &proof.cuts, &proof.kills);
+                    self.kept = proof.notices_loss.then_some(self.breaches.is_empty());
+                }
                 self.proof = Some(proof);
             }
             Err(error) => self.why_not = Some(format!("{error:#}")),

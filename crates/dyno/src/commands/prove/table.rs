@@ -69,9 +69,13 @@ fn table(subjects: &[Proved]) -> String {
 
 /// What its settings promise, and whether that was kept.
 fn promise(proved: &Proved) -> [String; 2] {
-    let Some(claimed) = &proved.promised else { return ["-", "-"].map(str::to_owned) };
-    let kept = if proved.breaches.is_empty() { "yes" } else { "NO" };
-    [claimed.level.name(), kept].map(str::to_owned)
+    let promised = proved.promised.as_ref().map_or("-", |claimed| claimed.level.name());
+    let kept = match proved.kept {
+        None => "-",
+        Some(true) => "yes",
+        Some(false) => "NO",
+    };
+    [promised, kept].map(str::to_owned)
 }
 
 /// What there is to say of one beside its row.
