@@ -6,12 +6,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod examples;
 mod import;
+mod prove;
 mod read;
 mod run;
 mod values;
 
 use dyno_show::TableOptions;
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
+pub use prove::{ProveArgs, RecorderArgs};
 pub use run::{PlaceArgs, RerunArgs, RunArgs};
 use values::share;
 
@@ -103,6 +105,15 @@ pub enum Command {
     /// dyno chooses and why.
     #[command(before_help = examples::IMPORT)]
     Import(ImportArgs),
+    /// Prove what survives power cuts and kills: every acknowledged commit, or not
+    ///
+    /// dyno lets each contender work on a disk that records every write and flush, and then looks at the data as many
+    /// power cuts could have left them. It needs root. docs/proofs.md explains what is tried and what it shows.
+    #[command(before_help = examples::PROVE)]
+    Prove(ProveArgs),
+    /// Record a disk, for `dyno prove`, which starts this
+    #[command(hide = true, before_help = examples::PROVE_RECORDER)]
+    ProveRecorder(RecorderArgs),
     /// Show what on this machine disturbs measurement
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),

@@ -24,6 +24,7 @@ mod needs;
 mod outputs;
 mod parsers;
 mod protocols;
+mod prove;
 mod python;
 mod report;
 mod report_views;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -17,6 +18,8 @@ use crate::settings::Settings;
 const GIB: u64 = 1 << 30;
 /// The permissions of files.
 const MODE: c_int = 0o600;
+/// How the names of an environment's log files begin.
+const LOG: &str = "log.";
 /// What the library says of an error beside its code.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
@@ -88,15 +91,23 @@ impl Databases {
             if let Some(password) = &self.password {
                 self.check(Env::set_encrypt(env, password.as_ptr(), api::ENCRYPT_AES))?;
             }
-            // One in memory is made anew with each process and must learn from the log what there is.
-            let private = if settings.private { api::PRIVATE | api::RECOVER } else { 0 };
-            let parts = private | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
+            let private = if settings.private { api::PRIVATE } else { 0 };
+            // One in memory is made anew with each process and must learn from the log what there is; one in files may have been
+            // left by a process that was killed.
+            let recover = if settings.private || self.has_log()? { api::RECOVER } else { 0 };
+            let parts = private | recover | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
             self.check(Env::open(env, home.as_ptr(), api::CREATE | parts, MODE))?;
             let mut transaction = ptr::null_mut();
             self.check(Env::txn_begin(env, ptr::null_mut(), &mut transaction, 0))?;
             Txn::check(transaction, &library)?;
             self.check(Txn::abort(transaction))
         }
+    }
+
+    /// Whether there were transactions before.
+    fn has_log(&self) -> Result<bool> {
+        let entries = fs::read_dir(&self.folder).context("cannot read the environment's folder")?;
+        Ok(entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(LOG)))
     }
 
     /// The database of a store, opened if it was not. It is made where it is missing.

@@ -50,6 +50,9 @@ dyno_library::functions! {
         readoptions_create: fn() -> *mut ReadOptions;
         readoptions_destroy: fn(*mut ReadOptions);
         open: fn(*const Options, *const c_char, *mut *mut c_char) -> *mut Db;
+        list_column_families: fn(*const Options, *const c_char, *mut usize, *mut *mut c_char) -> *mut *mut c_char;
+        list_column_families_destroy: fn(*mut *mut c_char, usize);
+        open_column_families: fn(*const Options, *const c_char, c_int, *const *const c_char, *const *const Options, *mut *mut Family, *mut *mut c_char) -> *mut Db;
         close: fn(*mut Db);
         create_column_family: fn(*mut Db, *const Options, *const c_char, *mut *mut c_char) -> *mut Family;
         column_family_handle_destroy: fn(*mut Family);

@@ -1,7 +1,7 @@
 //! An open database: its column families, its options, and what its errors mean.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -30,23 +30,24 @@ unsafe impl Send for Database {}
 // SAFETY: as above.
 unsafe impl Sync for Database {}
 
+/// The file that every database has.
+const CURRENT: &str = "CURRENT";
+
 impl Database {
-    /// Makes a database in a folder.
+    /// Makes a database in a folder, or opens the one that is there with all its column families.
     pub fn open(api: Api, settings: &Settings, folder: &Path) -> Result<Database> {
         let path =
             CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
         let options = settings.options(&api)?;
-        let mut error = ptr::null_mut();
-        // SAFETY: options and path outlive the call.
-        let db = unsafe { (api.open)(options, path.as_ptr(), &mut error) };
-        complaint(&api, error).with_context(|| format!("cannot open a database in {}", folder.display()))?;
+        let (db, families) = open_all(&api, options, &path, folder.join(CURRENT).exists())
+            .with_context(|| format!("cannot open a database in {}", folder.display()))?;
         Ok(Database {
             db,
             // SAFETY: it takes nothing.
             read: unsafe { (api.readoptions_create)() },
             options,
             durable: settings.write_options(&api),
-            families: Mutex::default(),
+            families: Mutex::new(families),
             api,
         })
     }
@@ -133,6 +134,52 @@ impl Database {
     pub fn check(&self, error: *mut c_char) -> Result<()> {
         if error.is_null() { Ok(()) } else { Err(explain(&self.api, error)) }
     }
+}
+
+/// Opens a database with all column families that it has. RocksDB refuses to open it without one of them.
+fn open_all(
+    api: &Api,
+    options: *mut Options,
+    path: &CStr,
+    is_there: bool,
+) -> Result<(*mut Db, BTreeMap<String, *mut Family>)> {
+    let mut error = ptr::null_mut();
+    if !is_there {
+        // SAFETY: options and path outlive the call.
+        let db = unsafe { (api.open)(options, path.as_ptr(), &mut error) };
+        complaint(api, error)?;
+        return Ok((db, BTreeMap::new()));
+    }
+    let mut count = 0;
+    // SAFETY: as above; the list is read before it is given back, once.
+    let names: Vec<CString> = unsafe {
+        let list = (api.list_column_families)(options, path.as_ptr(), &mut count, &mut error);
+        complaint(api, error)?;
+        let names =
+            slice::from_raw_parts(list, count).iter().map(|&name| CStr::from_ptr(name).to_owned()).collect();
+        (api.list_column_families_destroy)(list, count);
+        names
+    };
+    let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let all_options: Vec<*const Options> = vec![options.cast_const(); count];
+    let mut families = vec![ptr::null_mut(); count];
+    // SAFETY: as above, and the three arrays have `count` members.
+    let db = unsafe {
+        let (pointers, all_options) = (pointers.as_ptr(), all_options.as_ptr());
+        let count = count as c_int;
+        (api.open_column_families)(
+            options,
+            path.as_ptr(),
+            count,
+            pointers,
+            all_options,
+            families.as_mut_ptr(),
+            &mut error,
+        )
+    };
+    complaint(api, error)?;
+    let names = names.into_iter().map(|name| name.to_string_lossy().into_owned());
+    Ok((db, names.zip(families).collect()))
 }
 
 /// Turns what a call has set into an error.

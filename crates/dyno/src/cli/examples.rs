@@ -41,6 +41,13 @@ Examples:
   dyno import trips.csv --into trips.db
   dyno import trips.csv.gz --into postgres://me@localhost/work --table trips --explain";
 
+pub const PROVE: &str = "\
+Examples:
+  dyno prove --with sqlite,sqlite:extra,sqlite:wal
+  dyno prove --command ./commit.sh --check ./look.sh --cuts 500";
+
+pub const PROVE_RECORDER: &str = "Example: dyno prove-recorder disk log";
+
 pub const DOCTOR: &str = "Example: dyno doctor --dir /var/tmp";
 
 pub const ENGINES: &str = "Example: dyno engines install postgres@18";

@@ -8,6 +8,7 @@ mod export;
 mod history;
 mod import;
 mod list;
+mod prove;
 mod report;
 mod run;
 mod scaling;
@@ -94,6 +95,8 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Scaling(arguments) => scaling::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
+        Command::Prove(arguments) => prove::execute(&arguments),
+        Command::ProveRecorder(arguments) => prove::record(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),
         Command::Conformance(arguments) => conformance::execute(&arguments),

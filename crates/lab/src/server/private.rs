@@ -92,8 +92,26 @@ impl PrivateServer {
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
         let name = format!("{} {}", installation.engine.title, installation.version);
-        start(installation, settings, key, place, placement, interrupts)
+        start(installation, settings, key, None, place, placement, interrupts)
             .with_context(|| format!("cannot start a private server of {name}"))
+    }
+
+    /// Starts a server on data that another one left: a folder, on the file system of `place`, which becomes the
+    /// server's own. Data whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`].
+    pub fn resume(
+        installation: &Installation,
+        settings: &[Setting],
+        data: &Path,
+        place: &Path,
+        placement: &Placement,
+        interrupts: &Interrupts,
+    ) -> Result<PrivateServer> {
+        let name = format!("{} {}", installation.engine.title, installation.version);
+        start(installation, settings, None, Some(data), place, placement, interrupts)
+            .with_context(|| format!("cannot start a private server of {name} on its data"))
     }
 
     /// Stops the server and starts it again on the same data, with settings and a key that may be others.
@@ -119,6 +137,11 @@ impl PrivateServer {
     /// The folder that holds everything of the server.
     pub fn folder(&self) -> &Path {
         self.folders.whole()
+    }
+
+    /// Its data, within that.
+    pub fn data(&self) -> &Path {
+        &self.folders.data
     }
 
     /// How to reach the server, and there the database of the name `scratch`.
@@ -173,8 +196,8 @@ impl PrivateServer {
         }
     }
 
-    /// Ends the server and its children, which may each be in a session of its own.
-    fn kill(&mut self) {
+    /// Ends the server and its children, which may each be in a session of its own, at once and without a word.
+    pub fn kill(&mut self) {
         let children = descendants(self.child.id());
         let _ = self.child.kill();
         for child in &children {
@@ -232,6 +255,7 @@ fn start(
     installation: &Installation,
     settings: &[Setting],
     key: Option<&Secret>,
+    data: Option<&Path>,
     place: &Path,
     placement: &Placement,
     interrupts: &Interrupts,
@@ -241,7 +265,11 @@ fn start(
     let account = Account::for_server(&how.account)?;
     account.check_way(&installation.server)?;
     let folders = Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
-    template::fill(installation, settings, &account, &folders, interrupts)?;
+    match data {
+        Some(data) => fs::rename(data, &folders.data)
+            .with_context(|| format!("cannot take the data in {}", data.display()))?,
+        None => template::fill(installation, settings, &account, &folders, interrupts)?,
+    }
     let mut child = launch(installation, settings, key, &account, &folders, placement)?;
     let guard = Guard::watch(child.id(), how.death, &folders.all()).inspect_err(|_| {
         let _ = child.kill();

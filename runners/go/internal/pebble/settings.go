@@ -1,7 +1,9 @@
 package pebble
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"sort"
@@ -141,6 +143,10 @@ func (s *settings) written(folder string) (map[string]string, error) {
 			continue
 		}
 		text, err := s.read(s.options.FS.PathJoin(folder, name))
+		// Pebble removes the file of an earlier opening meanwhile.
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

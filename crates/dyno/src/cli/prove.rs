@@ -1,0 +1,60 @@
+//! The command line of `dyno prove`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::TextFormat;
+use super::values::duration;
+
+/// Arguments of `dyno prove`.
+#[derive(Debug, Args)]
+pub struct ProveArgs {
+    /// Prove these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
+    #[arg(long = "with", value_name = "CONTENDERS", required_unless_present = "command")]
+    pub with: Vec<String>,
+    /// Prove a program of your own: a command for the shell that commits to files in {dir}, and writes a line `ack N`
+    /// when commit N is acknowledged, each in one write
+    #[arg(long, value_name = "COMMAND", requires = "check")]
+    pub command: Option<String>,
+    /// The command that looks for its commits in {dir}: it writes a line `have N` for each, and exits with 0 unless
+    /// something else is wrong
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    pub check: Option<String>,
+    /// How many commits a contender makes
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub commits: u64,
+    /// How many power cuts to try
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub cuts: usize,
+    /// How many kills to try
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub kills: usize,
+    /// Try no devices that fail
+    #[arg(long)]
+    pub no_errors: bool,
+    /// The seed of the cuts and the kills [default: a random one]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How long each look at the data may take, and the work: 60s, 5m
+    #[arg(long, default_value = "60s", value_parser = duration)]
+    pub timeout: Duration,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    pub format: TextFormat,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Arguments of the process that records a disk.
+#[derive(Debug, Args)]
+pub struct RecorderArgs {
+    /// The disk's file
+    pub disk: PathBuf,
+    /// The log, which is made
+    pub log: PathBuf,
+    /// A fault that the disk is to have
+    pub fault: Option<dyno_prove::disk::faults::Fault>,
+}

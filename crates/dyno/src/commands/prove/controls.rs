@@ -1,0 +1,64 @@
+//! Two contenders of which it is known what they do, tried in every run: one must lose commits, the other must not. Where
+//! one does otherwise, the machine or dyno deceives, and nothing is said of anybody.
+
+use anyhow::Result;
+use dyno_engine::{Contender, Registry};
+use dyno_prove::judge::Tally;
+use dyno_prove::proof::{Effort, Workshop};
+use serde::Serialize;
+
+use super::maker::Maker;
+
+/// The one that never syncs.
+const LOSES: &str = "sqlite:nosync";
+/// The one that syncs everything, the folder too.
+const KEEPS: &str = "sqlite:extra";
+/// How many commits they make, and after how many cuts they are looked at.
+const COMMITS: u64 = 12;
+const CUTS: usize = 16;
+
+/// How they behaved.
+#[derive(Debug, Serialize)]
+pub struct Controls {
+    /// What became of the one that must lose, for cuts right after an acknowledgement.
+    loses: Tally,
+    /// What became of the one that must not.
+    keeps: Tally,
+}
+
+impl Controls {
+    /// Tries both; nothing where SQLite's runner is not built.
+    pub fn try_both(
+        registry: &Registry,
+        workshop: &Workshop,
+        seed: u64,
+        maker: &Maker,
+        tell: &dyn Fn(&str, &str),
+    ) -> Result<Option<Controls>> {
+        let [loses, keeps] = [LOSES, KEEPS].map(|name| Contender::parse(name, registry));
+        let (loses, keeps) = (loses?, keeps?);
+        if loses.missing().is_some() {
+            return Ok(None);
+        }
+        let prove = |contender: Contender| {
+            tell("control", &contender.label);
+            let effort = Effort { cuts: CUTS, kills: 0, errors: false, seed };
+            workshop.prove(&maker.embedded(&contender, COMMITS), effort, &|_| {})
+        };
+        Ok(Some(Controls { loses: prove(loses)?.strict, keeps: prove(keeps)?.cuts }))
+    }
+
+    /// Whether each did what it must.
+    pub fn behaved(&self) -> bool {
+        let loses = self.loses.tried > 0 && self.loses.lost == self.loses.tried;
+        loses && self.keeps.tried > 0 && self.keeps.survived == self.keeps.tried
+    }
+
+    /// How they behaved, in words.
+    pub fn describe(&self) -> String {
+        format!(
+            "{LOSES} lost commits at {} of {} cuts right after an acknowledgement (it must at all), and {KEEPS} survived {} of {} cuts (it must all)",
+            self.loses.lost, self.loses.tried, self.keeps.survived, self.keeps.tried
+        )
+    }
+}

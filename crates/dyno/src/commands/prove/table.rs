@@ -1,0 +1,197 @@
+//! Proofs as text for a terminal: a table of at most 100 columns, and what stands behind its figures.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use dyno_prove::errors::Failed;
+use dyno_prove::judge::{Tally, Verdict};
+use dyno_prove::proof::{Failure, Proof};
+use dyno_show::{WIDTH, wrapped};
+
+use super::controls::Controls;
+use super::{Proved, Report};
+
+const HEADS: [&str; 10] = [
+    "",
+    "flushes\na commit",
+    "cuts\nsurvived",
+    "torn\nwrites",
+    "lost\nafter ack",
+    "kills\nsurvived",
+    "data\nbroken",
+    "errors\nsurvived",
+    "promised",
+    "kept",
+];
+
+/// Everything.
+pub fn render(report: &Report) -> String {
+    let withheld = report.controls.as_ref().is_some_and(|controls| !controls.behaved());
+    let mut parts = Vec::new();
+    if withheld {
+        parts.push("No verdict: a control did not behave, so nothing here can be believed.".to_owned());
+    } else {
+        if report.subjects.iter().any(|proved| proved.proof.is_some()) {
+            parts.push(table(&report.subjects));
+        }
+        parts.extend(report.subjects.iter().filter_map(about));
+    }
+    parts.push(wrapped(&controls(report.controls.as_ref()), "", ""));
+    parts.push(format!("Seed {}.", report.seed));
+    parts.join("\n\n") + "\n"
+}
+
+fn table(subjects: &[Proved]) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH as u16);
+    table.add_row(HEADS);
+    for (proved, proof) in subjects.iter().filter_map(|proved| Some((proved, proved.proof.as_ref()?))) {
+        let [promised, kept] = promise(proved);
+        table.add_row([
+            proved.label.clone(),
+            format!("{:.1}", proof.observed.flushes),
+            share(&proof.cuts),
+            share(&proof.torn),
+            lost(&proof.strict),
+            share(&proof.kills),
+            (proof.cuts.broken + proof.kills.broken).to_string(),
+            errors(proof),
+            promised,
+            kept,
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// What its settings promise, and whether that was kept.
+fn promise(proved: &Proved) -> [String; 2] {
+    let promised = proved.promised.as_ref().map_or("-", |claimed| claimed.level.name());
+    let kept = match proved.kept {
+        None => "-",
+        Some(true) => "yes",
+        Some(false) => "NO",
+    };
+    [promised, kept].map(str::to_owned)
+}
+
+/// What there is to say of one beside its row.
+fn about(proved: &Proved) -> Option<String> {
+    let lines: Vec<String> = match (&proved.proof, &proved.why_not) {
+        (Some(proof), _) => sentences(proof, &proved.breaches),
+        (None, why) => {
+            vec![format!("it could not be proved: {}", why.as_deref().unwrap_or("for no known reason"))]
+        }
+    };
+    (!lines.is_empty()).then(|| {
+        let lines = lines.iter().map(|line| wrapped(&format!("{}: {line}", proved.label), "", "  "));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(why) = &proof.incomplete {
+        lines.push(format!("it did not come to its end: {why}"));
+    }
+    if proof.observed.commits == 0 {
+        lines.push("it acknowledged no commit".to_owned());
+        return lines;
+    }
+    if !proof.notices_loss {
+        lines.push(
+            "it does not notice that a disk forgot everything, so nothing can be said of it".to_owned(),
+        );
+    }
+    if let Some(bound) = proof.cuts.bound() {
+        let tried = proof.cuts.tried;
+        let percent = 100.0 * bound;
+        lines.push(format!(
+            "survived {tried} of {tried} cuts: loss in at most {percent:.1} % of such cuts at 95 %"
+        ));
+    }
+    if proof.observed.unflushed > 0 {
+        lines.push(format!(
+            "{} of {} commits were acknowledged without a flush",
+            proof.observed.unflushed, proof.observed.commits
+        ));
+    }
+    if proof.observed.bundled > 0 {
+        lines.push(format!(
+            "{} acknowledgements came several in one write and may be late: flush the standard output after each line",
+            proof.observed.bundled
+        ));
+    }
+    if proof.unmountable > 0 {
+        lines.push(format!("after {} cuts ext4 could not be mounted", proof.unmountable));
+    }
+    lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
+    lines.extend(proof.failures.first().map(failure));
+    lines.extend(proof.errors.iter().filter(|failed| !failed.verdict.is_survived()).map(fault));
+    lines.extend(
+        proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
+    );
+    lines
+}
+
+fn failure(failure: &Failure) -> String {
+    format!("first failure: {}: {}", failure.after, what(&failure.verdict))
+}
+
+fn fault(failed: &Failed) -> String {
+    let said = if failed.said.is_some() { "it stopped with an error" } else { "it went on and said nothing" };
+    let Failed { device, acknowledged, afterwards, .. } = failed;
+    let what = what(&failed.verdict);
+    format!(
+        "when {device}: {said}, with {acknowledged} commits acknowledged, {afterwards} of them after that; {what}"
+    )
+}
+
+/// What is wrong.
+fn what(verdict: &Verdict) -> String {
+    let lost: Vec<u64> = verdict.lost.iter().copied().collect();
+    let gone = match lost.as_slice() {
+        [] => None,
+        [one] => Some(format!("commit {one} is gone")),
+        [first, .., last] => Some(format!("{} commits are gone, from {first} to {last}", lost.len())),
+    };
+    gone.into_iter().chain(verdict.broken.first().cloned()).collect::<Vec<_>>().join("; ")
+}
+
+fn share(tally: &Tally) -> String {
+    match tally.tried {
+        0 => "-".to_owned(),
+        tried => format!("{}/{tried}", tally.survived),
+    }
+}
+
+/// After how many of the failures of its device all was there that it had acknowledged, and whole; of those in which it
+/// acknowledged anything.
+fn errors(proof: &Proof) -> String {
+    let counted: Vec<&Failed> = proof.errors.iter().filter(|failed| failed.acknowledged > 0).collect();
+    let survived = counted.iter().filter(|failed| failed.verdict.is_survived()).count();
+    match counted.len() {
+        0 => "-".to_owned(),
+        tried => format!("{survived}/{tried}"),
+    }
+}
+
+/// How many commits the cuts took that kept everything that was flushed and nothing else.
+fn lost(strict: &Tally) -> String {
+    match (strict.tried, strict.most_lost) {
+        (0, _) => "-".to_owned(),
+        (_, 0) => "0".to_owned(),
+        (tried, _) if strict.lost_all == tried => "all".to_owned(),
+        (_, most) => format!("up to {most}"),
+    }
+}
+
+fn controls(controls: Option<&Controls>) -> String {
+    match controls {
+        None => "Without controls: SQLite's runner is not built.".to_owned(),
+        Some(controls) => format!("Controls: {}.", controls.describe()),
+    }
+}

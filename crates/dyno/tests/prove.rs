@@ -1,0 +1,192 @@
+//! `dyno prove`: what is known of SQLite's settings is what it finds, and nothing is left of it when it is killed.
+//!
+//! Where the machine allows no disks of dyno's own, as many containers do, these tests say so and do nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Place, processes_with, wait_for};
+
+/// Why no disk can be recorded here; found without dyno's help, so that dyno cannot excuse itself.
+fn forbidden() -> Option<String> {
+    for device in ["/dev/fuse", "/dev/loop-control"] {
+        if let Err(error) = fs::File::options().read(true).write(true).open(device) {
+            return Some(format!("{device}: {error}"));
+        }
+    }
+    let output = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Whether to go on.
+fn is_allowed() -> bool {
+    let why = forbidden();
+    if let Some(why) = &why {
+        eprintln!("not run: no disk can be recorded here: {why}");
+    }
+    why.is_none()
+}
+
+/// What was found, by contender.
+fn proved(place: &Place, arguments: &str) -> Value {
+    place.dyno(&format!("prove {arguments} --format json --quiet")).exits(0).json()
+}
+
+fn subject<'a>(report: &'a Value, label: &str) -> &'a Value {
+    let subjects = report["subjects"].as_array().unwrap();
+    subjects.iter().find(|subject| subject["label"] == label).unwrap()
+}
+
+/// A tally's number.
+fn count(subject: &Value, tally: &str, what: &str) -> u64 {
+    subject["proof"][tally][what].as_u64().unwrap()
+}
+
+#[test]
+fn sqlite_loses_by_its_settings_what_its_manual_says() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let contenders =
+        "sqlite,sqlite:extra,sqlite,journal_mode=PERSIST,sqlite:wal,sqlite:wal-normal,sqlite:nosync";
+    let report = proved(&place, &format!("--with {contenders} --commits 20 --cuts 60 --kills 4 --seed 7"));
+    for (label, flushes, most_lost) in [
+        ("sqlite", 4, 1),
+        ("sqlite:extra", 6, 0),
+        ("sqlite,journal_mode=PERSIST", 6, 0),
+        ("sqlite:wal", 2, 0),
+        ("sqlite:wal-normal", 0, 20),
+        ("sqlite:nosync", 0, 20),
+    ] {
+        let subject = subject(&report, label);
+        // A commit that makes the file longer may need one more.
+        let seen = subject["proof"]["observed"]["flushes"].as_f64().unwrap();
+        assert!((f64::from(flushes)..f64::from(flushes) + 0.7).contains(&seen), "{label}: {seen}");
+        assert_eq!(subject["proof"]["observed"]["commits"], 20, "{label}");
+        let tried = count(subject, "strict", "tried");
+        assert!(tried >= 10, "{label}: {tried}");
+        assert_eq!(count(subject, "strict", "most_lost"), most_lost, "{label}");
+        assert_eq!(count(subject, "strict", "lost"), if most_lost > 0 { tried } else { 0 }, "{label}");
+        assert_eq!(count(subject, "strict", "lost_all") == tried, most_lost == 20, "{label}");
+        // What fails loses nothing where cuts lose nothing; of the others it is not asked.
+        let failed = subject["proof"]["errors"].as_array().unwrap();
+        assert_eq!(failed.len(), if most_lost == 0 { 5 } else { 0 }, "{label}");
+        for failed in failed {
+            assert_eq!(failed["verdict"], serde_json::json!({"lost": [], "broken": []}), "{label}: {failed}");
+            // So few commits may fit on a disk that is nearly full.
+            let stopped = failed["said"].is_string() && failed["acknowledged"].as_u64() < Some(20);
+            assert!(stopped || failed["device"] == "the disk is full", "{label}: {failed}");
+        }
+        if most_lost == 0 {
+            assert_eq!(count(subject, "cuts", "survived"), count(subject, "cuts", "tried"), "{label}");
+        }
+        assert_eq!(count(subject, "kills", "survived"), 4, "{label}");
+        assert_eq!(subject["proof"]["notices_loss"], true, "{label}");
+        assert_eq!(subject["kept"], label != "sqlite", "{label}");
+        assert_eq!(subject["breaches"].as_array().unwrap().is_empty(), label != "sqlite", "{label}");
+    }
+    for label in ["sqlite:extra", "sqlite:wal", "sqlite:wal-normal"] {
+        assert_eq!(count(subject(&report, label), "cuts", "broken"), 0, "{label}");
+    }
+    assert_eq!(report["controls"]["loses"]["lost"], report["controls"]["loses"]["tried"]);
+    assert_eq!(report["controls"]["keeps"]["survived"], report["controls"]["keeps"]["tried"]);
+}
+
+/// A program that appends a line to a file for each commit.
+fn program(place: &Place, name: &str, text: &str) -> String {
+    place.write(name, text);
+    fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    place.path(name).display().to_string()
+}
+
+#[test]
+fn a_program_of_ones_own_is_proved_by_two_commands() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let look = program(&place, "look", "#!/bin/sh\nsed 's/^/have /' \"$1/commits\"\n");
+    let commit = |sync: &str| {
+        let script = format!(
+            "#!/bin/sh\nfor n in 1 2 3 4 5 6; do echo $n >>\"$1/commits\"; {sync}; echo ack $n; done\n"
+        );
+        program(&place, "commit", &script)
+    };
+    let prove = |commit: String| {
+        let options = "prove --cuts 20 --kills 3 --seed 1 --format json --quiet";
+        let mut command = place.command();
+        let output = command
+            .args(options.split(' '))
+            .args(["--command", &format!("{commit} {{dir}}"), "--check", &format!("{look} {{dir}}")])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["subjects"][0].clone()
+    };
+    let careful = prove(commit("sync \"$1/commits\""));
+    assert_eq!(count(&careful, "cuts", "survived"), count(&careful, "cuts", "tried"), "{careful}");
+    assert!(count(&careful, "cuts", "tried") > 5, "{careful}");
+    assert_eq!(count(&careful, "kills", "survived"), 3, "{careful}");
+    let careless = prove(commit("true"));
+    assert_eq!(count(&careless, "strict", "lost"), count(&careless, "strict", "tried"), "{careless}");
+    assert_eq!(careless["proof"]["observed"]["unflushed"], 5, "{careless}");
+}
+
+#[test]
+fn a_prover_that_is_killed_leaves_nothing() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let data = place.path("data");
+    // A file system that nobody sees any more keeps its loop device.
+    let devices = |name: &str| {
+        let devices = fs::read_dir("/sys/block").unwrap().flatten();
+        let files =
+            devices.filter_map(|device| fs::read_to_string(device.path().join("loop/backing_file")).ok());
+        files.filter(|file| file.contains(name)).count()
+    };
+    for after in [30, 100, 250, 600, 1200] {
+        let mut dyno = place.start("prove --with sqlite --commits 500 --cuts 500 --quiet");
+        thread::sleep(Duration::from_millis(after));
+        dyno.kill().unwrap();
+        dyno.wait().unwrap();
+        let folder = fs::read_dir(&data).unwrap().flatten().next();
+        let name =
+            folder.map_or("none was made".to_owned(), |folder| folder.file_name().into_string().unwrap());
+        wait_for("its processes to end", 60, || processes_with(&data.display().to_string()).is_empty());
+        wait_for("its disks to be gone", 60, || devices(&name) == 0);
+        assert!(!fs::read_to_string("/proc/mounts").unwrap().contains(&name));
+    }
+    // The next one sweeps what is left of the folders.
+    place.dyno("prove --with sqlite:extra --commits 2 --cuts 2 --kills 0 --quiet").exits(0);
+    place.assert_clean();
+}
+
+#[test]
+fn postgres_keeps_what_it_acknowledged_unless_it_is_asynchronous() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let report = proved(&place, "--with postgres,postgres:async --commits 12 --cuts 12 --kills 2 --seed 7");
+    let synced = subject(&report, "postgres");
+    assert_eq!(count(synced, "cuts", "survived"), 12, "{synced}");
+    assert_eq!(count(synced, "kills", "survived"), 2, "{synced}");
+    assert!(synced["proof"]["observed"]["flushes"].as_f64().unwrap() >= 1.0, "{synced}");
+    let asynchronous = subject(&report, "postgres:async");
+    assert!(count(asynchronous, "strict", "lost") > 0, "{asynchronous}");
+    assert_eq!(count(asynchronous, "cuts", "broken"), 0, "{asynchronous}");
+    place.assert_clean();
+}

@@ -1,0 +1,155 @@
+//! What may be on a disk after a power cut.
+
+use std::fmt;
+
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use super::Cut;
+use crate::disk::log::Entry;
+use crate::image::Image;
+
+/// What is kept of the writes that no flush followed, which are counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing.
+    None,
+    /// Everything.
+    All,
+    /// So many of the first.
+    First(usize),
+    /// All but this one.
+    Without(usize),
+    /// Each or not, by a seed.
+    Some(u64),
+    /// All before this one; of this one some sectors, by a seed.
+    Torn {
+        /// The write.
+        write: usize,
+        /// The length of the sectors that the device writes whole, in bytes.
+        sector: usize,
+        /// Which of them.
+        seed: u64,
+    },
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Kept::None => write!(to, "only what was flushed"),
+            Kept::All => write!(to, "everything that was written"),
+            Kept::First(count) => write!(to, "{count} of the writes that were not flushed, the first"),
+            Kept::Without(one) => write!(to, "all writes that were not flushed but number {}", one + 1),
+            Kept::Some(_) => write!(to, "some of the writes that were not flushed"),
+            Kept::Torn { write, sector, .. } => write!(
+                to,
+                "{write} of the writes that were not flushed and some sectors of {sector} bytes of the next one"
+            ),
+        }
+    }
+}
+
+/// The lengths of sectors.
+const SECTORS: [usize; 2] = [512, 4096];
+
+/// The entries that are writes, before a place, which no flush followed before it.
+pub fn unflushed(entries: &[Entry], place: usize) -> Vec<usize> {
+    let start = flushed(entries, place);
+    (start..place).filter(|&index| matches!(entries[index], Entry::Write { .. })).collect()
+}
+
+/// How many entries, from the first, a flush before a place made durable.
+fn flushed(entries: &[Entry], place: usize) -> usize {
+    entries[..place].iter().rposition(|entry| *entry == Entry::Flush).map_or(0, |index| index + 1)
+}
+
+/// A state at random, of a kind at random.
+pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept {
+    if writes.is_empty() {
+        return Kept::None;
+    }
+    let one = random.random_range(0..writes.len());
+    match random.random_range(0..8) {
+        0 => Kept::None,
+        1 => Kept::All,
+        2 => Kept::First(one + 1),
+        3 => Kept::Without(one),
+        4 => Kept::Some(random.random()),
+        _ => torn(writes, entries, random).unwrap_or(Kept::First(one + 1)),
+    }
+}
+
+/// One of the writes that are longer than a sector, torn; none where there is none.
+fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
+    let sector = SECTORS[random.random_range(0..SECTORS.len())];
+    let is_longer = |write: &usize| matches!(&entries[writes[*write]], Entry::Write { bytes, .. } if bytes.len() > sector);
+    let longer: Vec<usize> = (0..writes.len()).filter(is_longer).collect();
+    if longer.is_empty() {
+        return None;
+    }
+    Some(Kept::Torn { write: longer[random.random_range(0..longer.len())], sector, seed: random.random() })
+}
+
+/// The disk as cuts leave it, for cuts in the order of their places.
+#[derive(Debug)]
+pub struct Roll<'a> {
+    entries: &'a [Entry],
+    /// With everything that was flushed before the last cut.
+    image: Image,
+    /// How many entries it holds.
+    done: usize,
+}
+
+impl<'a> Roll<'a> {
+    /// From the disk before the first entry.
+    pub fn new(entries: &'a [Entry], base: Image) -> Roll<'a> {
+        Roll { entries, image: base, done: 0 }
+    }
+
+    /// The disk after a cut, whose place is not before that of the last one.
+    pub fn image(&mut self, cut: &Cut) -> Image {
+        let flushed = flushed(self.entries, cut.place).max(self.done);
+        for entry in &self.entries[self.done..flushed] {
+            put(&mut self.image, entry);
+        }
+        self.done = flushed;
+        let mut image = self.image.clone();
+        let writes = unflushed(self.entries, cut.place);
+        for (number, &index) in writes.iter().enumerate() {
+            if cut.kept.keeps(number) {
+                put(&mut image, &self.entries[index]);
+            }
+        }
+        if let Kept::Torn { write, sector, seed } = cut.kept
+            && let Some(Entry::Write { offset, bytes }) = writes.get(write).map(|&index| &self.entries[index])
+        {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            for (number, piece) in bytes.chunks(sector).enumerate() {
+                if random.random() {
+                    image.put(offset + (number * sector) as u64, piece);
+                }
+            }
+        }
+        image
+    }
+}
+
+impl Kept {
+    /// Whether the write of a number is there as a whole.
+    fn keeps(&self, number: usize) -> bool {
+        match *self {
+            Kept::None => false,
+            Kept::All => true,
+            Kept::First(count) => number < count,
+            Kept::Without(one) => number != one,
+            Kept::Some(seed) => ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random(),
+            Kept::Torn { write, .. } => number < write,
+        }
+    }
+}
+
+fn put(image: &mut Image, entry: &Entry) {
+    if let Entry::Write { offset, bytes } = entry {
+        image.put(*offset, bytes);
+    }
+}

@@ -1,0 +1,112 @@
+//! The states of cuts, held against what a device may do, for histories at random.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::disk::log::Entry;
+use crate::history::Line;
+
+/// The disk of these tests, in sectors.
+const SECTORS: u64 = 12;
+const SECTOR: usize = 512;
+
+fn read(line: &str) -> Line {
+    line.strip_prefix("ack ").map_or(Line::Other, |number| Line::Acknowledged(number.parse().unwrap()))
+}
+
+/// Every write has a value of its own in all its bytes, so that what is on the disk says which write put it there.
+fn history(kinds: &[(u8, u64, u64)]) -> History {
+    let mut acknowledged = 0;
+    let entry = |(number, &(kind, sector, count)): (usize, &(u8, u64, u64))| match kind {
+        0 => Entry::Flush,
+        1 => {
+            acknowledged += 1;
+            Entry::Text(format!("ack {acknowledged}\n").into_bytes())
+        }
+        _ => Entry::Write {
+            offset: sector * SECTOR as u64,
+            bytes: vec![number as u8 + 1; count.min(SECTORS - sector) as usize * SECTOR],
+        },
+    };
+    let entries: Vec<Entry> = kinds.iter().enumerate().map(entry).collect();
+    let end = entries.len();
+    History::new(entries, 0..end, read)
+}
+
+/// What each sector holds: the numbers of the writes, from 1, and 0 where there was none.
+fn sectors(image: &Image) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("disk");
+    image.write(&path).unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes.resize(SECTORS as usize * SECTOR, 0);
+    let whole = |sector: &[u8]| {
+        assert!(sector.iter().all(|&byte| byte == sector[0]), "a sector is torn");
+        sector[0]
+    };
+    bytes.chunks(SECTOR).map(whole).collect()
+}
+
+fn kinds() -> impl Strategy<Value = Vec<(u8, u64, u64)>> {
+    prop::collection::vec((0..6u8, 0..SECTORS, 1..SECTORS), 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn what_was_flushed_is_there_and_nothing_is_that_was_not_written(kinds in kinds(), seed: u64) {
+        let history = history(&kinds);
+        let base = Image::default();
+        let cuts = choose(&history, &base, 20, seed);
+        let mut roll = Roll::new(history.entries(), base.clone());
+        for cut in &cuts {
+            let found = sectors(&roll.image(cut));
+            for (sector, &found) in (0..).zip(&found) {
+                let reaches = |index: &usize| {
+                    let (kind, start, count) = kinds[*index];
+                    kind > 1 && (start..start + count).contains(&sector)
+                };
+                let flush = (0..cut.place).rev().find(|&index| kinds[index].0 == 0).unwrap_or(0);
+                let durable = (0..flush).rev().find(reaches).map_or(0, |index| index as u8 + 1);
+                let later = (flush..cut.place).filter(reaches).any(|index| index as u8 + 1 == found);
+                prop_assert!(found == durable || later && cut.kept != Kept::None, "{:?}: {} in {}", cut, found, sector);
+                if cut.kept == Kept::All {
+                    let last = (0..cut.place).rev().find(reaches).map_or(0, |index| index as u8 + 1);
+                    prop_assert_eq!(found, last);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_disk_is_tried_twice_and_a_seed_is_a_choice(kinds in kinds(), seed: u64) {
+        let history = history(&kinds);
+        let base = Image::default();
+        let cuts = choose(&history, &base, 20, seed);
+        prop_assert!(cuts.len() <= 20);
+        prop_assert_eq!(&cuts, &choose(&history, &base, 20, seed));
+        let mut roll = Roll::new(history.entries(), base.clone());
+        let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.image(cut).digest())).collect();
+        prop_assert_eq!(disks.len(), cuts.len());
+        prop_assert!(cuts.iter().all(|cut| !history.promised(cut.place).is_empty()));
+    }
+}
+
+#[test]
+fn every_kind_of_state_is_tried() {
+    let kinds: Vec<(u8, u64, u64)> =
+        (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
+    let history = history(&kinds);
+    let cuts = choose(&history, &Image::default(), 200, 1);
+    let tells: [fn(&Kept) -> bool; 6] = [
+        |kept| *kept == Kept::None,
+        |kept| *kept == Kept::All,
+        |kept| matches!(kept, Kept::First(_)),
+        |kept| matches!(kept, Kept::Without(_)),
+        |kept| matches!(kept, Kept::Some(_)),
+        |kept| matches!(kept, Kept::Torn { .. }),
+    ];
+    for (number, is_kind) in tells.iter().enumerate() {
+        assert!(cuts.iter().any(|cut| is_kind(&cut.kept)), "none of the kind {number}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Devices that fail: a write or a flush is refused, once or for good, or the disk is full. Whatever the program then does,
+//! what it acknowledges must be there when the device works again.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statvfs::statvfs;
+use serde::Serialize;
+
+use crate::cuts::{Cut, Kept, Roll};
+use crate::disk::faults::{Fault, Kind};
+use crate::disk::files::Mounted;
+use crate::disk::log::Entry;
+use crate::history::History;
+use crate::image::Image;
+use crate::judge::{Verdict, judge};
+use crate::proof::Workshop;
+use crate::subject::Subject;
+
+/// The file that fills a disk.
+const FILLER: &str = "filler";
+/// How much is left on a disk that is about to be full, in bytes: less than the commits need.
+const LEFT: u64 = 32 << 10;
+
+/// What a subject did when its device failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failed {
+    /// What failed, in words.
+    pub device: String,
+    /// What it said of it; nothing where it went on as if nothing had happened.
+    pub said: Option<String>,
+    /// How many commits it acknowledged.
+    pub acknowledged: usize,
+    /// How many of them it acknowledged after the failure.
+    pub afterwards: usize,
+    /// What was found when the device worked again: after a cut that keeps only what was flushed, and with everything
+    /// that was written.
+    pub verdict: Verdict,
+}
+
+impl Workshop {
+    /// Lets the device of a subject fail in the middle of its work, in each way. `history` is its work without a
+    /// failure, and says where the middle is.
+    ///
+    /// Of whom a cut without a failure takes commits, this says nothing more.
+    ///
+    /// # Errors
+    /// As for a proof.
+    pub fn fail(&self, subject: &dyn Subject, base: &Image, history: &History) -> Result<Vec<Failed>> {
+        let middle = history.acknowledgements().get(history.acknowledgements().len() / 2).copied();
+        let Some(middle) = middle else { return Ok(Vec::new()) };
+        let before = |is_kind: fn(&Entry) -> bool| {
+            history.entries()[..middle].iter().filter(|entry| is_kind(entry)).count() as u64
+        };
+        let writes = before(|entry| matches!(entry, Entry::Write { .. }));
+        let flushes = before(|entry| *entry == Entry::Flush);
+        let mut failed = Vec::new();
+        for (kind, after, what) in [(Kind::Write, writes, "write"), (Kind::Flush, flushes, "flush")] {
+            for (for_good, how) in [(false, "once"), (true, "for good")] {
+                self.interrupts.check()?;
+                let fault = Fault { kind, after, for_good };
+                let device = format!("a {what} fails {how}");
+                failed.push(self.once(subject, base, Some(fault), device)?);
+            }
+        }
+        let full = self.nearly_full(base)?;
+        failed.push(self.once(subject, &full, None, "the disk is full".to_owned())?);
+        Ok(failed)
+    }
+
+    fn once(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        fault: Option<Fault>,
+        device: String,
+    ) -> Result<Failed> {
+        let (history, said) = self.record(subject, base, fault)?;
+        let end = history.places().end;
+        let promised = history.promised(end);
+        let refused = history.entries().iter().position(|entry| *entry == Entry::Refused);
+        let afterwards = refused.map_or(0, |place| promised.len() - history.promised(place).len());
+        let mut verdict = Verdict::default();
+        if promised.is_empty() {
+            // Perhaps it did not even start, and nothing was asked of it.
+            return Ok(Failed { device, said, acknowledged: 0, afterwards: 0, verdict });
+        }
+        let mut roll = Roll::new(history.entries(), base.clone());
+        let flushed = Cut { place: end, kept: Kept::None, is_strict: true };
+        let written = Cut { place: history.entries().len(), kept: Kept::All, is_strict: false };
+        for cut in [flushed, written] {
+            let image = roll.image(&cut);
+            let Some((found, _)) = self.look(subject, &image)? else {
+                verdict.broken.push("the file system cannot be mounted".to_owned());
+                continue;
+            };
+            let may_have = |commit| history.may_have(end, commit);
+            let one = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            verdict.lost = verdict.lost.union(&one.lost).copied().collect::<BTreeSet<u64>>();
+            verdict.broken.extend(one.broken);
+        }
+        Ok(Failed { device, said, acknowledged: promised.len(), afterwards, verdict })
+    }
+
+    /// The disk with a file on it that leaves little room.
+    fn nearly_full(&self, base: &Image) -> Result<Image> {
+        let file = self.place.join("full");
+        base.write(&file)?;
+        let mounted = self.mount(&file)?;
+        fill(&mounted).context("cannot fill a disk")?;
+        mounted.unmount()?;
+        let image = Image::read(&file)?;
+        fs::remove_file(&file)?;
+        Ok(image)
+    }
+}
+
+fn fill(mounted: &Mounted) -> Result<()> {
+    let room = statvfs(mounted.folder())?;
+    let bytes = (room.blocks_available() * room.fragment_size()).saturating_sub(LEFT);
+    let filler = File::create(mounted.folder().join(FILLER))?;
+    Ok(fallocate(&filler, FallocateFlags::empty(), 0, bytes as i64)?)
+}
+
+/// Makes room on a disk that was filled, as whoever runs an engine would.
+pub fn make_room(folder: &Path) {
+    let _ = fs::remove_file(folder.join(FILLER));
+}

@@ -1,0 +1,220 @@
+//! What happened on a recorded disk, with the commits in their places.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::disk::log::Entry;
+
+/// What a line of a program's standard output says of its commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// This commit is about to begin.
+    Begins(u64),
+    /// This commit was acknowledged: from now on it must not be lost.
+    Acknowledged(u64),
+    /// Nothing of them.
+    Other,
+}
+
+/// Reads `begin 7` and `ack 7`.
+pub fn words(line: &str) -> Line {
+    match line.split_once(' ').map(|(word, number)| (word, number.trim().parse())) {
+        Some(("ack", Ok(number))) => Line::Acknowledged(number),
+        Some(("begin", Ok(number))) => Line::Begins(number),
+        _ => Line::Other,
+    }
+}
+
+/// The entries of a log, and the commits in their places among them.
+#[derive(Debug)]
+pub struct History {
+    entries: Vec<Entry>,
+    /// In the order of the log: how many entries were there before.
+    begun: Vec<(usize, u64)>,
+    acknowledged: Vec<(usize, u64)>,
+    /// What is between the program's start and its end.
+    at_work: Range<usize>,
+    /// How many acknowledgements came together with another one, in one write.
+    bundled: u64,
+}
+
+/// What a disk was asked to do for each commit, from the first acknowledgement to the last.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Observed {
+    /// Acknowledged commits.
+    pub commits: u64,
+    /// Flushes for each.
+    pub flushes: f64,
+    /// Writes for each.
+    pub writes: f64,
+    /// Bytes written for each.
+    pub bytes: f64,
+    /// Commits that were acknowledged though no flush had ended since they began.
+    pub unflushed: u64,
+    /// Acknowledgements that came several in one write, which lets them come late: the program does not flush its
+    /// standard output after each line.
+    pub bundled: u64,
+}
+
+impl History {
+    /// Finds the commits among the entries. The program was at work between two entries.
+    pub fn new(entries: Vec<Entry>, at_work: Range<usize>, read: impl Fn(&str) -> Line) -> History {
+        let (mut begun, mut acknowledged, mut bundled) = (Vec::new(), Vec::new(), 0);
+        let mut line = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            let Entry::Text(bytes) = entry else { continue };
+            let mut here = 0;
+            for &byte in bytes {
+                if byte != b'\n' {
+                    line.push(byte);
+                    continue;
+                }
+                match read(String::from_utf8_lossy(&line).trim()) {
+                    Line::Begins(number) => begun.push((place, number)),
+                    Line::Acknowledged(number) => {
+                        acknowledged.push((place, number));
+                        here += 1;
+                    }
+                    Line::Other => {}
+                }
+                line.clear();
+            }
+            bundled += if here > 1 { here } else { 0 };
+        }
+        History { entries, begun, acknowledged, at_work, bundled }
+    }
+
+    /// Everything in its order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The places, from the first acknowledgement on, at which a cut asks something of the program: a place is how
+    /// many entries came before.
+    pub fn places(&self) -> Range<usize> {
+        let first = self.acknowledged.first().map_or(self.at_work.end, |&(place, _)| place + 1);
+        first..self.at_work.end
+    }
+
+    /// The places right after each acknowledgement.
+    pub fn acknowledgements(&self) -> Vec<usize> {
+        self.acknowledged.iter().map(|&(place, _)| place + 1).collect()
+    }
+
+    /// The commits that were acknowledged before a place.
+    pub fn promised(&self, place: usize) -> BTreeSet<u64> {
+        before(&self.acknowledged, place)
+    }
+
+    /// Whether a commit may be there after a cut: it was begun. A program that does not say when it begins one may
+    /// have begun the next.
+    pub fn may_have(&self, place: usize, commit: u64) -> bool {
+        match self.begun.is_empty() {
+            true => commit <= self.promised(place).last().map_or(1, |last| last + 1),
+            false => before(&self.begun, place).contains(&commit),
+        }
+    }
+
+    /// What was asked of the disk.
+    pub fn observed(&self) -> Observed {
+        let commits = self.acknowledged.len() as u64;
+        let mut observed = Observed { commits, bundled: self.bundled, ..Observed::default() };
+        let [Some(&(first, _)), Some(&(last, _))] = [self.acknowledged.first(), self.acknowledged.last()]
+        else {
+            return observed;
+        };
+        let each = |sum: u64| sum as f64 / (commits.saturating_sub(1).max(1)) as f64;
+        let (mut flushes, mut writes, mut bytes) = (0, 0, 0);
+        for span in self.spans(first, last) {
+            for entry in &self.entries[span] {
+                match entry {
+                    Entry::Flush => flushes += 1,
+                    Entry::Write { bytes: written, .. } => {
+                        writes += 1;
+                        bytes += written.len() as u64;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (observed.flushes, observed.writes, observed.bytes) = (each(flushes), each(writes), each(bytes));
+        let is_flushed = |span: Range<usize>| self.entries[span].contains(&Entry::Flush);
+        observed.unflushed =
+            self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
+        observed
+    }
+
+    /// The entries of each commit but the first: from its begin, or from the acknowledgement before it, to its
+    /// own. What a program does between its commits is no part of them where it says when they begin.
+    fn spans(&self, first: usize, last: usize) -> Vec<Range<usize>> {
+        let ends =
+            self.acknowledged.iter().map(|&(place, _)| place).filter(|&place| place > first && place <= last);
+        let mut before = first;
+        ends.map(|end| {
+            let begin = self.begun.iter().rev().map(|&(place, _)| place).find(|&place| place <= end);
+            let start = begin.unwrap_or(before).max(before);
+            before = end;
+            start..end
+        })
+        .collect()
+    }
+}
+
+fn before(commits: &[(usize, u64)], place: usize) -> BTreeSet<u64> {
+    commits.iter().filter(|commit| commit.0 < place).map(|commit| commit.1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Entry {
+        Entry::Text(text.into())
+    }
+
+    fn write() -> Entry {
+        Entry::Write { offset: 0, bytes: vec![1; 100] }
+    }
+
+    #[test]
+    fn commits_stand_where_their_lines_end() {
+        let entries = vec![
+            text("ready\nac"),
+            write(),
+            text("k 1\n"),
+            write(),
+            Entry::Flush,
+            text("ack 2\nack 3\n"),
+            write(),
+        ];
+        let history = History::new(entries, 0..7, words);
+        assert_eq!(history.acknowledgements(), [3, 6, 6]);
+        assert_eq!(history.places(), 3..7);
+        assert!(history.promised(2).is_empty());
+        assert_eq!(history.promised(3), [1].into());
+        assert!(history.may_have(3, 2) && !history.may_have(3, 3) && history.may_have(7, 4));
+        let observed = history.observed();
+        assert_eq!((observed.commits, observed.bundled, observed.unflushed), (3, 2, 1));
+        assert_eq!((observed.flushes, observed.writes, observed.bytes), (0.5, 0.5, 50.0));
+    }
+
+    #[test]
+    fn what_is_between_commits_is_no_part_of_them() {
+        let entries = vec![
+            text("begin 1\n"),
+            Entry::Flush,
+            text("ack 1\n"),
+            Entry::Flush,
+            write(),
+            text("begin 2\n"),
+            Entry::Flush,
+            text("ack 2\n"),
+        ];
+        let history = History::new(entries, 0..8, words);
+        let observed = history.observed();
+        assert_eq!((observed.flushes, observed.writes, observed.unflushed), (1.0, 0.0, 0));
+        assert!(!history.may_have(5, 2) && history.may_have(6, 2));
+    }
+}

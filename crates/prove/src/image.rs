@@ -1,0 +1,130 @@
+//! The content of a disk, in memory: pages that are not empty, and a digest that is kept up to date.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nix::unistd::{Whence, lseek};
+use sha2::{Digest, Sha256};
+
+/// The length of a page, in bytes.
+pub const PAGE: usize = 4096;
+
+type Page = Box<[u8; PAGE]>;
+
+/// A disk's content.
+#[derive(Debug, Clone, Default)]
+pub struct Image {
+    /// By their places, counted in pages. One that is not there holds zeros.
+    pages: BTreeMap<u64, std::sync::Arc<Page>>,
+    /// The length of the disk, in bytes.
+    length: u64,
+    /// The sum of the pages' digests: it does not depend on the order in which they were written.
+    digest: u128,
+}
+
+impl Image {
+    /// Reads one from a file, whose holes cost nothing.
+    pub fn read(path: &Path) -> Result<Image> {
+        let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let length = file.metadata()?.len();
+        let mut image = Image { length, ..Image::default() };
+        let mut at = 0;
+        // There are no more data when the kernel finds none.
+        while let Ok(start) = lseek(&file, at, Whence::SeekData) {
+            let end = lseek(&file, start, Whence::SeekHole)?;
+            file.seek(SeekFrom::Start(start as u64))?;
+            let mut bytes = vec![0; (end - start) as usize];
+            file.read_exact(&mut bytes)?;
+            image.put(start as u64, &bytes);
+            at = end;
+        }
+        Ok(image)
+    }
+
+    /// Writes bytes at an offset.
+    pub fn put(&mut self, offset: u64, mut bytes: &[u8]) {
+        let mut at = offset;
+        while !bytes.is_empty() {
+            let (place, within) = (at / PAGE as u64, (at % PAGE as u64) as usize);
+            let count = bytes.len().min(PAGE - within);
+            let old = self.pages.remove(&place);
+            let mut page = old.as_ref().map_or_else(|| Box::new([0; PAGE]), |page| Page::clone(page));
+            if let Some(old) = &old {
+                self.digest = self.digest.wrapping_sub(digest(place, old));
+            }
+            page[within..within + count].copy_from_slice(&bytes[..count]);
+            if page.iter().any(|&byte| byte != 0) {
+                self.digest = self.digest.wrapping_add(digest(place, &page));
+                self.pages.insert(place, page.into());
+            }
+            at += count as u64;
+            bytes = &bytes[count..];
+        }
+    }
+
+    /// A digest of the whole content.
+    pub fn digest(&self) -> u128 {
+        self.digest
+    }
+
+    /// Writes the content to a file, over what it was.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let write = || -> std::io::Result<()> {
+            let file = File::create(path)?;
+            file.set_len(self.length)?;
+            // Neighbours go together: most of the time goes into calls.
+            let mut run: Vec<u8> = Vec::new();
+            let mut start = 0;
+            for (&place, page) in &self.pages {
+                let at = place * PAGE as u64;
+                if at != start + run.len() as u64 || run.len() >= 1 << 20 {
+                    file.write_all_at(&run, start)?;
+                    run.clear();
+                    start = at;
+                }
+                run.extend_from_slice(&page[..]);
+            }
+            file.write_all_at(&run, start)
+        };
+        write().with_context(|| format!("cannot write the disk {}", path.display()))
+    }
+}
+
+fn digest(place: u64, page: &[u8; PAGE]) -> u128 {
+    let hash = Sha256::new().chain_update(place.to_le_bytes()).chain_update(page).finalize();
+    u128::from_le_bytes(hash[..16].try_into().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_and_the_digest_is_of_the_content_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        let mut one = Image { length: 1 << 24, ..Image::default() };
+        one.put(5000, &[7; 10_000]);
+        one.put(1 << 20, b"far away");
+        let mut other = Image { length: 1 << 24, ..Image::default() };
+        other.put(1 << 20, b"xxxxxxxx");
+        other.put(5000, &[7; 5000]);
+        assert_ne!(one.digest(), other.digest());
+        other.put(10_000, &[7; 5000]);
+        other.put(1 << 20, b"far away");
+        assert_eq!(one.digest(), other.digest());
+        one.write(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 1 << 24);
+        assert_eq!(&bytes[1 << 20..(1 << 20) + 8], b"far away");
+        assert_eq!(bytes[5000..15_000], [7; 10_000]);
+        assert_eq!(bytes.iter().filter(|&&byte| byte != 0).count(), 10_008);
+        assert_eq!(Image::read(&path).unwrap().digest(), one.digest());
+        one.put(0, &vec![0; 1 << 24]);
+        assert_eq!(one.digest(), 0);
+    }
+}

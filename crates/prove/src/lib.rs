@@ -1,0 +1,17 @@
+//! Proofs of durability: which acknowledged commits survive a power cut or a kill, and what a commit waits for.
+//!
+//! A program works on a [`disk`] that records every write and every flush, and says when a commit is acknowledged.
+//! Afterwards the disk is made as each of many power cuts could have left it, and looked at.
+//!
+//! Proofs are passes of their own and are never a part of what is timed.
+
+pub mod cuts;
+pub mod disk;
+pub mod errors;
+pub mod history;
+pub mod image;
+pub mod judge;
+mod process;
+pub mod proof;
+pub mod refuge;
+pub mod subject;

@@ -1,0 +1,161 @@
+//! Programs that work on a disk or look at one: each in a process group of its own, with a time limit, and gone when
+//! it is over.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dyno_lab::interrupts::Interrupts;
+use dyno_lab::server::descendants;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::{Pid, getppid};
+
+/// How often it is looked whether a program has ended.
+const STEP: Duration = Duration::from_micros(500);
+/// How much of what a program wrote is kept, in bytes.
+const KEPT: usize = 16 << 20;
+/// How long the dead may take to be gone.
+const BURIAL: Duration = Duration::from_secs(10);
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its status; none if it was killed because its time was over.
+    pub status: Option<ExitStatus>,
+    /// What it wrote to standard output, where that was not the recorder's.
+    pub output: String,
+    /// What it wrote to standard error.
+    pub errors: String,
+}
+
+impl Ended {
+    /// Whether it says that all is well.
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+
+    /// How it ended, for people, with what it said.
+    pub fn describe(&self) -> String {
+        let how = match self.status {
+            None => "did not end in time and was killed".to_owned(),
+            Some(status) => format!("ended with {status}"),
+        };
+        match self.errors.trim() {
+            "" => how,
+            errors => format!("{how}; it wrote: {}", errors.lines().next_back().unwrap_or_default()),
+        }
+    }
+}
+
+/// Where a program writes to.
+pub enum Output {
+    /// To the recorder of the disk.
+    Recorder(File),
+    /// To whom it may concern.
+    Kept,
+}
+
+/// When a program is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// The longest that it may take.
+    pub patience: Duration,
+    /// When it is killed, whatever it does; none where it may come to its end.
+    pub kill_after: Option<Duration>,
+}
+
+/// Runs a program with an input to its end or its limit. All that it started ends with it.
+///
+/// Must be called by a thread that outlives it.
+///
+/// # Errors
+/// It cannot be started, or somebody asks dyno to stop.
+pub fn run(
+    command: &mut Command,
+    input: &[u8],
+    output: Output,
+    limit: Limit,
+    interrupts: &Interrupts,
+) -> Result<Ended> {
+    let program = command.get_program().display().to_string();
+    // Files and not pipes: nobody has to read or write while it works.
+    let (mut given, kept, errors) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
+    given.write_all(input)?;
+    given.rewind()?;
+    let output = match output {
+        Output::Recorder(file) => file,
+        Output::Kept => kept.try_clone()?,
+    };
+    command.stdin(Stdio::from(given)).stdout(Stdio::from(output)).stderr(Stdio::from(errors.try_clone()?));
+    die_with_dyno(command);
+    nix::sys::prctl::set_child_subreaper(true)?;
+    let mut child = command.spawn().with_context(|| format!("cannot start {program}"))?;
+    // The command holds the recorder's file, which would keep its files mounted.
+    command.stdout(Stdio::null());
+    let start = Instant::now();
+    let end = limit.kill_after.unwrap_or(limit.patience);
+    let mut status = None;
+    while status.is_none() && start.elapsed() < end && interrupts.signal().is_none() {
+        status = child.try_wait()?;
+        if status.is_none() {
+            thread::sleep(STEP);
+        }
+    }
+    let killed = end_all(&mut child);
+    if limit.kill_after.is_some() {
+        status = status.or(killed);
+    }
+    interrupts.check()?;
+    Ok(Ended { status, output: text(&kept), errors: text(&errors) })
+}
+
+/// Gives a command a process group of its own, and the kernel the order to kill it when dyno dies.
+fn die_with_dyno(command: &mut Command) {
+    command.process_group(0);
+    let parent = nix::unistd::getpid();
+    // SAFETY: between fork and exec, system calls on plain numbers.
+    unsafe {
+        command.pre_exec(move || {
+            nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+            if getppid() == parent { Ok(()) } else { Err(io::Error::from(Errno::ESRCH)) }
+        });
+    }
+}
+
+/// Kills a program and all that descends from it, at once as far as that goes.
+fn end_all(child: &mut Child) -> Option<ExitStatus> {
+    let group = Pid::from_raw(child.id().cast_signed());
+    let others: Vec<Pid> = descendants(child.id()).into_iter().map(Pid::from_raw).collect();
+    let _ = killpg(group, Signal::SIGKILL);
+    for &other in &others {
+        let _ = kill(other, Signal::SIGKILL);
+    }
+    let status = dyno_lab::waiting::wait_at_most(child, BURIAL);
+    // Those that lost their parent are dyno's to bury.
+    let deadline = Instant::now() + BURIAL;
+    for other in others {
+        while kill(other, None).is_ok() && Instant::now() < deadline {
+            let _ = waitpid(other, Some(WaitPidFlag::WNOHANG));
+            thread::sleep(STEP);
+        }
+    }
+    while waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG))
+        .is_ok_and(|status| status.pid().is_some())
+    {}
+    status
+}
+
+/// What was written to a file.
+fn text(file: &File) -> String {
+    let length = file.metadata().map_or(0, |data| data.len() as usize).min(KEPT);
+    let mut bytes = vec![0; length];
+    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
+}

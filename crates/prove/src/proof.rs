@@ -1,0 +1,273 @@
+//! The proof of one subject: it works on a recorded disk, and then the disk is looked at as power cuts could have
+//! left it; and it is killed at random moments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dyno_lab::interrupts::Interrupts;
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use serde::Serialize;
+
+use crate::cuts::{self, Cut, Kept, Roll};
+use crate::disk::faults::Fault;
+use crate::disk::files::{self, Mounted};
+use crate::disk::log::Entry;
+use crate::disk::{Disk, Program};
+use crate::errors::{self, Failed};
+use crate::history::{History, Observed};
+use crate::image::Image;
+use crate::judge::{Tally, Verdict, judge};
+use crate::subject::{Found, Subject};
+
+/// How many failures are kept in words.
+const SHOWN: usize = 5;
+/// What dyno itself writes to the recorder, around the program's work.
+const MARKS: [&[u8]; 2] = [b"\ndyno: work begins\n", b"\ndyno: work ends\n"];
+
+/// How much is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// How many power cuts.
+    pub cuts: usize,
+    /// How many kills.
+    pub kills: usize,
+    /// Whether its device is to fail.
+    pub errors: bool,
+    /// Where chance begins.
+    pub seed: u64,
+}
+
+/// Where and by what it is done.
+#[derive(Debug)]
+pub struct Workshop {
+    /// A folder in memory, in a view of the mounts of dyno's own ([`crate::refuge`]).
+    pub place: PathBuf,
+    /// The recorder.
+    pub recorder: Program,
+    /// By which everything is ended.
+    pub interrupts: Interrupts,
+}
+
+/// One failure in words.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// The cut or kill.
+    pub after: String,
+    /// What is wrong.
+    pub verdict: Verdict,
+}
+
+/// What became of a subject.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Proof {
+    /// What the disk was asked to do.
+    pub observed: Observed,
+    /// All cuts.
+    pub cuts: Tally,
+    /// Those of them right after an acknowledgement that keep only what was flushed.
+    pub strict: Tally,
+    /// Those of them that tore a write.
+    pub torn: Tally,
+    /// Kills of all its processes.
+    pub kills: Tally,
+    /// After how many cuts the file system itself could not be mounted, which says nothing of the subject.
+    pub unmountable: usize,
+    /// A disk that forgets everything was noticed, as it must be.
+    pub notices_loss: bool,
+    /// The longest that it took to look at the data after a cut, recovery included, in milliseconds.
+    pub longest_check_ms: u64,
+    /// The first failures.
+    pub failures: Vec<Failure>,
+    /// What it did when its device failed, in each way.
+    pub errors: Vec<Failed>,
+    /// Why that could not be tried to the end, if it could not.
+    pub errors_stopped: Option<String>,
+    /// Why the program did not come to its end, if it did not.
+    pub incomplete: Option<String>,
+}
+
+impl Workshop {
+    /// Proves a subject. `tell` hears how far it is.
+    ///
+    /// # Errors
+    /// The machine does not allow it, the subject cannot be started, or dyno is asked to stop.
+    pub fn prove(&self, subject: &dyn Subject, effort: Effort, tell: &dyn Fn(&str)) -> Result<Proof> {
+        let mut proof = Proof::default();
+        tell("working");
+        let base = self.base(subject)?;
+        let (history, incomplete) = self.record(subject, &base, None)?;
+        (proof.observed, proof.incomplete) = (history.observed(), incomplete);
+        self.cut(subject, &base, &history, effort, &mut proof, tell)?;
+        self.kill(subject, &base, effort, &mut proof, tell)?;
+        if effort.errors && proof.strict.lost == 0 {
+            tell("devices that fail");
+            match self.fail(subject, &base, &history) {
+                Ok(failed) => proof.errors = failed,
+                Err(error) => proof.errors_stopped = Some(format!("{error:#}")),
+            }
+        }
+        Ok(proof)
+    }
+
+    /// A disk with what is there before the first commit.
+    fn base(&self, subject: &dyn Subject) -> Result<Image> {
+        let file = self.place.join("base");
+        let _ = fs::remove_file(&file);
+        files::make(&file)?;
+        let mounted = self.mount(&file)?;
+        subject.prepare(mounted.folder())?;
+        mounted.unmount()?;
+        let image = Image::read(&file)?;
+        fs::remove_file(&file)?;
+        Ok(image)
+    }
+
+    /// Lets the subject work on a recorded disk, which may have a fault. The text is why it did not come to its end.
+    pub(crate) fn record(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        fault: Option<Fault>,
+    ) -> Result<(History, Option<String>)> {
+        let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
+        let disk = Disk::new(&self.recorder, base, fault, place.path(), &self.folder())?;
+        let mark = |mark: &[u8]| -> Result<()> {
+            std::io::Write::write_all(&mut disk.output()?, mark).context("the recorder does not answer")
+        };
+        mark(MARKS[0])?;
+        let worked = subject.work(disk.folder()?, disk.output()?, None);
+        self.interrupts.check()?;
+        mark(MARKS[1])?;
+        let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
+        let entries = disk.finish()?;
+        let place =
+            |mark: &[u8]| entries.iter().position(|entry| matches!(entry, Entry::Text(text) if text == mark));
+        let at_work = place(MARKS[0]).unwrap_or(0)..place(MARKS[1]).unwrap_or(entries.len());
+        Ok((History::new(entries, at_work, |line| subject.read(line)), incomplete))
+    }
+
+    fn cut(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        history: &History,
+        effort: Effort,
+        proof: &mut Proof,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
+        let chosen = cuts::choose(history, base, effort.cuts, effort.seed);
+        tell(&format!("{} power cuts", chosen.len()));
+        let mut roll = Roll::new(history.entries(), base.clone());
+        for cut in &chosen {
+            self.interrupts.check()?;
+            let Some((found, took)) = self.look(subject, &roll.image(cut))? else {
+                proof.unmountable += 1;
+                continue;
+            };
+            proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
+            let promised = history.promised(cut.place);
+            let may_have = |commit| history.may_have(cut.place, commit);
+            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            proof.cuts.add(&verdict, promised.len());
+            if cut.is_strict {
+                proof.strict.add(&verdict, promised.len());
+            }
+            if matches!(cut.kept, Kept::Torn { .. }) {
+                proof.torn.add(&verdict, promised.len());
+            }
+            proof.note(verdict, || describe(cut, promised.len()));
+        }
+        // A device whose flushes do nothing may have kept nothing at all. Whoever does not see that sees no loss.
+        let end = history.places().end;
+        let promised = history.promised(end);
+        if let Some((found, _)) = self.look(subject, base)? {
+            let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
+            proof.notices_loss = verdict.lost == promised && !promised.is_empty();
+        }
+        Ok(())
+    }
+
+    fn kill(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        effort: Effort,
+        proof: &mut Proof,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
+        let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
+        // How long it works without being killed, first.
+        let mut whole = None;
+        if effort.kills > 0 {
+            tell(&format!("{} kills", effort.kills));
+        }
+        for _ in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
+            let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
+            let file = self.place.join("killed");
+            base.write(&file)?;
+            let mounted = self.mount(&file)?;
+            let said = self.place.join("said");
+            let worked = subject.work(mounted.folder(), fs::File::create(&said)?, after)?;
+            whole = whole.or(Some(worked.took));
+            let text = Entry::Text(fs::read(&said)?);
+            let history = History::new(vec![text], 0..1, |line| subject.read(line));
+            let found = subject.check(mounted.folder())?;
+            mounted.unmount()?;
+            let promised = history.promised(1);
+            let may_have = |commit| history.may_have(1, commit);
+            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            if let Some(after) = after {
+                proof.kills.add(&verdict, promised.len());
+                proof.note(verdict, || {
+                    format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the subject finds on a disk, and how long it took to look; nothing where its file system cannot be mounted.
+    pub(crate) fn look(&self, subject: &dyn Subject, image: &Image) -> Result<Option<(Found, Duration)>> {
+        let file = self.place.join("cut");
+        image.write(&file)?;
+        let mounted = match self.mount(&file) {
+            Ok(mounted) => mounted,
+            Err(error) if files::is_damaged(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        errors::make_room(mounted.folder());
+        let start = Instant::now();
+        let found = subject.check(mounted.folder())?;
+        let took = start.elapsed();
+        mounted.unmount()?;
+        Ok(Some((found, took)))
+    }
+
+    pub(crate) fn mount(&self, file: &Path) -> Result<Mounted> {
+        Mounted::new(file, &self.folder(), &self.place)
+    }
+
+    /// Where the disk is mounted, always: an engine may write down the paths of its files.
+    fn folder(&self) -> PathBuf {
+        self.place.join("files")
+    }
+}
+
+impl Proof {
+    fn note(&mut self, verdict: Verdict, after: impl Fn() -> String) {
+        if !verdict.is_survived() && self.failures.len() < SHOWN {
+            self.failures.push(Failure { after: after(), verdict });
+        }
+    }
+}
+
+fn describe(cut: &Cut, promised: usize) -> String {
+    let what = match cut.is_strict {
+        true => "right after an acknowledgement that keeps only what was flushed".to_owned(),
+        false => format!("that keeps {}", cut.kept),
+    };
+    format!("a cut at entry {} of the log {what}; {promised} commits were acknowledged", cut.place)
+}

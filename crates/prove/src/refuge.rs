@@ -1,0 +1,65 @@
+//! A place that nothing outlives: a view of the mounts that is dyno's own, and memory in it for the disks.
+//!
+//! Mounts that are made in it are seen by nobody else and end with the last process that has this view; loop devices
+//! free themselves with their mounts. So the kernel cleans up, also after a kill.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::Uid;
+
+/// The place. Dropped, its memory is unmounted, with all that is in it.
+#[derive(Debug)]
+pub struct Refuge {
+    memory: PathBuf,
+    folder: PathBuf,
+}
+
+impl Refuge {
+    /// Enters it: from here on, this thread and all that it starts have mounts of their own. `folder` is of dyno's own, and
+    /// the memory is mounted within it.
+    ///
+    /// # Errors
+    /// dyno is not root, or the system keeps it from making mounts of its own, as many containers do.
+    pub fn enter(folder: &Path) -> Result<Refuge> {
+        if !Uid::effective().is_root() {
+            bail!(
+                "power cuts are made on disks of dyno's own, and only root may mount those: run it as root"
+            );
+        }
+        let memory = folder.join("memory");
+        fs::create_dir(&memory).with_context(|| format!("cannot make {}", memory.display()))?;
+        unshare(CloneFlags::CLONE_NEWNS).context(
+            "the system keeps dyno from making mounts of its own, as containers do; --privileged allows it",
+        )?;
+        let none: Option<&str> = None;
+        let own = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(none, "/", none, own, none).context("cannot keep dyno's mounts to itself")?;
+        mount(Some("dyno"), &memory, Some("tmpfs"), MsFlags::empty(), Some("mode=711"))
+            .context("cannot mount memory for the disks")?;
+        // The kernel tells a loop device's file without the way to the mount: so it has a name that tells whose it is.
+        let own = memory.join(folder.file_name().context("the folder has no name")?);
+        let refuge = Refuge { memory, folder: own };
+        // Servers run under another account and go through it.
+        for way in [folder, &refuge.memory] {
+            fs::set_permissions(way, Permissions::from_mode(0o711))?;
+        }
+        DirBuilder::new().mode(0o711).create(&refuge.folder).context("cannot make a folder for the disks")?;
+        Ok(refuge)
+    }
+
+    /// A folder in the memory.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Refuge {
+    fn drop(&mut self) {
+        let _ = umount2(&self.memory, MntFlags::MNT_DETACH);
+    }
+}

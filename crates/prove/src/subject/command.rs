@@ -1,0 +1,83 @@
+//! A user's own program: one command that commits, and one that looks for the commits.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use dyno_lab::interrupts::Interrupts;
+
+use super::{Found, Subject, Worked};
+use crate::history::{Line, words};
+use crate::process::{Limit, Output, run};
+
+/// What stands for the folder in a command.
+const FOLDER: &str = "{dir}";
+
+/// A program in two commands for a shell. In both, `{dir}` stands for the folder with the data.
+///
+/// The first writes a line `ack N` when the commit N is acknowledged, and may write `begin N` before it begins one. The
+/// second writes a line `have N` for each commit that it finds, and ends with 0 unless something else is
+/// wrong, which it says on standard error.
+#[derive(Debug)]
+pub struct Program {
+    /// Makes the commits.
+    pub command: String,
+    /// Looks for them.
+    pub check: String,
+    /// How long each may take.
+    pub patience: Duration,
+    /// By which they are ended.
+    pub interrupts: Interrupts,
+}
+
+impl Program {
+    fn shell(command: &str, folder: &Path) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        // The folder may have any name; as a parameter it needs no quotes of ours.
+        let script = command.replace(FOLDER, "\"$1\"");
+        shell.args(["-c", &script, "dyno-prove"]).arg(folder);
+        shell
+    }
+}
+
+impl Subject for Program {
+    fn prepare(&self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+        let limit = Limit { patience: self.patience, kill_after };
+        let mut command = Program::shell(&self.command, folder);
+        let start = Instant::now();
+        let ended = run(&mut command, &[], Output::Recorder(output), limit, &self.interrupts)?;
+        let failure = (!ended.is_success()).then(|| format!("the command {}", ended.describe()));
+        Ok(Worked { failure, took: start.elapsed() })
+    }
+
+    fn read(&self, line: &str) -> Line {
+        words(line)
+    }
+
+    fn check(&self, folder: &Path) -> Result<Found> {
+        let limit = Limit { patience: self.patience, kill_after: None };
+        let ended =
+            run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
+        let number = |line: &str| line.strip_prefix("have ")?.trim().parse().ok();
+        let commits: BTreeSet<u64> = ended.output.lines().filter_map(number).collect();
+        let troubles =
+            if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
+        Ok(Found { commits, troubles })
+    }
+
+    fn before(&self) -> Option<u64> {
+        None
+    }
+
+    // It may have several clients.
+    fn is_in_order(&self) -> bool {
+        false
+    }
+}

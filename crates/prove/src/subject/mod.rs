@@ -1,0 +1,68 @@
+//! Who is on trial: something that makes commits in a folder, says when each is acknowledged, and can tell afterwards
+//! which are there.
+
+mod command;
+mod data;
+mod runner;
+mod server;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::history::Line;
+pub use command::Program;
+pub use runner::Embedded;
+pub use server::PrivateSubject;
+
+/// What was found in a folder after a cut or a kill.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The commits that are there, whole.
+    pub commits: BTreeSet<u64>,
+    /// What is wrong beside missing commits: it does not open, half a transaction, a check of the engine's own.
+    pub troubles: Vec<String>,
+}
+
+/// What became of a program that worked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Worked {
+    /// Why it did not come to its end, if it did not.
+    pub failure: Option<String>,
+    /// How long its commits took, with what goes before them and after them only where it cannot be told.
+    pub took: Duration,
+}
+
+/// Somebody whose commits are to be proved.
+pub trait Subject {
+    /// Makes what is there before the first commit. The disk is unmounted afterwards, so that it is durable.
+    ///
+    /// # Errors
+    /// It cannot.
+    fn prepare(&self, folder: &Path) -> Result<()>;
+
+    /// Makes all its commits. What it says goes to `output`, a line in one write. It is killed after `kill_after`,
+    /// if that is given.
+    ///
+    /// # Errors
+    /// It cannot be started, or dyno is asked to stop.
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked>;
+
+    /// What a line of its output says.
+    fn read(&self, line: &str) -> Line;
+
+    /// Looks at what is there after a cut or a kill.
+    ///
+    /// # Errors
+    /// It cannot be looked at, for reasons that are not the folder's; or dyno is asked to stop.
+    fn check(&self, folder: &Path) -> Result<Found>;
+
+    /// The commit that was there before the work began; none if nothing was.
+    fn before(&self) -> Option<u64>;
+
+    /// Whether a commit that is there implies all that came before it.
+    fn is_in_order(&self) -> bool;
+}

@@ -1,0 +1,170 @@
+//! An engine within the process of a runner of dyno's: each commit is a test of a job, begun with the event `progress`
+//! and acknowledged by the event `sample`, which the runner writes after the work and before anything else.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::Contender;
+use dyno_lab::environment;
+use dyno_lab::interrupts::Interrupts;
+use dyno_plan::probe;
+use dyno_protocol::{Event, Test, Value};
+use dyno_suite::NO_SQL;
+
+use super::{Found, Subject, Worked, data};
+use crate::history::Line;
+use crate::process::{Ended, Limit, Output, run};
+
+/// The folder of the database on the disk.
+const DATABASE: &str = "database";
+/// The commit that is made beforehand.
+const FIRST: u64 = 0;
+
+/// A contender whose engine is within its runner's process.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Who.
+    pub contender: Contender,
+    /// How many commits it makes.
+    pub commits: u64,
+    /// Where inputs go: not on the disk.
+    pub inputs: PathBuf,
+    /// How long the runner may take for all of its job.
+    pub patience: Duration,
+    /// By which it is ended.
+    pub interrupts: Interrupts,
+}
+
+/// What a runner answered to a job.
+#[derive(Default)]
+struct Answers {
+    /// The rows of each test that ended, in order.
+    rows: Vec<Vec<Vec<Value>>>,
+    /// What it said to be wrong.
+    failed: Option<String>,
+}
+
+impl Embedded {
+    fn has_sql(&self) -> bool {
+        self.contender.engine.dialect != NO_SQL
+    }
+
+    fn commit(&self, number: u64) -> Result<Test> {
+        match self.has_sql() {
+            true => data::test(&number.to_string(), &data::statements(number, data::PARTS), &self.inputs),
+            false => data::put(number, &self.inputs),
+        }
+    }
+
+    fn start(
+        &self,
+        folder: &Path,
+        tests: Vec<Test>,
+        output: Output,
+        kill_after: Option<Duration>,
+    ) -> Result<Ended> {
+        let directory = folder.join(DATABASE);
+        fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        let mut job = probe(&self.contender, &directory);
+        job.tests = tests;
+        let line = self.contender.runner.command();
+        let (program, arguments) = line.split_first().context("the runner's start command is empty")?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        environment::clean(&mut command);
+        let limit = Limit { patience: self.patience, kill_after };
+        run(&mut command, &serde_json::to_vec(&job)?, output, limit, &self.interrupts)
+    }
+}
+
+impl Subject for Embedded {
+    fn prepare(&self, folder: &Path) -> Result<()> {
+        let mut first = self.commit(FIRST)?;
+        if self.has_sql() {
+            first.setup.push(data::table());
+        }
+        let ended = self.start(folder, vec![first], Output::Kept, None)?;
+        match (ended.is_success(), answers(&ended).failed) {
+            (true, None) => Ok(()),
+            (_, Some(why)) => bail!("the first commit failed: {why}"),
+            (false, None) => bail!("the runner {}", ended.describe()),
+        }
+    }
+
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+        let tests = (FIRST + 1..=self.commits).map(|number| self.commit(number));
+        let tests = tests.collect::<Result<_>>()?;
+        let start = Instant::now();
+        let ended = self.start(folder, tests, Output::Recorder(output), kill_after)?;
+        let failure = (!ended.is_success()).then(|| format!("the runner {}", ended.describe()));
+        Ok(Worked { failure, took: start.elapsed() })
+    }
+
+    fn read(&self, line: &str) -> Line {
+        let number = |test: &str| test.parse().ok();
+        match serde_json::from_str(line) {
+            Ok(Event::Progress { test }) => number(&test).map_or(Line::Other, Line::Begins),
+            Ok(Event::Sample(sample)) => number(&sample.test).map_or(Line::Other, Line::Acknowledged),
+            _ => Line::Other,
+        }
+    }
+
+    fn check(&self, folder: &Path) -> Result<Found> {
+        let mut tests = Vec::new();
+        if self.has_sql() {
+            tests.push(data::test("look", &[data::rows()], &self.inputs)?);
+            if self.contender.engine.dialect == "sqlite" {
+                tests.push(data::test("integrity", &["PRAGMA integrity_check".to_owned()], &self.inputs)?);
+            }
+        } else {
+            tests.push(data::delete(FIRST, &self.inputs)?);
+        }
+        let ended = self.start(folder, tests, Output::Kept, None)?;
+        let answers = answers(&ended);
+        let mut found = match (answers.rows.first(), self.has_sql()) {
+            (None, _) => Found::default(),
+            (Some(rows), true) => data::read_rows(rows, data::PARTS),
+            (Some(rows), false) => data::read_digest(rows.first().map_or(&[], Vec::as_slice), self.commits),
+        };
+        if let Some(rows) = answers.rows.get(1)
+            && *rows != [[Value::Text("ok".to_owned())]]
+        {
+            found.troubles.push(format!("the integrity check says: {rows:?}"));
+        }
+        match answers.failed {
+            Some(why) => found.troubles.push(why),
+            None if !ended.is_success() => found.troubles.push(format!("the runner {}", ended.describe())),
+            None => {}
+        }
+        Ok(found)
+    }
+
+    fn before(&self) -> Option<u64> {
+        Some(FIRST)
+    }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
+}
+
+/// The events of a runner that has ended.
+fn answers(ended: &Ended) -> Answers {
+    let mut answers = Answers::default();
+    for event in ended.output.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+        match event {
+            Event::Sample(_) => answers.rows.push(Vec::new()),
+            Event::Answer { rows, .. } => {
+                if let Some(last) = answers.rows.last_mut() {
+                    last.extend(rows);
+                }
+            }
+            Event::Failed(failed) => answers.failed = Some(failed.message),
+            Event::Hello(_) | Event::Progress { .. } | Event::Bye {} => {}
+        }
+    }
+    answers
+}

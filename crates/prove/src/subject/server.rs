@@ -1,0 +1,282 @@
+//! A server whose data are on the disk. dyno starts it there and is its client: the commits are made by a thread that
+//! says on the recorder's output when it begins one and when the server has acknowledged it.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dyno_client::{Sql, mysql, postgres};
+use dyno_engine::{Contender, Protocol};
+use dyno_lab::interrupts::Interrupts;
+use dyno_lab::server::{Installation, PrivateServer};
+use dyno_protocol::{Build, Server, Setting, Value};
+use dyno_record::Placement;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Found, Subject, Worked, data};
+use crate::history::{Line, words};
+
+/// The data while no server runs on them.
+const DATA: &str = "data";
+/// How the folder begins in which a server has them while it runs.
+const RUNNING: &str = "server-";
+/// PostgreSQL's note of which process uses the data. After a power cut that process is no more, and its number may be
+/// anybody's.
+const STALE: &str = "postmaster.pid";
+/// The database on servers of MySQL's kind, which have none for everybody.
+const DATABASE: &str = "dyno_proof";
+/// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
+const STORAGE: &str = "default_storage_engine";
+const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
+/// The commit that is made beforehand.
+const FIRST: u64 = 0;
+/// How often it is looked whether something has happened.
+const STEP: Duration = Duration::from_millis(1);
+
+/// A contender whose engine is a server.
+#[derive(Debug)]
+pub struct PrivateSubject {
+    /// Who.
+    pub contender: Contender,
+    /// Its programs.
+    pub installation: Installation,
+    /// How many commits it makes.
+    pub commits: u64,
+    /// Where it runs.
+    pub placement: Placement,
+    /// How long its start and all its work may take, each.
+    pub patience: Duration,
+    /// By which it is ended.
+    pub interrupts: Interrupts,
+}
+
+/// A connection.
+enum Link {
+    Postgres(postgres::Connection),
+    MySql(mysql::Connection),
+}
+
+impl Link {
+    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        match self {
+            Link::Postgres(connection) => connection.rows(sql),
+            Link::MySql(connection) => connection.rows(sql),
+        }
+    }
+
+    fn commit(&self, number: u64, parts: u64) -> Result<()> {
+        data::statements(number, parts).iter().try_for_each(|sql| self.rows(sql).map(drop))
+    }
+}
+
+impl PrivateSubject {
+    fn speaks(&self) -> Protocol {
+        self.installation.engine.speaks
+    }
+
+    /// How many rows a commit has.
+    fn parts(&self) -> u64 {
+        let stored = self.contender.settings.iter().rfind(|setting| setting.name == STORAGE);
+        let is_without = |setting: &Setting| {
+            WITHOUT_TRANSACTIONS.iter().any(|name| name.eq_ignore_ascii_case(&setting.value))
+        };
+        if stored.is_some_and(is_without) { data::ONE } else { data::PARTS }
+    }
+
+    fn connect(&self, server: &Server) -> Result<Link> {
+        let database = postgres::maintenance(server);
+        Ok(match self.speaks() {
+            Protocol::Postgres => {
+                let api = Arc::new(postgres::load(&Build::System)?);
+                Link::Postgres(postgres::connect(&api, server, database)?)
+            }
+            Protocol::MySql => {
+                let api = Arc::new(mysql::load(&Build::System)?);
+                Link::MySql(mysql::connect(&api, server, false)?)
+            }
+        })
+    }
+
+    /// A connection to a server that may still be recovering its data.
+    fn reach(&self, server: &mut PrivateServer) -> Result<Link> {
+        let address = server.connection("");
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match self.connect(&address) {
+                Ok(link) => return Ok(link),
+                Err(error) => {
+                    self.interrupts.check()?;
+                    if !server.is_alive() {
+                        return Err(error.context(server.death().unwrap_or_default()));
+                    }
+                    if Instant::now() > deadline {
+                        return Err(error);
+                    }
+                }
+            }
+            thread::sleep(STEP);
+        }
+    }
+
+    fn resume(&self, folder: &Path, data: &Path) -> Result<PrivateServer> {
+        let settings = &self.contender.settings;
+        PrivateServer::resume(&self.installation, settings, data, folder, &self.placement, &self.interrupts)
+    }
+
+    /// Ends a server in order, so that all is written; to be stopped as dyno stops it elsewhere is a crash to some.
+    fn end(&self, server: &mut PrivateServer) {
+        let _ = kill(Pid::from_raw(server.process().cast_signed()), Signal::SIGTERM);
+        let deadline = Instant::now() + self.patience;
+        while server.is_alive() && Instant::now() < deadline && self.interrupts.signal().is_none() {
+            thread::sleep(STEP);
+        }
+        server.stop();
+    }
+
+    /// Goes to the database of the proof.
+    fn enter(&self, link: &Link) -> Result<()> {
+        match self.speaks() {
+            Protocol::Postgres => Ok(()),
+            Protocol::MySql => link.rows(&format!("USE {DATABASE}")).map(drop),
+        }
+    }
+
+    /// Makes the commits and says so.
+    fn commit_all(&self, address: &Server, mut output: File) -> Result<()> {
+        let link = self.connect(address)?;
+        self.enter(&link)?;
+        for number in FIRST + 1..=self.commits {
+            output.write_all(format!("begin {number}\n").as_bytes())?;
+            link.commit(number, self.parts())?;
+            output.write_all(format!("ack {number}\n").as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// What a server says of the data that it found.
+    fn look(&self, server: &mut PrivateServer) -> Result<Found> {
+        let link = self.reach(server)?;
+        self.enter(&link)?;
+        let mut found = data::read_rows(&link.rows(&data::rows())?, self.parts());
+        if self.speaks() == Protocol::MySql {
+            let said = link.rows(&data::check_table())?;
+            if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
+                found.troubles.push(format!("the check of the table says: {said:?}"));
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Subject for PrivateSubject {
+    fn prepare(&self, folder: &Path) -> Result<()> {
+        let settings = &self.contender.settings;
+        let mut server = PrivateServer::start_with_key(
+            &self.installation,
+            settings,
+            None,
+            folder,
+            &self.placement,
+            &self.interrupts,
+        )?;
+        let link = self.reach(&mut server)?;
+        if self.speaks() == Protocol::MySql {
+            link.rows(&format!("CREATE DATABASE {DATABASE}"))?;
+            self.enter(&link)?;
+        }
+        link.rows(&data::table())?;
+        link.commit(FIRST, self.parts())?;
+        drop(link);
+        self.end(&mut server);
+        keep(&server, folder)
+    }
+
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+        let mut server = self.resume(folder, &folder.join(DATA))?;
+        drop(self.reach(&mut server)?);
+        // The server's folder is new, and nobody else would make it durable.
+        nix::unistd::syncfs(File::open(folder)?)?;
+        let address = server.connection("");
+        let start = Instant::now();
+        let done = thread::scope(|scope| {
+            let work = scope.spawn(|| self.commit_all(&address, output));
+            let end = kill_after.unwrap_or(self.patience);
+            while !work.is_finished() && start.elapsed() < end && self.interrupts.signal().is_none() {
+                thread::sleep(Duration::from_micros(100));
+            }
+            if kill_after.is_some() || !work.is_finished() {
+                server.kill();
+            }
+            work.join()
+        });
+        let took = start.elapsed();
+        self.interrupts.check()?;
+        server.stop();
+        keep(&server, folder)?;
+        let failure = match done {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("{error:#}")),
+            Err(_) => Some("the client panicked".to_owned()),
+        };
+        Ok(Worked { failure: failure.filter(|_| kill_after.is_none()), took })
+    }
+
+    fn read(&self, line: &str) -> Line {
+        words(line)
+    }
+
+    fn check(&self, folder: &Path) -> Result<Found> {
+        let trouble = |why: String| Ok(Found { troubles: vec![why], ..Found::default() });
+        let Some(data) = find(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
+        match fs::remove_file(data.join(STALE)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut server = match self.resume(folder, &data) {
+            Ok(server) => server,
+            Err(error) => {
+                self.interrupts.check()?;
+                return trouble(format!("{error:#}"));
+            }
+        };
+        let found = self.look(&mut server);
+        self.interrupts.check()?;
+        // Nobody needs what it would still write.
+        server.kill();
+        found.or_else(|error| trouble(format!("{error:#}")))
+    }
+
+    fn before(&self) -> Option<u64> {
+        Some(FIRST)
+    }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
+}
+
+/// Keeps the data of a server that has ended, whose folder goes with it.
+fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
+    fs::rename(server.data(), folder.join(DATA)).context("the server's data are gone")
+}
+
+/// Where the data are after a cut: perhaps in the folder of the server that ran.
+fn find(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let kept = folder.join(DATA);
+    if kept.is_dir() {
+        return Ok(Some(kept));
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let data = entry.path().join(DATA);
+        if entry.file_name().to_string_lossy().starts_with(RUNNING) && data.is_dir() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
