@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::chunks::Chunk;
 use crate::error::Input;
 use crate::marks::{BLOCK, block, mask};
-use crate::records::{Dialect, MOST_FIELDS, too_many_fields, unclosed};
+use crate::records::{MOST_FIELDS, too_many_fields, unclosed};
 
 /// The fields of one record: from where to where each lies in the text.
 pub type Fields = [(u32, u32)];
@@ -19,73 +19,74 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
     fields.extend(ends.iter().map(|&end| (std::mem::replace(&mut from, end as u32), end as u32)));
 }
 
-/// Calls `each` with every record: the line on which it begins, the text and the fields in it. Empty lines are no
-/// records.
-#[inline]
-pub fn records(
-    chunk: &mut Chunk,
-    dialect: Dialect,
-    name: &str,
-    each: impl FnMut(u64, &[u8], &Fields) -> Result<()>,
-) -> Result<()> {
-    if chunk.has_quotes {
-        split::<true>(chunk, dialect.delimiter, name, each)
-    } else {
-        split::<false>(chunk, dialect.delimiter, name, each)
-    }
+/// Gives the records of a chunk one after another, with where their fields lie. Empty lines are no records.
+/// `QUOTES` says whether a field may be quoted.
+pub struct Split<'c, const QUOTES: bool> {
+    text: &'c mut [u8],
+    marks: Marks<QUOTES>,
+    name: &'c str,
+    /// Where the next field begins, and on which line.
+    start: usize,
+    line: u64,
+    fields: Vec<(u32, u32)>,
 }
 
-#[inline(always)]
-fn split<const QUOTES: bool>(
-    chunk: &mut Chunk,
-    delimiter: u8,
-    name: &str,
-    mut each: impl FnMut(u64, &[u8], &Fields) -> Result<()>,
-) -> Result<()> {
-    let mut line = chunk.line;
-    let text = chunk.text_mut();
-    let mut marks = Marks::<QUOTES> { delimiter, end: text.len(), start: 0, mask: 0 };
-    marks.mask = marks.look(text);
-    let mut fields: Vec<(u32, u32)> = Vec::new();
-    // Where the field begins, and the line on which the record does.
-    let (mut start, mut began) = (0, line);
-    loop {
-        let mut stop = marks.next(text);
-        let mut field = (start as u32, stop as u32);
-        if QUOTES && text.get(stop) == Some(&b'"') {
-            if stop == start {
-                let Some(quoted) = quoted(&mut marks, text, stop, &mut line) else {
-                    return unclosed(began, name).input();
-                };
-                (field, stop) = quoted;
-            } else {
-                stop = marks.next_but_quotes(text);
-                field.1 = stop as u32;
+impl<'c, const QUOTES: bool> Split<'c, QUOTES> {
+    /// The records of a chunk; `name` is what messages call the file.
+    pub fn new(chunk: &'c mut Chunk, delimiter: u8, name: &'c str) -> Split<'c, QUOTES> {
+        let line = chunk.line;
+        let text = chunk.text_mut();
+        let mut marks = Marks { delimiter, end: text.len(), start: 0, mask: 0 };
+        marks.mask = marks.look(text);
+        Split { text, marks, name, start: 0, line, fields: Vec::new() }
+    }
+
+    /// The next record: the line on which it begins, the text and the fields in it. None at the end.
+    #[inline(always)]
+    pub fn next(&mut self) -> Result<Option<(u64, &[u8], &Fields)>> {
+        let Split { text, marks, name, start, line, fields } = self;
+        fields.clear();
+        let (mut from, mut began) = (*start, *line);
+        loop {
+            let mut stop = marks.next(text);
+            let mut field = (from as u32, stop as u32);
+            if QUOTES && text.get(stop) == Some(&b'"') {
+                if stop == from {
+                    let Some(quoted) = quoted(marks, text, stop, line) else {
+                        return unclosed(began, name).input();
+                    };
+                    (field, stop) = quoted;
+                } else {
+                    stop = marks.next_but_quotes(text);
+                    field.1 = stop as u32;
+                }
             }
-        }
-        if stop == text.len() {
-            // The file's last line may have no end.
-            if start < stop || !fields.is_empty() {
+            let is_nothing = from == stop && fields.is_empty();
+            if stop == text.len() {
+                // The file's last line may have no end.
+                *start = stop;
+                if is_nothing {
+                    return Ok(None);
+                }
                 fields.push(field);
-                each(began, text, &fields)?;
+                return Ok(Some((began, text, fields)));
             }
-            return Ok(());
-        }
-        if text[stop] == delimiter {
-            if fields.len() + 1 == MOST_FIELDS {
-                return too_many_fields(began, name).input();
-            }
-            fields.push(field);
-        } else {
-            if start < stop || !fields.is_empty() {
+            from = stop + 1;
+            if text[stop] == marks.delimiter {
+                if fields.len() + 1 == MOST_FIELDS {
+                    return too_many_fields(began, name).input();
+                }
                 fields.push(field);
-                each(began, text, &fields)?;
-                fields.clear();
+                continue;
             }
-            line += u64::from(text[stop] == b'\n');
-            began = line;
+            *line += u64::from(text[stop] == b'\n');
+            if !is_nothing {
+                *start = from;
+                fields.push(field);
+                return Ok(Some((began, text, fields)));
+            }
+            began = *line;
         }
-        start = stop + 1;
     }
 }
 
@@ -193,22 +194,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::records::Records;
+    use crate::records::{Dialect, Records};
 
     /// The line of a record and its fields.
     type Found = (u64, Vec<Vec<u8>>);
 
     const DIALECT: Dialect = Dialect { delimiter: b'\t', quotes: true };
 
-    fn found(text: &[u8], has_quotes: bool) -> Result<Vec<Found>, String> {
-        let mut chunk = Chunk::of(text, 5, has_quotes);
-        let mut all = Vec::new();
-        let outcome = records(&mut chunk, DIALECT, "t", |line, text, fields| {
+    fn all<const QUOTES: bool>(chunk: &mut Chunk, delimiter: u8) -> Result<Vec<Found>> {
+        let (mut split, mut all) = (Split::<QUOTES>::new(chunk, delimiter, "t"), Vec::new());
+        while let Some((line, text, fields)) = split.next()? {
             let fields = fields.iter().map(|&(from, to)| text[from as usize..to as usize].to_vec());
             all.push((line, fields.collect()));
-            Ok(())
-        });
-        outcome.map(|()| all).map_err(|error| format!("{error:#}"))
+        }
+        Ok(all)
+    }
+
+    fn found(text: &[u8], has_quotes: bool) -> Result<Vec<Found>, String> {
+        let mut chunk = Chunk::of(text, 5, has_quotes);
+        let all = match has_quotes {
+            true => all::<true>(&mut chunk, DIALECT.delimiter),
+            false => all::<false>(&mut chunk, DIALECT.delimiter),
+        };
+        all.map_err(|error| format!("{error:#}"))
     }
 
     fn found_by_csv_core(text: &[u8]) -> Result<Vec<Found>, String> {
@@ -228,15 +236,14 @@ mod tests {
 
     #[test]
     fn a_record_has_so_many_fields_at_most() {
-        let dialect = Dialect { delimiter: b',', quotes: true };
         let outcome = |delimiters: usize, has_quotes| {
-            let text = [b"a\n".to_vec(), b",".repeat(delimiters)].concat();
-            records(&mut Chunk::of(&text, 5, has_quotes), dialect, "t", |_, _, _| Ok(()))
+            let text = [b"a\n".to_vec(), b"\t".repeat(delimiters)].concat();
+            found(&text, has_quotes)
         };
         for has_quotes in [false, true] {
             assert!(outcome(MOST_FIELDS - 1, has_quotes).is_ok());
             for delimiters in [MOST_FIELDS, MOST_FIELDS + 1, 4 * MOST_FIELDS] {
-                let error = outcome(delimiters, has_quotes).unwrap_err().to_string();
+                let error = outcome(delimiters, has_quotes).unwrap_err();
                 assert_eq!(error, "t:6: the record that begins here has more than 1048576 fields");
             }
         }

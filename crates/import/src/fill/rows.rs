@@ -8,7 +8,7 @@ use crate::chunks::Chunk;
 use crate::convert::{Converter, Wrong, not_utf8};
 use crate::digits;
 use crate::error::BadRow;
-use crate::fields::{Fields, records};
+use crate::fields::{Fields, Split};
 use crate::value::{self, Kind, read};
 
 /// What became of a chunk, before its turn.
@@ -25,13 +25,29 @@ impl Rows {
     pub fn read(&mut self, chunk: &mut Chunk, fill: &Fill) -> Result<()> {
         self.records.clear();
         self.bad.clear();
-        let (converter, is_utf8) = (&fill.converter, std::str::from_utf8(chunk.text()).is_ok());
-        records(chunk, fill.dialect, &fill.name, |line, text, fields| {
-            match encode(&mut self.records, converter, text, fields, is_utf8) {
-                Ok(row) => Ok(row.end()?),
-                Err(wrong) => self.reject(converter, line, text, fields, wrong),
+        let is_utf8 = std::str::from_utf8(chunk.text()).is_ok();
+        match chunk.has_quotes {
+            true => self.split(Split::<true>::new(chunk, fill.dialect.delimiter, &fill.name), fill, is_utf8),
+            false => {
+                self.split(Split::<false>::new(chunk, fill.dialect.delimiter, &fill.name), fill, is_utf8)
             }
-        })
+        }
+    }
+
+    fn split<const QUOTES: bool>(
+        &mut self,
+        mut split: Split<QUOTES>,
+        fill: &Fill,
+        is_utf8: bool,
+    ) -> Result<()> {
+        let converter = &fill.converter;
+        while let Some((line, text, fields)) = split.next()? {
+            match encode(&mut self.records, converter, text, fields, is_utf8) {
+                Ok(row) => row.end()?,
+                Err(wrong) => self.reject(converter, line, text, fields, wrong)?,
+            }
+        }
+        Ok(())
     }
 
     #[cold]
@@ -52,7 +68,7 @@ impl Rows {
 
 /// Puts a row's values behind one another as [`Converter::convert`] finds them, and as SQLite stores them in columns of
 /// their kinds.
-#[inline]
+#[inline(always)]
 fn encode<'r>(
     records: &'r mut Records,
     converter: &Converter,

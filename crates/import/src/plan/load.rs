@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::Plan;
-use super::columns::infer;
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::Input;
@@ -95,9 +94,7 @@ impl Plan {
     /// Reads the file for the types that fit all of it.
     fn widen(&mut self) -> Result<()> {
         let opened = self.request.source.open(self.request.encoding)?;
-        let records = Records::new(opened.text, self.dialect, self.request.source.name());
-        let kinds = infer(records, self.header.value, self.table.columns.len(), &self.nulls())
-            .map_err(|(_, error)| error)?;
+        let kinds = self.survey(opened.text, self.table.columns.len()).map_err(|(_, error)| error)?;
         for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
             column.kind = kind;
             column.declared.clear();

@@ -2,6 +2,7 @@
 
 mod columns;
 mod load;
+mod survey;
 
 use anyhow::{Context, Result, anyhow};
 
