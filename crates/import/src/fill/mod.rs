@@ -4,6 +4,7 @@
 //! Taking a turn is what keeps the order of the file: rows are numbered, and bad rows are judged, chunk after
 //! chunk. Everything else threads do side by side. Memory is bounded by the chunks that are in work.
 
+mod order;
 mod rows;
 mod work;
 
@@ -45,10 +46,44 @@ pub struct Fill {
     pub is_unwanted: Arc<AtomicBool>,
     /// How many threads work.
     pub threads: usize,
+    /// Where the rows' numbers come from.
+    pub numbers: Numbers,
     /// The indexes: the columns of each, by their place in the file's order.
     pub indexes: Vec<Vec<usize>>,
     /// Where what does not fit the memory goes while indexes are sorted.
     pub folder: PathBuf,
+}
+
+/// Where the rows' numbers come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// The rows are counted.
+    Counted,
+    /// From a column whose numbers ascend.
+    Ascending(usize),
+    /// From a column whose numbers are put in order first.
+    Sorted(usize),
+}
+
+impl Numbers {
+    /// The column that they come from.
+    pub fn column(self) -> Option<usize> {
+        match self {
+            Numbers::Counted => None,
+            Numbers::Ascending(column) | Numbers::Sorted(column) => Some(column),
+        }
+    }
+}
+
+/// The rows' keys are not what they were taken for, so that the import must begin anew in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// Row numbers do not ascend.
+    #[error("the keys are not in order")]
+    Unordered,
+    /// A key comes twice or is missing: the database says which, and on which line, or gives it a number.
+    #[error("a key comes twice or is missing")]
+    Violated,
 }
 
 /// A table that is written but for the levels above its leaves.
@@ -96,7 +131,7 @@ impl Fill {
                 thread::park_timeout(LOOK);
             }
         });
-        work.filled()
+        work.filled(watch)
     }
 }
 
@@ -150,6 +185,7 @@ mod tests {
             read: Arc::default(),
             is_unwanted,
             threads: 2,
+            numbers: Numbers::Counted,
             indexes: Vec::new(),
             folder: PathBuf::from("."),
         };

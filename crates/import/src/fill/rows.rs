@@ -3,7 +3,7 @@
 use anyhow::Result;
 use sqlite_pages::{Records, Row, Value};
 
-use super::Fill;
+use super::{Fill, Unfit};
 use crate::chunks::Chunk;
 use crate::convert::{Converter, Wrong, not_utf8};
 use crate::digits;
@@ -16,6 +16,8 @@ use crate::value::{self, Kind, read};
 pub struct Rows {
     /// The rows' records.
     pub records: Records,
+    /// Their numbers, where a column has them.
+    pub numbers: Vec<i64>,
     /// The rows that are none, with their fields.
     pub bad: Vec<(BadRow, Vec<Vec<u8>>)>,
 }
@@ -24,6 +26,7 @@ impl Rows {
     /// Makes records of a chunk's rows.
     pub fn read(&mut self, chunk: &mut Chunk, fill: &Fill) -> Result<()> {
         self.records.clear();
+        self.numbers.clear();
         self.bad.clear();
         let is_utf8 = std::str::from_utf8(chunk.text()).is_ok();
         match chunk.has_quotes {
@@ -40,10 +43,16 @@ impl Rows {
         fill: &Fill,
         is_utf8: bool,
     ) -> Result<()> {
-        let converter = &fill.converter;
+        let (converter, numbered) = (&fill.converter, fill.numbers.column());
         while let Some((line, text, fields)) = split.next()? {
-            match encode(&mut self.records, converter, text, fields, is_utf8) {
-                Ok(row) => row.end()?,
+            let mut number = None;
+            match encode(&mut self.records, converter, text, fields, is_utf8, (numbered, &mut number)) {
+                Ok(row) => {
+                    row.end()?;
+                    if numbered.is_some() {
+                        self.numbers.push(number.ok_or(Unfit::Violated)?);
+                    }
+                }
                 Err(wrong) => self.reject(converter, line, text, fields, wrong)?,
             }
         }
@@ -67,7 +76,7 @@ impl Rows {
 }
 
 /// Puts a row's values behind one another as [`Converter::convert`] finds them, and as SQLite stores them in columns of
-/// their kinds.
+/// their kinds. The row's number, where a column has it, is kept apart: SQLite's record has a NULL in its place.
 #[inline(always)]
 fn encode<'r>(
     records: &'r mut Records,
@@ -75,6 +84,7 @@ fn encode<'r>(
     text: &[u8],
     fields: &Fields,
     is_utf8: bool,
+    (numbered, row_number): (Option<usize>, &mut Option<i64>),
 ) -> Result<Row<'r>, Wrong> {
     let columns = &converter.columns;
     if fields.len() != columns.len() {
@@ -94,6 +104,10 @@ fn encode<'r>(
             match wanted.kind {
                 Kind::TEXT => row.text(text, from, to),
                 Kind::INTEGER => match digits::integer(text, from, to) {
+                    Some(number) if numbered == Some(column) => {
+                        *row_number = Some(number);
+                        row.null();
+                    }
                     Some(number) => row.integer(number),
                     None if field.is_empty() => row.null(),
                     None => return Err((Some(column), wanted.kind.wants())),

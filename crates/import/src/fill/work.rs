@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Error, Result};
-use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree, Values};
+use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
+use super::order::{self, Sorters};
 use super::rows::Rows;
-use super::{Fill, Filled};
+use super::{Fill, Filled, Numbers, Unfit};
 use crate::chunks::Chunk;
-
-/// Bytes of memory in which indexes are sorted.
-const SORTED: usize = 256 << 20;
+use crate::pipeline::Watch;
 
 /// Whose turn it is, and what the next row's number is.
 struct Turns {
     chunk: u64,
+    /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
     row: i64,
     /// The first error, after which there are no more turns.
     error: Option<Error>,
@@ -29,6 +29,8 @@ pub struct Work<'a, 'f> {
     turns: Mutex<Turns>,
     turned: Condvar,
     placed: Mutex<Vec<(u64, Placed)>>,
+    /// The rows, where they must be put in order, and the entries of each index.
+    unordered: Mutex<Vec<Sorter>>,
     indexes: Mutex<Vec<Vec<Sorter>>>,
     /// How many rows are written.
     pub rows: AtomicU64,
@@ -42,9 +44,14 @@ impl<'a, 'f> Work<'a, 'f> {
         Work {
             fill,
             pages,
-            turns: Mutex::new(Turns { chunk: 0, row: 1, error: None }),
+            turns: Mutex::new(Turns {
+                chunk: 0,
+                row: if fill.numbers == Numbers::Counted { 1 } else { i64::MIN },
+                error: None,
+            }),
             turned: Condvar::new(),
             placed: Mutex::new(Vec::new()),
+            unordered: Mutex::new(Vec::new()),
             indexes: Mutex::new(fill.indexes.iter().map(|_| Vec::new()).collect()),
             rows: AtomicU64::new(0),
             threads: AtomicU64::new(fill.threads as u64),
@@ -52,9 +59,15 @@ impl<'a, 'f> Work<'a, 'f> {
     }
 
     /// What all threads together have written, or their first error.
-    pub fn filled(self) -> Result<Filled> {
+    pub fn filled(self, watch: &dyn Watch) -> Result<Filled> {
         if let Some(error) = self.turns.into_inner().unwrap_or_else(PoisonError::into_inner).error {
             return Err(error);
+        }
+        let indexes = self.indexes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let unordered = self.unordered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !unordered.is_empty() {
+            let (tree, rows) = order::table(unordered, self.pages, watch)?;
+            return Ok(Filled { tree, rows, indexes });
         }
         let mut placed = self.placed.into_inner().unwrap_or_else(PoisonError::into_inner);
         placed.sort_unstable_by_key(|(chunk, _)| *chunk);
@@ -63,16 +76,13 @@ impl<'a, 'f> Work<'a, 'f> {
             rows += placed.rows;
             tree.append(placed)?;
         }
-        let indexes = self.indexes.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Filled { tree, rows, indexes })
     }
 
     /// One thread's work, to the end of the text or the first error.
     pub fn thread(&self) -> Result<()> {
         let (mut chunk, mut rows, mut leaves) = (Chunk::default(), Rows::default(), Leaves::new(self.pages));
-        let memory = SORTED / (self.fill.threads * self.fill.indexes.len()).max(1);
-        let sorter = |columns: &Vec<usize>| Sorter::new(&self.fill.folder, memory, columns.len() + 1);
-        let mut sorters: Vec<Sorter> = self.fill.indexes.iter().map(sorter).collect();
+        let mut sorters = Sorters::new(self.fill);
         while !self.has_ended() {
             let next = self.fill.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk);
             let outcome = match next {
@@ -81,51 +91,68 @@ impl<'a, 'f> Work<'a, 'f> {
                 Err(error) => Err(error),
             };
             // An error is told in the chunk's turn, so that the first one of the file is what the user sees.
-            let Some(first) = self.turn(chunk.index, &mut rows, outcome)? else { return Ok(()) };
-            let mut values = Vec::new();
-            for (number, record) in (first..).zip(rows.records.iter()) {
-                leaves.push_record(number, record)?;
-                for (sorter, columns) in sorters.iter_mut().zip(&self.fill.indexes) {
-                    key(record, columns, number, &mut values);
-                    sorter.push(&values)?;
-                }
+            if !self.turn(chunk.index, &mut rows, outcome)? {
+                return Ok(());
             }
-            let placed = leaves.place(self.pages)?;
-            self.rows.fetch_add(placed.rows, Ordering::Relaxed);
-            self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.index, placed));
+            sorters.take(self.fill, &rows)?;
+            if sorters.rows.is_none() {
+                for (number, record) in rows.numbers.iter().zip(rows.records.iter()) {
+                    leaves.push_record(*number, record)?;
+                }
+                let placed = leaves.place(self.pages)?;
+                self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.index, placed));
+            }
+            self.rows.fetch_add(rows.numbers.len() as u64, Ordering::Relaxed);
         }
         Ok(())
     }
 
     /// Sorts what this thread has for each index.
-    fn keep(&self, sorters: Vec<Sorter>) -> Result<()> {
-        for (index, mut sorter) in sorters.into_iter().enumerate() {
+    fn keep(&self, sorters: Sorters) -> Result<()> {
+        if let Some(mut sorter) = sorters.rows {
+            sorter.order()?;
+            self.unordered.lock().unwrap_or_else(PoisonError::into_inner).push(sorter);
+        }
+        for (index, mut sorter) in sorters.indexes.into_iter().enumerate() {
             sorter.order()?;
             self.indexes.lock().unwrap_or_else(PoisonError::into_inner)[index].push(sorter);
         }
         Ok(())
     }
 
-    /// Waits until all chunks before this one have had their turn, judges its bad rows and numbers its rows: gives the
-    /// number of the first. None where there are no more turns.
-    fn turn(&self, chunk: u64, rows: &mut Rows, outcome: Result<()>) -> Result<Option<i64>> {
+    /// Waits until all chunks before this one have had their turn, judges its bad rows and numbers its rows. False where
+    /// there are no more turns.
+    fn turn(&self, chunk: u64, rows: &mut Rows, outcome: Result<()>) -> Result<bool> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         while turns.chunk != chunk && turns.error.is_none() {
             turns = self.turned.wait(turns).unwrap_or_else(PoisonError::into_inner);
         }
         if turns.error.is_some() {
-            return Ok(None);
+            return Ok(false);
         }
         let mut rejects = self.fill.rejects.lock().unwrap_or_else(PoisonError::into_inner);
         for (bad, fields) in rows.bad.drain(..) {
             rejects.take(bad, &fields)?;
         }
         outcome?;
-        let first = turns.row;
-        turns.row += rows.records.count() as i64;
+        match self.fill.numbers {
+            Numbers::Counted => {
+                let first = turns.row;
+                turns.row += rows.records.count() as i64;
+                rows.numbers.extend(first..turns.row);
+            }
+            Numbers::Ascending(_) => {
+                let least = std::mem::replace(&mut turns.row, i64::MIN);
+                turns.row = rows.numbers.iter().try_fold(least, |least, &number| {
+                    // No number may follow the greatest that there is.
+                    (number >= least && number < i64::MAX).then(|| number + 1).ok_or(Unfit::Unordered)
+                })?;
+            }
+            Numbers::Sorted(_) => {}
+        }
         turns.chunk += 1;
         self.turned.notify_all();
-        Ok(Some(first))
+        Ok(true)
     }
 
     /// Ends all threads' work with the first error. None of them waits any longer for whoever writes the text, which
@@ -139,12 +166,4 @@ impl<'a, 'f> Work<'a, 'f> {
     fn has_ended(&self) -> bool {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.is_some()
     }
-}
-
-/// What an index holds of a row: the values of its columns, and the row's number.
-fn key<'r>(record: &'r [u8], columns: &[usize], number: i64, values: &mut Vec<sqlite_pages::Value<'r>>) {
-    let value = |column: &usize| Values::of(record).nth(*column).unwrap_or(sqlite_pages::Value::Null);
-    values.clear();
-    values.extend(columns.iter().map(value));
-    values.push(sqlite_pages::Value::Integer(number));
 }

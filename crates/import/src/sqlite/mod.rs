@@ -53,13 +53,15 @@ pub struct Sqlite {
     api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
+    /// Whether dyno may write the pages of a new database itself.
+    may_build: bool,
 }
 
 impl Sqlite {
     /// The database at a place, there or not.
     pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
-        Ok(Sqlite { api, place: place.to_owned(), safety })
+        Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true })
     }
 
     fn is_fresh(&self) -> bool {
@@ -184,9 +186,16 @@ impl Target for Sqlite {
         true
     }
 
-    fn builds(&self, table: &Table, existing: Existing) -> bool {
-        // A key may be violated, which SQLite says row by row.
-        self.is_fresh() && existing == Existing::Create && table.primary_key.is_empty()
+    fn builds(&self, existing: Existing) -> bool {
+        self.may_build && self.is_fresh() && existing == Existing::Create
+    }
+
+    fn never_build(&mut self) {
+        self.may_build = false;
+    }
+
+    fn row_number(&self, table: &Table) -> Option<usize> {
+        schema::row_number(table)
     }
 
     fn folder(&self) -> PathBuf {
@@ -205,7 +214,7 @@ impl Target for Sqlite {
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        if self.builds(table, existing) {
+        if self.builds(existing) {
             let statements = schema::statements(table, existing);
             return [statements.before, statements.after].concat();
         }
@@ -216,7 +225,7 @@ impl Target for Sqlite {
         all.chain(statements.after).chain(["COMMIT".to_owned()]).collect()
     }
 
-    fn reasons(&self, table: &Table, existing: Existing) -> Vec<String> {
+    fn reasons(&self, _: &Table, existing: Existing) -> Vec<String> {
         let mut reasons = match self.is_fresh() {
             true => vec![
                 format!("{} is new: it is built beside its place without journal, then moved there", self.place.display()),
@@ -230,10 +239,10 @@ impl Target for Sqlite {
                 self.place.display()
             )],
         };
-        reasons.push(match self.builds(table, existing) {
+        reasons.push(match self.builds(existing) {
             true => "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite",
             false if self.is_fresh() => {
-                "SQLite inserts the rows, since it must check the primary key; INSERT … SELECT from a virtual table needs no call for each row"
+                "SQLite inserts the rows, since it must check the primary key and standard input cannot be read again; INSERT … SELECT from a virtual table needs no call for each row"
             }
             false => "SQLite inserts the rows: INSERT … SELECT from a virtual table needs no call for each row and no copy of a text",
         }.into());
