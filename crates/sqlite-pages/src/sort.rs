@@ -58,8 +58,9 @@ impl Sorter {
     pub fn push(&mut self, values: &[Value]) -> Result<(), Error> {
         let start = self.records.len();
         let length = self.encoder.append(values.iter().copied(), &mut self.records)?;
-        // Sorting takes as much room again as the entries.
-        if self.records.len() + 2 * (self.entries.len() + 1) * size_of::<Entry>() > self.memory && start > 0 {
+        let (records, entries) = (self.records.len(), (self.entries.len() + 1) * size_of::<Entry>());
+        // Sorting takes as much room again as the entries, and then as the records.
+        if records + entries + records.max(entries) > self.memory && start > 0 {
             let record = self.records.split_off(start);
             self.spill()?;
             self.records = record;
@@ -85,6 +86,7 @@ impl Sorter {
     pub fn order(&mut self) -> Result<(), Error> {
         if self.spilled.is_empty() {
             self.arrange();
+            self.gather();
             return Ok(());
         }
         self.spill()?;
@@ -117,6 +119,18 @@ impl Sorter {
         // The last value then tells nothing that the order in which the records came does not.
         let keys = if self.ascends && self.keys > 1 { self.keys - 1 } else { self.keys };
         arrange(&mut self.entries, &self.records, keys);
+    }
+
+    /// Moves the records themselves into their order: whoever reads them then goes through memory from one end to the
+    /// other.
+    fn gather(&mut self) {
+        let mut gathered = Vec::with_capacity(self.records.len());
+        for entry in &mut self.entries {
+            let start = gathered.len();
+            gathered.extend_from_slice(&self.records[entry.start..entry.start + entry.length as usize]);
+            entry.start = start;
+        }
+        self.records = gathered;
     }
 
     fn spill(&mut self) -> Result<(), Error> {
