@@ -106,9 +106,9 @@ impl Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        let fresh = Fresh::beside(&self.place)?;
+        let fresh = Fresh::named(&self.place)?;
         fresh.write_behind(|| {
-            let connection = Connection::open(&self.api, fresh.path())?;
+            let connection = Connection::open(&self.api, fresh.path().context("the file has no name")?)?;
             set(&connection, &FRESH)?;
             connection.execute("BEGIN")?;
             let watch = rows.watch();
@@ -208,7 +208,7 @@ impl Target for Sqlite {
         watch: &dyn Watch,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
-        let fresh = Fresh::beside(&self.place)?;
+        let fresh = Fresh::unnamed(&self.place)?;
         fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill)).map_err(told)?;
         self.finish(fresh, watch)
     }
