@@ -8,10 +8,12 @@ mod beside;
 mod cipher;
 mod import;
 mod kv;
+mod pages;
 mod rows;
 mod settings;
 mod text;
 mod transactions;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};

@@ -50,7 +50,9 @@ pub struct Fill {
     pub numbers: Numbers,
     /// The indexes: the columns of each, by their place in the file's order.
     pub indexes: Vec<Vec<usize>>,
-    /// Where what does not fit the memory goes while indexes are sorted.
+    /// Bytes of memory in which rows and indexes are sorted.
+    pub memory: usize,
+    /// Where what does not fit it goes meanwhile.
     pub folder: PathBuf,
 }
 
@@ -187,6 +189,7 @@ mod tests {
             threads: 2,
             numbers: Numbers::Counted,
             indexes: Vec::new(),
+            memory: 1 << 20,
             folder: PathBuf::from("."),
         };
         let file = tempfile::tempfile().unwrap();

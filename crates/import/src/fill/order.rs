@@ -8,8 +8,6 @@ use super::{Fill, Numbers, Unfit};
 use crate::error::Interrupted;
 use crate::pipeline::Watch;
 
-/// Bytes of memory in which all that is sorted.
-const SORTED: usize = 256 << 20;
 /// Bytes of leaves that are written at once, and after which somebody is asked whether to stop.
 const GATHERED: usize = 1 << 20;
 
@@ -26,7 +24,7 @@ impl Sorters {
     pub fn new(fill: &Fill) -> Sorters {
         let is_unordered = matches!(fill.numbers, Numbers::Sorted(_));
         let count = fill.indexes.len() + usize::from(is_unordered);
-        let memory = SORTED / (fill.threads * count).max(1);
+        let memory = fill.memory / (fill.threads * count).max(1);
         let sorter = |keys: usize| Sorter::new(&fill.folder, memory, keys);
         Sorters {
             rows: is_unordered.then(|| sorter(1)),

@@ -194,6 +194,7 @@ impl Plan {
                 Some(column) => Numbers::Ascending(column),
             },
             indexes: keys.chain(&self.table.indexes).map(|index| self.places(index)).collect(),
+            memory: self.request.memory,
             folder: self.target.folder(),
         };
         let rows = Cell::new(0);

@@ -43,7 +43,7 @@ impl Plan {
         };
         let crashed = thread::scope(|scope| {
             let threads = thread::available_parallelism().map_or(1, usize::from);
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(&look)).collect();
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(look)).collect();
             look();
             others.into_iter().any(|other| other.join().is_err())
         });
