@@ -335,6 +335,55 @@ fn a_parquet_file_is_refused_with_how_to_get_a_dyno_that_reads_it() {
     assert_eq!(names(&place), ["people.parquet"]);
 }
 
+/// Whether a process has a file open in the folder that has no name there.
+fn is_building(pid: u32, place: &Place) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut targets = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    targets
+        .any(|target| target.starts_with(place.path("")) && target.to_string_lossy().ends_with("(deleted)"))
+}
+
+#[test]
+fn a_killed_import_leaves_all_or_nothing() {
+    let place = Place::new();
+    let mut text = String::from("id,word,size\n");
+    for row in 0..150_000 {
+        text += &format!("{row},word {},{}\n", row % 977, row * 7919 % 10_007);
+    }
+    place.write("t.csv", &text);
+    let sure = "SELECT count(*), sum(id), sum(size), count(DISTINCT word) FROM t";
+    let arguments = ["import", "t.csv", "--into", "a.db", "--primary-key", "id", "--index", "word"];
+    let kills = std::env::var("DYNO_KILLS").map_or(30, |kills| kills.parse().unwrap());
+    let began = std::time::Instant::now();
+    place.dyno(&arguments.join(" ")).exits(0);
+    let took = began.elapsed();
+    let whole = query(&place.path("a.db"), sure);
+    let (mut nothing, mut all) = (0, 0);
+    for number in 0..kills {
+        let _ = fs::remove_file(place.path("a.db"));
+        let mut child =
+            place.command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // From the first moment to well behind the last.
+        std::thread::sleep(took * 3 / 2 * number / kills);
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
+        child.wait().unwrap();
+        match place.path("a.db").exists() {
+            true => {
+                assert_eq!(names(&place), ["a.db", "t.csv"]);
+                assert_eq!(query(&place.path("a.db"), sure), whole);
+                assert_eq!(query(&place.path("a.db"), "PRAGMA integrity_check"), json!([["ok"]]));
+                all += 1;
+            }
+            false => {
+                assert_eq!(names(&place), ["t.csv"]);
+                nothing += 1;
+            }
+        }
+    }
+    eprintln!("{nothing} of {kills} kills left nothing, {all} all");
+    assert!(nothing > 0);
+}
+
 #[test]
 fn an_interrupt_leaves_nothing() {
     let place = Place::new();
@@ -346,9 +395,7 @@ fn an_interrupt_leaves_nothing() {
     // More than is looked at before the load begins, and no end.
     let line = b"1,abcdefghijklmnopqrstuvwxyz\n".repeat(1000);
     (0..800).for_each(|_| input.write_all(&line).unwrap());
-    wait_for("a database being built", 30, || {
-        names(&place).iter().any(|name| name.starts_with(".a.db.dyno-"))
-    });
+    wait_for("a database being built", 30, || is_building(child.id(), &place));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     // The input is neither written nor closed until dyno has ended: nobody waits for it.
     let result = Result::from(child.wait_with_output().unwrap());

@@ -16,6 +16,7 @@ mod faults;
 mod go_runner;
 mod golden;
 mod import;
+mod import_both_ways;
 mod kv;
 mod kv_runners;
 mod labels;

@@ -4,11 +4,12 @@
 //! quotes, so following its quotes from there tells which line's ends are ends of records: nothing is guessed.
 //! A quote opens a field only at the field's beginning, as the parser (`csv-core`) has it.
 
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 
 use anyhow::{Context, Result};
-use memchr::{memchr, memchr_iter, memrchr2};
+use memchr::memchr_iter;
 
+use crate::cut::{Cut, cut};
 use crate::error::Input;
 use crate::records::{Dialect, LONGEST, at_line, too_long};
 
@@ -17,12 +18,46 @@ use crate::records::{Dialect, LONGEST, at_line, too_long};
 pub struct Chunk {
     /// Which one, from 0.
     pub index: u64,
-    /// The text.
-    pub text: Vec<u8>,
     /// The line on which it begins, from 1.
     pub line: u64,
     /// Whether a field may be quoted.
     pub has_quotes: bool,
+    /// The text, and behind it what is left of an earlier one: filling it with zeros would cost as much as reading.
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Chunk {
+    /// The text.
+    pub fn text(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// The text, of which a field is no longer what it was once it has been read.
+    pub fn text_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.length]
+    }
+
+    #[cfg(test)]
+    pub fn of(text: &[u8], line: u64, has_quotes: bool) -> Chunk {
+        Chunk { index: 0, line, has_quotes, bytes: text.to_vec(), length: text.len() }
+    }
+
+    /// Empties it. What one huge record needed is not kept for ever.
+    fn clear(&mut self, kept: usize) {
+        self.length = 0;
+        if self.bytes.len() > kept {
+            self.bytes.truncate(kept);
+            self.bytes.shrink_to_fit();
+        }
+    }
+
+    /// Makes room for a text of so many bytes.
+    fn hold(&mut self, bytes: usize) {
+        if self.bytes.len() < bytes {
+            self.bytes.resize(bytes, 0);
+        }
+    }
 }
 
 /// Gives one chunk after another.
@@ -57,78 +92,55 @@ impl Chunks {
     pub fn next(&mut self, chunk: &mut Chunk) -> Result<bool> {
         chunk.index = self.index;
         self.index += 1;
-        chunk.text.clear();
-        chunk.text.append(&mut self.rest);
         chunk.line = self.line;
+        chunk.clear(4 * self.size);
+        chunk.hold(self.rest.len());
+        chunk.bytes[..self.rest.len()].copy_from_slice(&self.rest);
+        chunk.length = self.rest.len();
+        self.rest.clear();
         if self.has_ended {
+            chunk.length = 0;
             return Ok(false);
         }
-        let mut wanted = self.size;
+        let mut wanted = self.size.max(chunk.length);
         loop {
-            self.has_ended = self.read(&mut chunk.text, wanted)?;
-            chunk.has_quotes = self.dialect.quotes && memchr(b'"', &chunk.text).is_some();
-            let end = match chunk.has_quotes {
-                true => end_outside_quotes(&chunk.text, self.dialect.delimiter),
-                false => memrchr2(b'\n', b'\r', &chunk.text).map(|end| end + 1),
-            };
+            self.read(chunk, wanted)?;
+            let Cut { end, has_quotes } = cut(chunk.text(), self.dialect);
+            chunk.has_quotes = has_quotes;
             // An open quote at the end of the file is the parser's to complain about.
-            let end = if self.has_ended { Some(chunk.text.len()) } else { end };
+            let end = if self.has_ended { Some(chunk.length) } else { end };
             if let Some(end) = end {
-                self.rest.extend_from_slice(&chunk.text[end..]);
-                chunk.text.truncate(end);
-                self.line += memchr_iter(b'\n', &chunk.text).count() as u64;
-                return Ok(!chunk.text.is_empty());
+                self.rest.extend_from_slice(&chunk.text()[end..]);
+                chunk.length = end;
+                self.line += memchr_iter(b'\n', chunk.text()).count() as u64;
+                return Ok(chunk.length > 0);
             }
-            if chunk.text.len() > LONGEST {
+            if chunk.length > LONGEST {
                 return too_long(chunk.line, &self.name).input();
             }
-            wanted = (chunk.text.len() * 2).min(LONGEST + 1);
+            wanted = (chunk.length * 2).min(LONGEST + 1);
         }
     }
 
-    /// Reads until there are so many bytes; says whether the file has ended before.
-    fn read(&mut self, text: &mut Vec<u8>, wanted: usize) -> Result<bool> {
-        while text.len() < wanted {
-            let read = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name));
-            let line = || self.line + memchr_iter(b'\n', text).count() as u64;
-            let read = read.map_err(|error| at_line(error, line())).input()?;
-            if read.is_empty() {
-                return Ok(true);
+    /// Reads until there are so many bytes, or the text has ended.
+    fn read(&mut self, chunk: &mut Chunk, wanted: usize) -> Result<()> {
+        chunk.hold(wanted);
+        while chunk.length < wanted {
+            match self.text.read(&mut chunk.bytes[chunk.length..wanted]) {
+                Ok(0) => {
+                    self.has_ended = true;
+                    return Ok(());
+                }
+                Ok(count) => chunk.length += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let line = self.line + memchr_iter(b'\n', chunk.text()).count() as u64;
+                    let error = Err(error).with_context(|| format!("cannot read {}", self.name));
+                    return error.map_err(|error| at_line(error, line)).input();
+                }
             }
-            let count = read.len().min(wanted - text.len());
-            text.extend_from_slice(&read[..count]);
-            self.text.consume(count);
         }
-        Ok(false)
-    }
-}
-
-/// Where the last record ends of a text that begins with a record's beginning.
-fn end_outside_quotes(text: &[u8], delimiter: u8) -> Option<usize> {
-    let (mut at, mut end) = (0, None);
-    loop {
-        let quote = memchr(b'"', &text[at..]).map(|quote| at + quote);
-        let outside = &text[at..quote.unwrap_or(text.len())];
-        end = memrchr2(b'\n', b'\r', outside).map(|last| at + last + 1).or(end);
-        let Some(quote) = quote else { return end };
-        let opens = quote == 0 || matches!(text[quote - 1], b'\n' | b'\r') || text[quote - 1] == delimiter;
-        at = quote + 1;
-        if opens {
-            let Some(close) = closing(text, at) else { return end };
-            at = close + 1;
-        }
-    }
-}
-
-/// The quote that closes a field whose text begins at `at`. None where the text does not tell: two quotes are one
-/// letter of the field, so the byte after it must be there.
-fn closing(text: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        let close = at + memchr(b'"', &text[at..])?;
-        if *text.get(close + 1)? != b'"' {
-            return Some(close);
-        }
-        at = close + 2;
+        Ok(())
     }
 }
 
@@ -196,7 +208,7 @@ mod tests {
         let mut chunks = of_reader(Growing(vec!["1\n2", "", "3\n"]), 100);
         let mut chunk = Chunk::default();
         assert!(chunks.next(&mut chunk).unwrap());
-        assert_eq!(chunk.text, b"1\n2");
+        assert_eq!(chunk.text(), b"1\n2");
         assert!(!chunks.next(&mut chunk).unwrap());
     }
 
@@ -224,11 +236,11 @@ mod tests {
         ) {
             let text = text.concat().into_bytes();
             let chunks = chunks(&text, quotes, size);
-            let joined: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.text.clone()).collect();
+            let joined: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.text().to_vec()).collect();
             prop_assert_eq!(&joined, &text);
             let whole = records(&text, quotes, 1);
             let parts: Option<Vec<_>> =
-                chunks.iter().map(|chunk| records(&chunk.text, quotes, chunk.line)).collect();
+                chunks.iter().map(|chunk| records(chunk.text(), quotes, chunk.line)).collect();
             prop_assert_eq!(parts.map(|parts| parts.concat()), whole);
         }
     }

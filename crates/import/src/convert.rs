@@ -31,7 +31,7 @@ impl Converter {
         mut value: impl FnMut(Value, (u32, u32)),
     ) -> Result<(), Wrong> {
         if fields.len() != self.columns.len() {
-            return Err((None, format!("has {} fields, not {}", fields.len(), self.columns.len())));
+            return Err(self.not_as_many(fields));
         }
         for (column, (wanted, &(from, to))) in self.columns.iter().zip(fields).enumerate() {
             let field = &text[from as usize..to as usize];
@@ -43,11 +43,17 @@ impl Converter {
                 read(wanted.kind, field).map_err(|reason| (Some(column), reason))?
             };
             if !is_utf8 && std::str::from_utf8(field).is_err() {
-                return Err((Some(column), "is not UTF-8; --encoding names another encoding".into()));
+                return Err(not_utf8(column));
             }
             value(found, (from, to));
         }
         Ok(())
+    }
+
+    /// A record that has not as many fields as there are columns.
+    #[cold]
+    pub fn not_as_many(&self, fields: &Fields) -> Wrong {
+        (None, format!("has {} fields, not {}", fields.len(), self.columns.len()))
     }
 
     /// The row that is wrong, or the contradiction that it is to a type that was only inferred.
@@ -66,4 +72,10 @@ impl Converter {
             _ => Ok(bad),
         }
     }
+}
+
+/// A field of this column that is not UTF-8.
+#[cold]
+pub fn not_utf8(column: usize) -> Wrong {
+    (Some(column), "is not UTF-8; --encoding names another encoding".into())
 }

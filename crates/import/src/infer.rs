@@ -1,6 +1,7 @@
 //! Column types from values: the narrowest of INTEGER, REAL and TEXT that keeps every one of them.
 
-use crate::value::{Kind, integer, real};
+use crate::digits;
+use crate::value::{Kind, real};
 
 /// What has been seen of each column.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,11 @@ impl Inference {
         Inference { columns: vec![Seen::Nothing; columns] }
     }
 
+    /// How many columns.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Sees the fields of a record.
     pub fn see_all(&mut self, record: &[Vec<u8>]) {
         for (column, field) in record.iter().enumerate().take(self.columns.len()) {
@@ -33,20 +39,40 @@ impl Inference {
     }
 
     /// Sees a value that is not NULL.
-    pub fn see(&mut self, column: usize, field: &[u8]) {
+    fn see(&mut self, column: usize, field: &[u8]) {
+        self.see_within(column, field, 0, field.len());
+    }
+
+    /// Sees a value that is not NULL, where it lies in a text.
+    #[inline]
+    pub fn see_within(&mut self, column: usize, text: &[u8], from: usize, to: usize) {
         let seen = &mut self.columns[column];
-        if field.is_empty() || *seen == Seen::Text {
+        if from == to || *seen == Seen::Text {
             return;
         }
+        let field = &text[from..to];
         // A double holds every whole number up to 2⁵³; of larger ones only some.
         let is_double = |number: i64| number.unsigned_abs() <= 1 << 53 || real(field).is_some();
-        *seen = match (*seen, integer(field)) {
+        *seen = match (*seen, digits::integer(text, from, to)) {
             (Seen::Real, Some(number)) if is_double(number) => Seen::Real,
             (Seen::Nothing | Seen::Integer, Some(number)) if is_double(number) => Seen::Integer,
             (Seen::Nothing | Seen::Integer | Seen::LongInteger, Some(_)) => Seen::LongInteger,
             (Seen::Nothing | Seen::Integer | Seen::Real, None) if real(field).is_some() => Seen::Real,
             _ => Seen::Text,
         };
+    }
+
+    /// Sees what another one has seen.
+    pub fn join(&mut self, other: &Inference) {
+        for (one, other) in self.columns.iter_mut().zip(&other.columns) {
+            *one = match (*one, *other) {
+                (one, other) if one == other => one,
+                (Seen::Nothing, seen) | (seen, Seen::Nothing) => seen,
+                (Seen::Integer, seen @ (Seen::Real | Seen::LongInteger))
+                | (seen @ (Seen::Real | Seen::LongInteger), Seen::Integer) => seen,
+                _ => Seen::Text,
+            };
+        }
     }
 
     /// The types that fit all that was seen.
@@ -68,6 +94,30 @@ mod tests {
         let mut inference = Inference::new(1);
         fields.iter().for_each(|field| inference.see(0, field.as_bytes()));
         inference.kinds()[0]
+    }
+
+    /// The same where each value is seen apart from the others.
+    fn join(fields: &[&str]) -> Kind {
+        let mut all = Inference::new(1);
+        for field in fields {
+            let mut one = Inference::new(1);
+            one.see(0, field.as_bytes());
+            all.join(&one);
+        }
+        all.kinds()[0]
+    }
+
+    #[test]
+    fn what_is_seen_apart_comes_to_the_same() {
+        let values = ["", "1", "-7", "2.5", "9007199254740993", "9007199254740992", "007", "x"];
+        for one in values {
+            for other in values {
+                for third in values {
+                    let fields = [one, other, third];
+                    assert_eq!(join(&fields), infer(&fields), "{fields:?}");
+                }
+            }
+        }
     }
 
     #[test]

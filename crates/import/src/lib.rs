@@ -8,6 +8,8 @@
 mod batch;
 mod chunks;
 mod convert;
+mod cut;
+mod digits;
 mod encoding;
 mod error;
 mod explain;
@@ -15,6 +17,7 @@ mod fields;
 mod fill;
 mod guess;
 mod infer;
+mod marks;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parse;

@@ -122,7 +122,8 @@ pub fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
     if line > 1 { error.context(format!("after line {}", line - 1)) } else { error }
 }
 
-fn unclosed<T>(line: u64, name: &str) -> Result<T> {
+/// A quote that nothing closes.
+pub fn unclosed<T>(line: u64, name: &str) -> Result<T> {
     bail!(
         "{name}:{line}: a quote in the record that begins here is never closed. Where quotes are ordinary letters, say --no-quotes"
     )

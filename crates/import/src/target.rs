@@ -49,8 +49,14 @@ pub trait Target {
         minijinja::context! {}
     }
     /// Whether a table is written by [`Target::build`]: then no statement takes its rows.
-    fn builds(&self, _table: &Table, _existing: Existing) -> bool {
+    fn builds(&self, _existing: Existing) -> bool {
         false
+    }
+    /// Has [`Target::builds`] say no from now on: the rows cannot be read once more, or their keys are violated.
+    fn never_build(&mut self) {}
+    /// The column whose numbers are the rows' own in a table that is built.
+    fn row_number(&self, _table: &Table) -> Option<usize> {
+        None
     }
     /// Where temporary files of [`Target::build`] may be.
     fn folder(&self) -> PathBuf {

@@ -1,5 +1,7 @@
 //! One field: whether it fits a column, and the value that it then is. Nothing is rounded or cut.
 
+use crate::digits;
+
 /// What a column takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -44,7 +46,7 @@ impl Kind {
     }
 
     /// What a value must be, for people.
-    fn wants(self) -> String {
+    pub fn wants(self) -> String {
         match self {
             Kind::INTEGER => "is no INTEGER that is printed as it stands here".into(),
             Kind::Integer { min, max } => format!("is no integer from {min} to {max}"),
@@ -97,33 +99,13 @@ pub fn read(kind: Kind, field: &[u8]) -> Result<Value, String> {
 /// A whole number, if printing it gives the very same text.
 #[inline]
 pub fn integer(field: &[u8]) -> Option<i64> {
-    let (negative, digits) = match field {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    match digits {
-        [] => return None,
-        [b'0', ..] if digits.len() > 1 || negative => return None,
-        _ => {}
-    }
-    // Any 19 digits fit 64 bits without a sign.
-    if digits.len() > 19 {
-        return None;
-    }
-    let mut number = 0;
-    for digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + u64::from(digit);
-    }
-    if negative { 0i64.checked_sub_unsigned(number) } else { i64::try_from(number).ok() }
+    digits::integer(field, 0, field.len())
 }
 
 /// A number that a double holds exactly enough to print it again.
 pub fn real(field: &[u8]) -> Option<f64> {
-    Number::read(field).filter(Number::fits_f64).map(|number| number.value)
+    let read = || Number::read(field).filter(Number::fits_f64).map(|number| number.value);
+    digits::decimal(field).or_else(read)
 }
 
 /// What SQLite's NUMERIC makes of a text. It would round without a word what has more than 15 digits.

@@ -1,55 +1,98 @@
-//! The order of records in an index: of most it is told by a few numbers that are kept beside them, so that sorting need not
+//! The order of records in an index: of most it is told by a number that is kept beside them, so that sorting need not
 //! read the records.
 
 use std::cmp::Ordering;
 
 use crate::record::{Value, Values, compare};
 
-/// What tells most records apart without reading them: the beginnings of their first two values, and the number of their
-/// row.
+/// A record in memory.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Order {
-    first: Prefix,
-    /// Of an index of two columns or more.
-    second: Prefix,
-    /// The last value, where the ones before it are all told.
-    last: Option<i64>,
+pub struct Entry {
+    /// The beginning of its first value, as a [`Prefix`] has it.
+    pub bits: u128,
+    /// Where it lies, which is also the order in which records came.
+    pub start: usize,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Whether no other value has the same bits.
+    pub is_whole: bool,
 }
 
-impl Order {
-    /// Of a record that the order takes so many values of.
+impl Entry {
+    /// Has the order begin with such a value.
     #[inline]
-    pub fn of<'v>(mut values: impl Iterator<Item = Value<'v>>, keys: usize) -> Order {
-        let first = Prefix::of(values.next());
-        let second = if keys > 2 { Prefix::of(values.next()) } else { Prefix::default() };
-        let last = match values.next() {
-            Some(Value::Integer(number)) if keys <= 3 => Some(number),
-            _ => None,
-        };
-        Order { first, second, last }
+    pub fn set(&mut self, prefix: Prefix) {
+        (self.bits, self.is_whole) = (prefix.bits, prefix.is_whole);
     }
 
-    /// The order of two records, as far as these tell it.
-    #[inline]
-    pub fn compare(&self, other: &Order) -> Option<Ordering> {
-        for (one, other) in [(self.first, other.first), (self.second, other.second)] {
-            match one.bits.cmp(&other.bits) {
-                Ordering::Equal if one.is_whole => {}
-                Ordering::Equal => return None,
-                order => return Some(order),
-            }
+    fn record<'r>(&self, records: &'r [u8]) -> &'r [u8] {
+        &records[self.start..self.start + self.length as usize]
+    }
+}
+
+/// Puts records in the order of their first `keys` values; equal ones stay in the order in which they came.
+pub fn arrange(entries: &mut [Entry], records: &[u8], keys: usize) {
+    from_value(entries, records, 0, keys, &mut Vec::new());
+}
+
+/// The same where all values before the one at `place` are equal, and the prefixes are of that one.
+fn from_value(entries: &mut [Entry], records: &[u8], place: usize, keys: usize, room: &mut Vec<Entry>) {
+    by_bits(entries, room);
+    for run in entries.chunk_by_mut(|one, other| one.bits == other.bits) {
+        let Entry { bits, is_whole, .. } = run[0];
+        if run.len() == 1 || is_whole && place + 1 == keys {
+            continue;
         }
-        Some(self.last?.cmp(&other.last?))
+        if !is_whole {
+            run.sort_by(|one, other| by_values(one.record(records), other.record(records), keys));
+            continue;
+        }
+        for entry in run.iter_mut() {
+            entry.set(Prefix::of(Values::of(entry.record(records)).nth(place + 1)));
+        }
+        from_value(run, records, place + 1, keys, room);
+        run.iter_mut().for_each(|entry| entry.set(Prefix { bits, is_whole }));
+    }
+}
+
+/// Puts entries in the order of their bits. Where few bytes of those differ, as in whole numbers of one range, they
+/// are dealt out byte by byte, from the lowest on.
+fn by_bits(entries: &mut [Entry], room: &mut Vec<Entry>) {
+    const FEW: usize = 64;
+    const BYTES: usize = 8;
+    let Some(first) = entries.first() else { return };
+    let differing = entries.iter().fold(0, |bits, entry| bits | (entry.bits ^ first.bits));
+    let shifts: Vec<u32> = (0..128).step_by(8).filter(|shift| (differing >> shift) as u8 != 0).collect();
+    if entries.len() < FEW || shifts.len() > BYTES {
+        entries.sort_unstable_by_key(|entry| (entry.bits, entry.start));
+        return;
+    }
+    room.resize(entries.len().max(room.len()), Entry::default());
+    let room = &mut room[..entries.len()];
+    for shift in shifts {
+        let byte = |entry: &Entry| usize::from((entry.bits >> shift) as u8);
+        let mut places = [0; 256];
+        entries.iter().for_each(|entry| places[byte(entry)] += 1);
+        let mut before = 0;
+        for place in &mut places {
+            before += std::mem::replace(place, before);
+        }
+        for entry in &*entries {
+            let place = &mut places[byte(entry)];
+            room[*place] = *entry;
+            *place += 1;
+        }
+        entries.copy_from_slice(room);
     }
 }
 
 /// The beginning of a value as a number that never turns the order round.
 #[derive(Debug, Clone, Copy)]
-struct Prefix {
+pub struct Prefix {
     /// Two bits for what it is, the rest of what it says.
-    bits: u128,
+    pub bits: u128,
     /// Whether no other value has the same bits.
-    is_whole: bool,
+    pub is_whole: bool,
 }
 
 impl Default for Prefix {
@@ -60,8 +103,9 @@ impl Default for Prefix {
 }
 
 impl Prefix {
+    /// Of a value; none is as good as NULL.
     #[inline]
-    fn of(value: Option<Value>) -> Prefix {
+    pub fn of(value: Option<Value>) -> Prefix {
         match value {
             None | Some(Value::Null) => Prefix::default(),
             Some(Value::Integer(whole)) => {

@@ -26,6 +26,25 @@ pub fn put(out: &mut [u8], number: u64) -> usize {
         out[1] = number as u8 & 0x7f;
         return 2;
     }
+    if number <= 0x1f_ffff {
+        out[..3].copy_from_slice(&[
+            (number >> 14) as u8 | 0x80,
+            (number >> 7) as u8 | 0x80,
+            number as u8 & 0x7f,
+        ]);
+        return 3;
+    }
+    if number <= 0xfff_ffff {
+        let high = [(number >> 21) as u8 | 0x80, (number >> 14) as u8 | 0x80];
+        out[..2].copy_from_slice(&high);
+        out[2..4].copy_from_slice(&[(number >> 7) as u8 | 0x80, number as u8 & 0x7f]);
+        return 4;
+    }
+    put_long(out, number)
+}
+
+/// Writes a number that takes five bytes at least.
+fn put_long(out: &mut [u8], number: u64) -> usize {
     let length = length(number);
     let mut rest = number;
     let mut last = length - 1;

@@ -1,10 +1,11 @@
 //! The variant `beside`: the table is filled in a new file without journal and sync, which is then synced and renamed
-//! to the database's place, as `dyno import` makes a new database. After a power cut there is the old file or the new one.
+//! to the database's place. After a power cut there is the old file or the new one.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{Connection, quoted};
@@ -12,6 +13,7 @@ use dyno_protocol::Value;
 use dyno_runner::{Failure, Import};
 
 use crate::import::{self, Variant};
+use crate::pages::Schema;
 use crate::settings::Database;
 use crate::text::text;
 use crate::{Client, Opening};
@@ -31,8 +33,33 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
     if !is_empty(&client.connection)? {
         return import::import(&client.connection, import, Variant::Typed);
     }
-    let place = Path::new(OsStr::from_bytes(client.opening.location.as_bytes())).to_owned();
+    let place = place(client);
     let new = place.with_extension("new");
+    let written = match client.opening.variant {
+        Variant::Pages | Variant::PagesParallel => Schema::read(&client.connection, import)?,
+        _ => None,
+    };
+    let done = match written {
+        Some(schema) => {
+            let all = client.opening.variant == Variant::PagesParallel;
+            let threads = if all { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+            schema.write(&new, import, threads)?
+        }
+        None => fill(client, &new, import)?,
+    };
+    let Opening { location, settings, key, .. } = &*client.opening;
+    client.connection.replace(|| replace(&new, &place), location)?;
+    settings.apply(&client.connection, key.as_ref())?;
+    Ok(done)
+}
+
+/// Where the database is.
+pub fn place(client: &Client) -> PathBuf {
+    Path::new(OsStr::from_bytes(client.opening.location.as_bytes())).to_owned()
+}
+
+/// Fills a new file by SQLite's inserts; the connection is that file's then.
+pub fn fill(client: &mut Client, new: &Path, import: &Import) -> Result<u64, Failure> {
     let location = CString::new(new.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
     let schema = schema(&client.connection)?;
     client.connection.reopen(&location)?;
@@ -40,14 +67,10 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
         client.connection.rows(sql)?;
     }
     let whole = Import { per_commit: None, ..*import };
-    let done = import::import(&client.connection, &whole, Variant::Typed)?;
-    let Opening { location, settings, key, .. } = &*client.opening;
-    client.connection.replace(|| replace(&new, &place), location)?;
-    settings.apply(&client.connection, key.as_ref())?;
-    Ok(done)
+    import::import(&client.connection, &whole, Variant::Typed)
 }
 
-fn check(client: &Client) -> Result<()> {
+pub fn check(client: &Client) -> Result<()> {
     let is_file = client.opening.settings.database == Database::File;
     ensure!(is_file, "only a database in a file can be built beside its place");
     ensure!(
@@ -58,7 +81,7 @@ fn check(client: &Client) -> Result<()> {
 }
 
 /// Whether no table has rows.
-fn is_empty(connection: &Connection) -> Result<bool> {
+pub fn is_empty(connection: &Connection) -> Result<bool> {
     for name in connection.rows(c"SELECT name FROM sqlite_master WHERE type = 'table'")?.into_iter().flatten()
     {
         let Value::Text(name) = name else { continue };

@@ -25,6 +25,12 @@ pub enum Variant {
     Multirow,
     /// As `Typed`, into a new file that takes the place of the database.
     Beside,
+    /// As `Typed`, into a new file from which SQLite takes the rows whole.
+    Transfer,
+    /// As pages of such a file, written without SQLite.
+    Pages,
+    /// The same, in a thread for each processor.
+    PagesParallel,
 }
 
 impl Variant {
@@ -36,6 +42,9 @@ impl Variant {
             Some("typed") => Variant::Typed,
             Some("multirow") => Variant::Multirow,
             Some("beside") => Variant::Beside,
+            Some("transfer") => Variant::Transfer,
+            Some("pages") => Variant::Pages,
+            Some("pages-parallel") => Variant::PagesParallel,
             _ => Variant::NoCopy,
         }
     }
@@ -48,7 +57,9 @@ pub fn import(connection: &Connection, import: &Import, variant: Variant) -> Res
         Variant::Text => by_texts(connection, import)?,
         Variant::Prepared => by_statements(connection, import, 1, |field, _| Ok(Parameter::Copied(field)))?,
         Variant::NoCopy => by_statements(connection, import, 1, |field, _| Ok(Parameter::Text(field)))?,
-        Variant::Typed | Variant::Beside => by_statements(connection, import, 1, typed)?,
+        Variant::Typed | Variant::Beside | Variant::Transfer | Variant::Pages | Variant::PagesParallel => {
+            by_statements(connection, import, 1, typed)?
+        }
         Variant::Multirow => by_statements(connection, import, ROWS, |field, _| Ok(Parameter::Text(field)))?,
     }
     Ok(connection.total_changes() - before)

@@ -9,10 +9,12 @@ mod cipher;
 mod import;
 mod kv;
 mod mix;
+mod pages;
 mod rows;
 mod settings;
 mod text;
 mod transactions;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};

@@ -12,7 +12,7 @@ use dyno_runner::{Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, inse
 use crate::import::{self, Variant};
 use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
 use crate::transactions::Transactions;
-use crate::{Client, beside};
+use crate::{Client, beside, transfer};
 
 impl Rows for Client {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
@@ -29,7 +29,8 @@ impl Rows for Client {
 
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         match self.opening.variant {
-            Variant::Beside => beside::import(self, import),
+            Variant::Beside | Variant::Pages | Variant::PagesParallel => beside::import(self, import),
+            Variant::Transfer => transfer::import(self, import),
             variant => import::import(&self.connection, import, variant),
         }
     }

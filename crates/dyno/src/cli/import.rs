@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::values::size;
+
 /// Arguments of `dyno import`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("existing").args(["append", "replace"])))]
@@ -61,6 +63,9 @@ pub struct ImportArgs {
     /// What the loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
+    /// How much memory sorts the rows and indexes of a new SQLite database; what is more goes to temporary files
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
+    pub memory: u64,
     /// How many connections fill a new table of PostgreSQL at the same time; 1 makes it one transaction
     /// [default: one more than the processors here, at most 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]

@@ -75,6 +75,7 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
         },
         primary_key: arguments.primary_key.clone(),
         indexes: arguments.indexes.iter().map(words).collect(),
+        memory: usize::try_from(arguments.memory).unwrap_or(usize::MAX),
         on_error: match arguments.on_error {
             OnErrorArg::Stop if arguments.rejects.is_some() => {
                 return Err(anyhow::anyhow!(

@@ -4,8 +4,6 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Plan;
-use crate::infer::Inference;
-use crate::records::Records;
 use crate::source::Source;
 use crate::table::{Column, Types, list, names};
 use crate::value::Kind;
@@ -114,8 +112,7 @@ impl Plan {
     /// The types that fit the file's beginning.
     fn inferred(&self, columns: usize, sample: &[u8], whole: bool) -> Result<Vec<Kind>> {
         let sample = Box::new(std::io::Cursor::new(sample.to_vec()));
-        let records = Records::new(sample, self.dialect, self.request.source.name());
-        match infer(records, self.header.value, columns, &self.nulls()) {
+        match self.survey(sample, columns) {
             Ok(kinds) => Ok(kinds),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
             Err((kinds, _)) if !whole => Ok(kinds),
@@ -134,32 +131,4 @@ pub(super) fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
 #[cfg(not(feature = "parquet"))]
 pub(super) fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
     bail!("this dyno was built without Parquet")
-}
-
-/// The types that fit every record; with an error, those until then.
-pub(super) fn infer(
-    mut records: Records,
-    header: bool,
-    columns: usize,
-    nulls: &[Vec<u8>],
-) -> Result<Vec<Kind>, (Vec<Kind>, anyhow::Error)> {
-    let mut inference = Inference::new(columns);
-    let (mut buffer, mut ends, mut first) = (vec![0; 1 << 16], vec![0; columns + 1], header);
-    loop {
-        let record = match records.read(&mut buffer, 0, &mut ends) {
-            Ok(Some(record)) => record,
-            Ok(None) => return Ok(inference.kinds()),
-            Err(error) => return Err((inference.kinds(), error)),
-        };
-        // Of a record that will be rejected no field tells anything.
-        if !std::mem::take(&mut first) && record.fields == columns {
-            let mut from = 0;
-            for (column, &end) in ends[..columns].iter().enumerate() {
-                let field = &buffer[std::mem::replace(&mut from, end)..end];
-                if !nulls.iter().any(|null| null == field) {
-                    inference.see(column, field);
-                }
-            }
-        }
-    }
 }

@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 
 use super::Plan;
-use super::columns::infer;
 use crate::chunks::Chunks;
 use crate::convert::Converter;
-use crate::error::Input;
-use crate::fill::Fill;
+use crate::error::{BadInput, Input};
+use crate::fill::{Fill, Numbers, Unfit};
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::Records;
@@ -80,6 +79,7 @@ impl Plan {
                 }
                 Err(error) => {
                     rejects.discard();
+                    let Some(error) = self.adapted(error) else { continue };
                     let contradiction = error.downcast::<Contradiction>()?;
                     if !self.request.source.is_repeatable() || widened {
                         return Err(unrepeatable(&contradiction, &self.request.source.name())).input();
@@ -92,12 +92,23 @@ impl Plan {
         }
     }
 
+    /// Chooses another way where the keys are not what this one took them for: none is left of the error then. A bad row
+    /// of a table with a key is told by the database too, which knows whether a violated key comes before it.
+    fn adapted(&mut self, error: Error) -> Option<Error> {
+        let is_built = !self.table.primary_key.is_empty() && self.target.builds(self.existing);
+        match error.downcast_ref() {
+            Some(Unfit::Unordered) => self.is_unordered = true,
+            Some(Unfit::Violated) => self.target.never_build(),
+            None if is_built && error.is::<BadInput>() => self.target.never_build(),
+            None => return Some(error),
+        }
+        None
+    }
+
     /// Reads the file for the types that fit all of it.
     fn widen(&mut self) -> Result<()> {
         let opened = self.request.source.open(self.request.encoding)?;
-        let records = Records::new(opened.text, self.dialect, self.request.source.name());
-        let kinds = infer(records, self.header.value, self.table.columns.len(), &self.nulls())
-            .map_err(|(_, error)| error)?;
+        let kinds = self.survey(opened.text, self.table.columns.len()).map_err(|(_, error)| error)?;
         for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
             column.kind = kind;
             column.declared.clear();
@@ -124,7 +135,7 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
-        if !is_parquet(&opened.sample) && self.target.builds(&self.table, self.existing) {
+        if !is_parquet(&opened.sample) && self.target.builds(self.existing) {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
@@ -164,6 +175,10 @@ impl Plan {
         }
         let (text, line) = records.into_rest();
         let threads = thread::available_parallelism().map_or(1, usize::from);
+        let number = self.target.row_number(&self.table);
+        // A key that is no row number is an index, which SQLite's schema names before all others.
+        let is_indexed = number.is_none() && !self.table.primary_key.is_empty();
+        let keys = is_indexed.then_some(&self.table.primary_key).into_iter();
         let fill = Fill {
             chunks: Mutex::new(Chunks::new(text, self.dialect, name.clone(), line, CHUNK)),
             dialect: self.dialect,
@@ -173,7 +188,13 @@ impl Plan {
             read: read.clone(),
             is_unwanted,
             threads,
-            indexes: self.table.indexes.iter().map(|index| self.places(index)).collect(),
+            numbers: match number {
+                None => Numbers::Counted,
+                Some(column) if self.is_unordered => Numbers::Sorted(column),
+                Some(column) => Numbers::Ascending(column),
+            },
+            indexes: keys.chain(&self.table.indexes).map(|index| self.places(index)).collect(),
+            memory: self.request.memory,
             folder: self.target.folder(),
         };
         let rows = Cell::new(0);

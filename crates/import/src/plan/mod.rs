@@ -2,6 +2,7 @@
 
 mod columns;
 mod load;
+mod survey;
 
 use anyhow::{Context, Result, anyhow};
 
@@ -32,6 +33,8 @@ pub struct Plan {
     pub table: Table,
     /// How it comes to be.
     pub existing: Existing,
+    /// Whether rows are known not to come in the order of their key.
+    is_unordered: bool,
     /// The file from its beginning; none once it is read.
     opened: Option<Opened>,
     target: Box<dyn Target>,
@@ -79,6 +82,7 @@ impl Plan {
             packing: opened.packing,
             existing: disposition,
             table: table.clone(),
+            is_unordered: false,
             opened: None,
             target,
             request,
@@ -89,6 +93,9 @@ impl Plan {
         };
         table.check_keys().input()?;
         plan.target.declare(&mut table);
+        if !table.primary_key.is_empty() && !plan.request.source.is_repeatable() {
+            plan.target.never_build();
+        }
         plan.table = table;
         plan.opened = Some(opened);
         Ok(plan)

@@ -1,13 +1,13 @@
 //! A new database that is written page by page. SQLite only says how its schema reads.
 
-use anyhow::{Context, Result};
-use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter};
+use anyhow::{Context, Result, ensure};
+use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter, Value, Values, compare};
 
 use super::connection::Connection;
 use super::place::Fresh;
 use super::{Sqlite, schema};
 use crate::error::{Input, Interrupted};
-use crate::fill::Filled;
+use crate::fill::{Filled, Unfit};
 use crate::pipeline::Watch;
 use crate::table::Table;
 use crate::target::Existing;
@@ -22,7 +22,8 @@ const OFTEN: u64 = 1 << 16;
 struct Described {
     kind: String,
     name: String,
-    sql: String,
+    /// None for the index that a primary key makes.
+    sql: Option<String>,
 }
 
 impl Sqlite {
@@ -40,15 +41,20 @@ impl Sqlite {
         let pages = database.pages();
         let filled = fill(pages)?;
         let mut roots = vec![filled.tree.finish(pages)?];
-        for sorters in filled.indexes {
+        for (sorters, row) in filled.indexes.into_iter().zip(&described[1..]) {
             watch.doing("making indexes");
-            roots.push(index(sorters, pages, watch)?);
+            let unique = if row.sql.is_none() { table.primary_key.len() } else { 0 };
+            roots.push(index(sorters, pages, watch, unique)?);
         }
+        ensure!(
+            roots.len() == described.len(),
+            "SQLite makes other indexes than dyno, which is a fault of dyno"
+        );
         let objects: Vec<Object> = described
             .iter()
             .zip(roots)
             .map(|(row, root)| {
-                let (kind, name, sql) = (row.kind.as_str(), row.name.as_str(), Some(row.sql.as_str()));
+                let (kind, name, sql) = (row.kind.as_str(), row.name.as_str(), row.sql.as_deref());
                 Object { kind, name, table: &described[0].name, root, sql }
             })
             .collect();
@@ -65,9 +71,9 @@ impl Sqlite {
         }
         let rows = connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
         let described = rows.into_iter().map(|row| {
-            let mut values = row.into_iter().map(Option::unwrap_or_default);
-            let mut next = || values.next().unwrap_or_default();
-            Described { kind: next(), name: next(), sql: next() }
+            let mut values = row.into_iter();
+            let mut next = || values.next().flatten();
+            Described { kind: next().unwrap_or_default(), name: next().unwrap_or_default(), sql: next() }
         });
         let described = described.collect();
         let version = connection.value("SELECT sqlite_version()")?.unwrap_or_default();
@@ -78,11 +84,19 @@ impl Sqlite {
     }
 }
 
-/// Writes an index's tree and gives its root.
-fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<u32> {
+/// Writes an index's tree and gives its root. No two rows may have the same first `unique` values, unless one of those is
+/// NULL.
+fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch, unique: usize) -> Result<u32> {
     let (mut sorted, mut tree) = (Sorter::merge(sorters)?, IndexTree::new(pages));
-    let mut rows = 0;
+    let (mut rows, mut before) = (0, Vec::new());
     while let Some(record) = sorted.next()? {
+        if unique > 0 {
+            if is_same(&before, record, unique) {
+                return Err(Unfit::Violated.into());
+            }
+            before.clear();
+            before.extend_from_slice(record);
+        }
         tree.push(record)?;
         rows += 1;
         if rows % OFTEN == 0 && watch.stops() {
@@ -90,4 +104,10 @@ fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<u32> 
         }
     }
     Ok(tree.finish()?)
+}
+
+/// Whether two records have the same first values, none of which is NULL.
+fn is_same(before: &[u8], record: &[u8], count: usize) -> bool {
+    let is_equal = |(one, other): (Value, Value)| one != Value::Null && compare(&one, &other).is_eq();
+    !before.is_empty() && Values::of(before).zip(Values::of(record)).take(count).all(is_equal)
 }

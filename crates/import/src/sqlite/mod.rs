@@ -3,18 +3,16 @@
 mod build;
 mod connection;
 mod feed;
+mod load;
 mod place;
 mod schema;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
-use dyno_client::sqlite::{self, Api, Interrupter};
+use anyhow::{Context, Error, Result};
+use dyno_client::sqlite::{self, Api};
 use dyno_protocol::Build;
 use sqlite_pages::Pages;
 
@@ -26,10 +24,7 @@ use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
 use connection::Connection;
-use place::{Done, Fresh};
-
-/// How often somebody is asked whether to stop while SQLite is at work.
-const LOOK: Duration = Duration::from_millis(50);
+use place::Fresh;
 
 /// PRAGMAs of a database that is built beside its place. Without journal and sync nothing is written
 /// twice; locked for good, SQLite does not look for other users after each transaction; memory for
@@ -53,13 +48,15 @@ pub struct Sqlite {
     api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
+    /// Whether dyno may write the pages of a new database itself.
+    may_build: bool,
 }
 
 impl Sqlite {
     /// The database at a place, there or not.
     pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
-        Ok(Sqlite { api, place: place.to_owned(), safety })
+        Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true })
     }
 
     fn is_fresh(&self) -> bool {
@@ -76,88 +73,6 @@ impl Sqlite {
                 &[("synchronous", "OFF"), ("journal_mode", "MEMORY"), ("cache_size", "-65536")]
             }
         }
-    }
-
-    fn fill(
-        &self,
-        connection: &Connection,
-        table: &Table,
-        existing: Existing,
-        rows: &mut Rows,
-    ) -> Result<()> {
-        let statements = schema::statements(table, existing);
-        for sql in statements.before {
-            connection.execute(&sql).with_context(|| format!("cannot execute {sql}")).input()?;
-        }
-        feed::load(connection, table.columns.len(), &statements.insert, rows)?;
-        for sql in statements.after {
-            rows.watch().doing("making indexes");
-            connection.execute(&sql).with_context(|| format!("cannot execute {sql}; nothing was loaded"))?;
-        }
-        Ok(())
-    }
-
-    fn load_fresh(
-        &self,
-        table: &Table,
-        existing: Existing,
-        rows: &mut Rows,
-        check: &dyn Fn() -> Result<()>,
-    ) -> Result<Reached> {
-        let fresh = Fresh::beside(&self.place)?;
-        fresh.write_behind(|| {
-            let connection = Connection::open(&self.api, fresh.path())?;
-            set(&connection, &FRESH)?;
-            connection.execute("BEGIN")?;
-            let watch = rows.watch();
-            interruptible(&connection, watch, || self.fill(&connection, table, existing, rows))?;
-            check()?;
-            connection.execute("COMMIT")?;
-            connection.close()
-        })?;
-        self.finish(fresh, rows.watch())
-    }
-
-    /// Moves a database that is whole to its place.
-    fn finish(&self, fresh: Fresh, watch: &dyn Watch) -> Result<Reached> {
-        let sync = self.safety == Safety::PowerLoss;
-        watch.doing(if sync { "syncing" } else { "moving into place" });
-        fresh.finish(sync)?;
-        let place = "built beside its place";
-        Ok(match sync {
-            true => Reached {
-                safety: Safety::PowerLoss,
-                by: format!("{place}, file synced, renamed, folder synced"),
-            },
-            false => Reached { safety: Safety::ProcessCrash, by: format!("{place} and renamed, not synced") },
-        })
-    }
-
-    fn load_existing(
-        &self,
-        table: &Table,
-        existing: Existing,
-        rows: &mut Rows,
-        check: &dyn Fn() -> Result<()>,
-    ) -> Result<Reached> {
-        let connection = Connection::open(&self.api, &self.place)?;
-        let is_wal = journal(&connection).input()? == "wal";
-        let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
-        set(&connection, &settings.copied().collect::<Vec<_>>())?;
-        // At once, so that nobody else's writing can come between and fail it half way.
-        connection.execute("BEGIN IMMEDIATE")?;
-        let watch = rows.watch();
-        let filled = interruptible(&connection, watch, || self.fill(&connection, table, existing, rows));
-        if let Err(error) = filled.and_then(|()| check()) {
-            // SQLite may have rolled back already, as it does when the disk is full.
-            let _ = connection.execute("ROLLBACK");
-            return Err(error);
-        }
-        rows.watch().doing("committing");
-        connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
-        let reached = reached(&connection)?;
-        connection.close()?;
-        Ok(reached)
     }
 }
 
@@ -184,9 +99,16 @@ impl Target for Sqlite {
         true
     }
 
-    fn builds(&self, table: &Table, existing: Existing) -> bool {
-        // A key may be violated, which SQLite says row by row.
-        self.is_fresh() && existing == Existing::Create && table.primary_key.is_empty()
+    fn builds(&self, existing: Existing) -> bool {
+        self.may_build && self.is_fresh() && existing == Existing::Create
+    }
+
+    fn never_build(&mut self) {
+        self.may_build = false;
+    }
+
+    fn row_number(&self, table: &Table) -> Option<usize> {
+        schema::row_number(table)
     }
 
     fn folder(&self) -> PathBuf {
@@ -199,13 +121,13 @@ impl Target for Sqlite {
         watch: &dyn Watch,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
-        let fresh = Fresh::beside(&self.place)?;
+        let fresh = Fresh::unnamed(&self.place)?;
         fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill)).map_err(told)?;
         self.finish(fresh, watch)
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        if self.builds(table, existing) {
+        if self.builds(existing) {
             let statements = schema::statements(table, existing);
             return [statements.before, statements.after].concat();
         }
@@ -230,13 +152,16 @@ impl Target for Sqlite {
                 self.place.display()
             )],
         };
-        reasons.push(match self.builds(table, existing) {
+        reasons.push(match self.builds(existing) {
             true => "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite",
             false if self.is_fresh() => {
-                "SQLite inserts the rows, since it must check the primary key; INSERT … SELECT from a virtual table needs no call for each row"
+                "SQLite inserts the rows, since it must check the primary key and standard input cannot be read again; INSERT … SELECT from a virtual table needs no call for each row"
             }
             false => "SQLite inserts the rows: INSERT … SELECT from a virtual table needs no call for each row and no copy of a text",
         }.into());
+        if self.builds(existing) && !table.primary_key.is_empty() {
+            reasons.push("if a key comes twice or is missing it begins anew: SQLite inserts the rows then, and says which".into());
+        }
         reasons
     }
 
@@ -284,67 +209,5 @@ fn told(error: Error) -> Error {
     match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
         true => error.context("the disk is full; nothing was loaded"),
         false => error,
-    }
-}
-
-/// Sets PRAGMAs and makes sure that they are in force.
-fn set(connection: &Connection, settings: &[(&str, &str)]) -> Result<()> {
-    for (name, value) in settings {
-        connection.rows(&format!("PRAGMA {name}={value}"))?;
-        let found = connection.value(&format!("PRAGMA {name}"))?.unwrap_or_default();
-        let number = match *value {
-            "OFF" => "0",
-            "FULL" => "2",
-            other => other,
-        };
-        if !found.eq_ignore_ascii_case(value) && found != number {
-            bail!("SQLite was asked for {name}={value} and has {found}");
-        }
-    }
-    Ok(())
-}
-
-fn journal(connection: &Connection) -> Result<String> {
-    Ok(connection.value("PRAGMA journal_mode")?.unwrap_or_default().to_ascii_lowercase())
-}
-
-/// The safety of a database that was there, as SQLite tells its settings.
-fn reached(connection: &Connection) -> Result<Reached> {
-    let journal = journal(connection)?;
-    let synchronous = connection.value("PRAGMA synchronous")?.unwrap_or_default();
-    let safety = match (journal.as_str(), synchronous.as_str()) {
-        ("off" | "memory", _) => Safety::None,
-        (_, "2" | "3") => Safety::PowerLoss,
-        _ => Safety::ProcessCrash,
-    };
-    Ok(Reached { safety, by: format!("one transaction, journal_mode={journal}, synchronous={synchronous}") })
-}
-
-/// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
-fn interruptible(
-    connection: &Connection,
-    watch: &dyn Watch,
-    work: impl FnOnce() -> Result<()>,
-) -> Result<()> {
-    let (interrupter, done): (Interrupter, _) = (connection.interrupter(), AtomicBool::new(false));
-    let outcome = thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                if watch.stops() {
-                    // SAFETY: the connection is open until the scope has ended.
-                    unsafe { interrupter.interrupt() };
-                }
-                thread::park_timeout(LOOK);
-            }
-        });
-        let is_done = Done(&done);
-        let outcome = work();
-        drop(is_done);
-        watcher.thread().unpark();
-        outcome
-    });
-    match outcome {
-        Err(_) if watch.stops() => Err(crate::error::Interrupted.into()),
-        outcome => outcome,
     }
 }

@@ -1,15 +1,18 @@
-//! A new database is built beside its final place, under a hidden name, and moved there once it is
-//! whole. Until then there is nothing at the place; what is left after a failure is removed.
+//! A new database is built beside its final place, without a name or under a hidden one, and gets its name once it is
+//! whole. Until then there is nothing at the place; what is left after a failure is removed. A file without a name
+//! the kernel removes itself, also when dyno is killed.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::libc;
 use tempfile::NamedTempFile;
 
@@ -22,49 +25,69 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A database that is being built.
 pub struct Fresh {
-    file: NamedTempFile,
+    file: Building,
     place: PathBuf,
 }
 
+/// The file that will be it.
+enum Building {
+    /// In no folder.
+    Unnamed(File),
+    /// Under a hidden name.
+    Named(NamedTempFile),
+}
+
 impl Fresh {
-    /// An empty file beside `place`, where nothing is yet.
-    pub fn beside(place: &Path) -> Result<Fresh> {
+    /// An empty file beside `place`, where nothing is yet, without a name where the file system has such files.
+    pub fn unnamed(place: &Path) -> Result<Fresh> {
+        refuse_stale(place)?;
+        // Giving it its name later needs the first of these.
+        let unnamed = Path::new("/proc/self/fd").exists().then(|| {
+            let mut options = OpenOptions::new();
+            // What the user's umask leaves of it, as SQLite does.
+            options.read(true).write(true).mode(0o644).custom_flags(libc::O_TMPFILE);
+            options.open(folder(place))
+        });
+        match unnamed {
+            Some(Ok(file)) => Ok(Fresh { file: Building::Unnamed(file), place: place.to_owned() }),
+            _ => Fresh::named(place),
+        }
+    }
+
+    /// The same under a hidden name, which SQLite needs, and the path of that.
+    pub fn named(place: &Path) -> Result<Fresh> {
+        refuse_stale(place)?;
         let folder = folder(place);
         let name = place.file_name().unwrap_or_default().to_string_lossy();
-        for ending in ["-journal", "-wal"] {
-            let stale = folder.join(format!("{name}{ending}"));
-            let stands = || {
-                format!(
-                    "{} is of another database, and SQLite would apply it to the new one: move it away",
-                    stale.display()
-                )
-            };
-            ensure!(!exists(&stale), BadInput(anyhow!(stands())));
-        }
         let file = tempfile::Builder::new()
             .prefix(&format!(".{name}.dyno-"))
-            // What the user's umask leaves of it, as SQLite does.
             .permissions(Permissions::from_mode(0o644))
             .tempfile_in(folder);
         let file = file.with_context(|| format!("cannot make a database in {}", folder.display())).input()?;
-        Ok(Fresh { file, place: place.to_owned() })
+        Ok(Fresh { file: Building::Named(file), place: place.to_owned() })
     }
 
     /// The file, for reading and writing.
     pub fn file(&self) -> &File {
-        self.file.as_file()
+        match &self.file {
+            Building::Unnamed(file) => file,
+            Building::Named(file) => file.as_file(),
+        }
     }
 
-    /// Where it is built.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    /// Where it is built; none without a name.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.file {
+            Building::Unnamed(_) => None,
+            Building::Named(file) => Some(file.path()),
+        }
     }
 
     /// While `work` goes on, has the kernel write to the device what is there already, so that syncing
     /// at the end takes less.
     pub fn write_behind<T>(&self, work: impl FnOnce() -> T) -> T {
         let done = AtomicBool::new(false);
-        let file = self.file.as_file();
+        let file = self.file();
         thread::scope(|scope| {
             scope.spawn(|| {
                 let mut told = 0;
@@ -85,11 +108,15 @@ impl Fresh {
 
     /// Moves it to its place; with `sync`, such that after a power cut it is there whole or not at all.
     pub fn finish(self, sync: bool) -> Result<()> {
-        let place = &self.place;
         if sync {
-            self.file.as_file().sync_all().context("cannot sync the database; nothing was loaded")?;
+            self.file().sync_all().context("cannot sync the database; nothing was loaded")?;
         }
-        self.file.persist_noclobber(place).map_err(|error| error.error).with_context(|| {
+        let place = &self.place;
+        let named = match self.file {
+            Building::Unnamed(file) => name(&file, place),
+            Building::Named(file) => file.persist_noclobber(place).map(drop).map_err(|error| error.error),
+        };
+        named.with_context(|| {
             format!("cannot move the database to {}; nothing was loaded", place.display())
         })?;
         if sync {
@@ -104,6 +131,29 @@ impl Fresh {
         }
         Ok(())
     }
+}
+
+/// Refuses a place beside which a journal lies that SQLite would apply to the new database.
+fn refuse_stale(place: &Path) -> Result<()> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    for ending in ["-journal", "-wal"] {
+        let stale = folder(place).join(format!("{name}{ending}"));
+        let stands = || {
+            format!(
+                "{} is of another database, and SQLite would apply it to the new one: move it away",
+                stale.display()
+            )
+        };
+        ensure!(!exists(&stale), BadInput(anyhow!(stands())));
+    }
+    Ok(())
+}
+
+/// Gives a file without a name one, where there is none of it.
+fn name(file: &File, place: &Path) -> io::Result<()> {
+    let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let follow = AtFlags::AT_SYMLINK_FOLLOW;
+    Ok(nix::unistd::linkat(AT_FDCWD, descriptor.as_str(), AT_FDCWD, place, follow)?)
 }
 
 /// Says that it is done when it is dropped.
@@ -141,11 +191,37 @@ mod tests {
     #[test]
     fn a_fault_of_dyno_ends_it_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let fresh = Fresh::beside(&folder.path().join("new.db")).unwrap();
-            fresh.write_behind(|| panic!("a fault"));
-        }));
-        assert!(outcome.is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        for begin in [Fresh::unnamed, Fresh::named] {
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let fresh = begin(&folder.path().join("new.db")).unwrap();
+                fresh.write_behind(|| panic!("a fault"));
+            }));
+            assert!(outcome.is_err());
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_there_by_then_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("new.db");
+        for begin in [Fresh::unnamed, Fresh::named] {
+            let fresh = begin(&place).unwrap();
+            fs::write(&place, "somebody's").unwrap();
+            let error = format!("{:#}", fresh.finish(true).unwrap_err());
+            assert!(error.contains("nothing was loaded: File exists"), "{error}");
+            assert_eq!(fs::read_to_string(&place).unwrap(), "somebody's");
+            fs::remove_file(&place).unwrap();
+            begin(&place).unwrap().finish(true).unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            assert_eq!(place.metadata().unwrap().permissions().mode() & 0o777, 0o644 & !umask());
+            fs::remove_file(&place).unwrap();
+        }
+    }
+
+    fn umask() -> u32 {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap();
+        u32::from_str_radix(line.trim(), 8).unwrap()
     }
 }

@@ -56,6 +56,13 @@ pub fn create(table: &Table) -> String {
     format!("CREATE TABLE {} ({})", quoted(&table.name), parts.join(", "))
 }
 
+/// The column that SQLite makes another name of the row number: the only one of the key, declared so.
+pub fn row_number(table: &Table) -> Option<usize> {
+    let [key] = &table.primary_key[..] else { return None };
+    let is_number = |column: &Column| column.name == *key && column.declared == "INTEGER";
+    table.columns.iter().position(is_number)
+}
+
 /// A name as SQLite quotes it.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

@@ -1,0 +1,98 @@
+//! What is put in order before it is written: indexes, and the rows of a table whose keys do not ascend in the file.
+
+use anyhow::Result;
+use sqlite_pages::{Leaves, Pages, Sorter, TableTree, Value, Values};
+
+use super::rows::Rows;
+use super::{Fill, Numbers, Unfit};
+use crate::error::Interrupted;
+use crate::pipeline::Watch;
+
+/// Bytes of leaves that are written at once, and after which somebody is asked whether to stop.
+const GATHERED: usize = 1 << 20;
+
+/// What one thread sorts.
+pub struct Sorters {
+    /// The rows themselves, each as its number and its record.
+    pub rows: Option<Sorter>,
+    /// For each index what it holds of each row.
+    pub indexes: Vec<Sorter>,
+}
+
+impl Sorters {
+    /// Empty ones.
+    pub fn new(fill: &Fill) -> Sorters {
+        let is_unordered = matches!(fill.numbers, Numbers::Sorted(_));
+        let count = fill.indexes.len() + usize::from(is_unordered);
+        let memory = fill.memory / (fill.threads * count).max(1);
+        let sorter = |keys: usize| Sorter::new(&fill.folder, memory, keys);
+        Sorters {
+            rows: is_unordered.then(|| sorter(1)),
+            indexes: fill.indexes.iter().map(|columns| sorter(columns.len() + 1)).collect(),
+        }
+    }
+
+    /// Takes rows that have their numbers.
+    pub fn take(&mut self, fill: &Fill, rows: &Rows) -> Result<()> {
+        if self.rows.is_none() && self.indexes.is_empty() {
+            return Ok(());
+        }
+        let mut values = Vec::new();
+        for (&number, record) in rows.numbers.iter().zip(rows.records.iter()) {
+            if let Some(sorter) = &mut self.rows {
+                sorter.push(&[Value::Integer(number), Value::Blob(record)])?;
+            }
+            for (sorter, columns) in self.indexes.iter_mut().zip(&fill.indexes) {
+                key(record, columns, number, fill.numbers.column(), &mut values);
+                sorter.push(&values)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an index holds of a row: the values of its columns, and the row's number, which may be one of them.
+fn key<'r>(
+    record: &'r [u8],
+    columns: &[usize],
+    number: i64,
+    numbered: Option<usize>,
+    values: &mut Vec<Value<'r>>,
+) {
+    let value = |column: &usize| match numbered == Some(*column) {
+        true => Value::Integer(number),
+        false => Values::of(record).nth(*column).unwrap_or(Value::Null),
+    };
+    values.clear();
+    values.extend(columns.iter().map(value));
+    values.push(Value::Integer(number));
+}
+
+/// Writes the leaves of a table whose rows have been sorted, and says how many there are.
+pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(TableTree, u64)> {
+    watch.doing("putting rows in the order of their key");
+    let (mut sorted, mut leaves, mut tree) =
+        (Sorter::merge(sorters)?, Leaves::new(pages), TableTree::default());
+    let (mut before, mut rows) = (None, 0);
+    while let Some(entry) = sorted.next()? {
+        let mut values = Values::of(entry);
+        let (Some(Value::Integer(number)), Some(Value::Blob(record))) = (values.next(), values.next()) else {
+            unreachable!("rows are sorted as a number and a record");
+        };
+        if before.replace(number) == Some(number) {
+            return Err(Unfit::Violated.into());
+        }
+        leaves.push_record(number, record)?;
+        rows += 1;
+        if leaves.bytes() >= GATHERED {
+            tree.append(leaves.place(pages)?)?;
+            if watch.stops() {
+                return Err(Interrupted.into());
+            }
+        }
+    }
+    if leaves.bytes() > 0 {
+        tree.append(leaves.place(pages)?)?;
+    }
+    Ok((tree, rows))
+}

@@ -1,0 +1,169 @@
+//! What threads do that fill a table side by side: each takes a chunk, reads its rows, waits for its turn and writes
+//! their pages.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use anyhow::{Error, Result};
+use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
+
+use super::order::{self, Sorters};
+use super::rows::Rows;
+use super::{Fill, Filled, Numbers, Unfit};
+use crate::chunks::Chunk;
+use crate::pipeline::Watch;
+
+/// Whose turn it is, and what the next row's number is.
+struct Turns {
+    chunk: u64,
+    /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
+    row: i64,
+    /// The first error, after which there are no more turns.
+    error: Option<Error>,
+}
+
+/// What the threads share while they work.
+pub struct Work<'a, 'f> {
+    fill: &'a Fill,
+    pages: &'a Pages<'f>,
+    turns: Mutex<Turns>,
+    turned: Condvar,
+    placed: Mutex<Vec<(u64, Placed)>>,
+    /// The rows, where they must be put in order, and the entries of each index.
+    unordered: Mutex<Vec<Sorter>>,
+    indexes: Mutex<Vec<Vec<Sorter>>>,
+    /// How many rows are written.
+    pub rows: AtomicU64,
+    /// How many threads work.
+    pub threads: AtomicU64,
+}
+
+impl<'a, 'f> Work<'a, 'f> {
+    /// None done yet.
+    pub fn new(fill: &'a Fill, pages: &'a Pages<'f>) -> Work<'a, 'f> {
+        Work {
+            fill,
+            pages,
+            turns: Mutex::new(Turns {
+                chunk: 0,
+                row: if fill.numbers == Numbers::Counted { 1 } else { i64::MIN },
+                error: None,
+            }),
+            turned: Condvar::new(),
+            placed: Mutex::new(Vec::new()),
+            unordered: Mutex::new(Vec::new()),
+            indexes: Mutex::new(fill.indexes.iter().map(|_| Vec::new()).collect()),
+            rows: AtomicU64::new(0),
+            threads: AtomicU64::new(fill.threads as u64),
+        }
+    }
+
+    /// What all threads together have written, or their first error.
+    pub fn filled(self, watch: &dyn Watch) -> Result<Filled> {
+        if let Some(error) = self.turns.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+            return Err(error);
+        }
+        let indexes = self.indexes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let unordered = self.unordered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !unordered.is_empty() {
+            let (tree, rows) = order::table(unordered, self.pages, watch)?;
+            return Ok(Filled { tree, rows, indexes });
+        }
+        let mut placed = self.placed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        placed.sort_unstable_by_key(|(chunk, _)| *chunk);
+        let (mut tree, mut rows) = (TableTree::default(), 0);
+        for (_, placed) in placed {
+            rows += placed.rows;
+            tree.append(placed)?;
+        }
+        Ok(Filled { tree, rows, indexes })
+    }
+
+    /// One thread's work, to the end of the text or the first error.
+    pub fn thread(&self) -> Result<()> {
+        let (mut chunk, mut rows, mut leaves) = (Chunk::default(), Rows::default(), Leaves::new(self.pages));
+        let mut sorters = Sorters::new(self.fill);
+        while !self.has_ended() {
+            let next = self.fill.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk);
+            let outcome = match next {
+                Ok(false) => return self.keep(sorters),
+                Ok(true) => rows.read(&mut chunk, self.fill),
+                Err(error) => Err(error),
+            };
+            // An error is told in the chunk's turn, so that the first one of the file is what the user sees.
+            if !self.turn(chunk.index, &mut rows, outcome)? {
+                return Ok(());
+            }
+            sorters.take(self.fill, &rows)?;
+            if sorters.rows.is_none() {
+                for (number, record) in rows.numbers.iter().zip(rows.records.iter()) {
+                    leaves.push_record(*number, record)?;
+                }
+                let placed = leaves.place(self.pages)?;
+                self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.index, placed));
+            }
+            self.rows.fetch_add(rows.numbers.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Sorts what this thread has for each index.
+    fn keep(&self, sorters: Sorters) -> Result<()> {
+        if let Some(mut sorter) = sorters.rows {
+            sorter.order()?;
+            self.unordered.lock().unwrap_or_else(PoisonError::into_inner).push(sorter);
+        }
+        for (index, mut sorter) in sorters.indexes.into_iter().enumerate() {
+            sorter.order()?;
+            self.indexes.lock().unwrap_or_else(PoisonError::into_inner)[index].push(sorter);
+        }
+        Ok(())
+    }
+
+    /// Waits until all chunks before this one have had their turn, judges its bad rows and numbers its rows. False where
+    /// there are no more turns.
+    fn turn(&self, chunk: u64, rows: &mut Rows, outcome: Result<()>) -> Result<bool> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        while turns.chunk != chunk && turns.error.is_none() {
+            turns = self.turned.wait(turns).unwrap_or_else(PoisonError::into_inner);
+        }
+        if turns.error.is_some() {
+            return Ok(false);
+        }
+        let mut rejects = self.fill.rejects.lock().unwrap_or_else(PoisonError::into_inner);
+        for (bad, fields) in rows.bad.drain(..) {
+            rejects.take(bad, &fields)?;
+        }
+        outcome?;
+        match self.fill.numbers {
+            Numbers::Counted => {
+                let first = turns.row;
+                turns.row += rows.records.count() as i64;
+                rows.numbers.extend(first..turns.row);
+            }
+            Numbers::Ascending(_) => {
+                let least = std::mem::replace(&mut turns.row, i64::MIN);
+                turns.row = rows.numbers.iter().try_fold(least, |least, &number| {
+                    // No number may follow the greatest that there is.
+                    (number >= least && number < i64::MAX).then(|| number + 1).ok_or(Unfit::Unordered)
+                })?;
+            }
+            Numbers::Sorted(_) => {}
+        }
+        turns.chunk += 1;
+        self.turned.notify_all();
+        Ok(true)
+    }
+
+    /// Ends all threads' work with the first error. None of them waits any longer for whoever writes the text, which
+    /// is itself an error, though not the first.
+    pub fn end(&self, error: Error) {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+        self.fill.is_unwanted.store(true, Ordering::Relaxed);
+        self.turned.notify_all();
+    }
+
+    fn has_ended(&self) -> bool {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.is_some()
+    }
+}

@@ -1,0 +1,168 @@
+//! Rows that SQLite inserts: into a new database beside its place, or into one that is there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use dyno_client::sqlite::Interrupter;
+
+use super::connection::Connection;
+use super::place::{Done, Fresh};
+use super::{FRESH, Sqlite, feed, schema};
+use crate::error::Input;
+use crate::pipeline::{Rows, Watch};
+use crate::safety::{Reached, Safety};
+use crate::table::Table;
+use crate::target::Existing;
+
+/// How often somebody is asked whether to stop while SQLite is at work.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Sqlite {
+    fn fill(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let statements = schema::statements(table, existing);
+        for sql in statements.before {
+            connection.execute(&sql).with_context(|| format!("cannot execute {sql}")).input()?;
+        }
+        feed::load(connection, table.columns.len(), &statements.insert, rows)?;
+        for sql in statements.after {
+            rows.watch().doing("making indexes");
+            connection.execute(&sql).with_context(|| format!("cannot execute {sql}; nothing was loaded"))?;
+        }
+        Ok(())
+    }
+
+    /// Loads a new database, by SQLite's inserts.
+    pub(super) fn load_fresh(
+        &self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let fresh = Fresh::named(&self.place)?;
+        fresh.write_behind(|| {
+            let connection = Connection::open(&self.api, fresh.path().context("the file has no name")?)?;
+            set(&connection, &FRESH)?;
+            connection.execute("BEGIN")?;
+            let watch = rows.watch();
+            interruptible(&connection, watch, || self.fill(&connection, table, existing, rows))?;
+            check()?;
+            connection.execute("COMMIT")?;
+            connection.close()
+        })?;
+        self.finish(fresh, rows.watch())
+    }
+
+    /// Moves a database that is whole to its place.
+    pub(super) fn finish(&self, fresh: Fresh, watch: &dyn Watch) -> Result<Reached> {
+        let sync = self.safety == Safety::PowerLoss;
+        watch.doing(if sync { "syncing" } else { "moving into place" });
+        fresh.finish(sync)?;
+        let place = "built beside its place";
+        Ok(match sync {
+            true => Reached {
+                safety: Safety::PowerLoss,
+                by: format!("{place}, file synced, renamed, folder synced"),
+            },
+            false => Reached { safety: Safety::ProcessCrash, by: format!("{place} and renamed, not synced") },
+        })
+    }
+
+    /// Loads into a database that is there.
+    pub(super) fn load_existing(
+        &self,
+        table: &Table,
+        existing: Existing,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        let connection = Connection::open(&self.api, &self.place)?;
+        let is_wal = journal(&connection).input()? == "wal";
+        let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
+        set(&connection, &settings.copied().collect::<Vec<_>>())?;
+        // At once, so that nobody else's writing can come between and fail it half way.
+        connection.execute("BEGIN IMMEDIATE")?;
+        let watch = rows.watch();
+        let filled = interruptible(&connection, watch, || self.fill(&connection, table, existing, rows));
+        if let Err(error) = filled.and_then(|()| check()) {
+            // SQLite may have rolled back already, as it does when the disk is full.
+            let _ = connection.execute("ROLLBACK");
+            return Err(error);
+        }
+        rows.watch().doing("committing");
+        connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
+        let reached = reached(&connection)?;
+        connection.close()?;
+        Ok(reached)
+    }
+}
+
+/// Sets PRAGMAs and makes sure that they are in force.
+fn set(connection: &Connection, settings: &[(&str, &str)]) -> Result<()> {
+    for (name, value) in settings {
+        connection.rows(&format!("PRAGMA {name}={value}"))?;
+        let found = connection.value(&format!("PRAGMA {name}"))?.unwrap_or_default();
+        let number = match *value {
+            "OFF" => "0",
+            "FULL" => "2",
+            other => other,
+        };
+        if !found.eq_ignore_ascii_case(value) && found != number {
+            bail!("SQLite was asked for {name}={value} and has {found}");
+        }
+    }
+    Ok(())
+}
+
+fn journal(connection: &Connection) -> Result<String> {
+    Ok(connection.value("PRAGMA journal_mode")?.unwrap_or_default().to_ascii_lowercase())
+}
+
+/// The safety of a database that was there, as SQLite tells its settings.
+fn reached(connection: &Connection) -> Result<Reached> {
+    let journal = journal(connection)?;
+    let synchronous = connection.value("PRAGMA synchronous")?.unwrap_or_default();
+    let safety = match (journal.as_str(), synchronous.as_str()) {
+        ("off" | "memory", _) => Safety::None,
+        (_, "2" | "3") => Safety::PowerLoss,
+        _ => Safety::ProcessCrash,
+    };
+    Ok(Reached { safety, by: format!("one transaction, journal_mode={journal}, synchronous={synchronous}") })
+}
+
+/// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
+fn interruptible(
+    connection: &Connection,
+    watch: &dyn Watch,
+    work: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let (interrupter, done): (Interrupter, _) = (connection.interrupter(), AtomicBool::new(false));
+    let outcome = thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if watch.stops() {
+                    // SAFETY: the connection is open until the scope has ended.
+                    unsafe { interrupter.interrupt() };
+                }
+                thread::park_timeout(LOOK);
+            }
+        });
+        let is_done = Done(&done);
+        let outcome = work();
+        drop(is_done);
+        watcher.thread().unpark();
+        outcome
+    });
+    match outcome {
+        Err(_) if watch.stops() => Err(crate::error::Interrupted.into()),
+        outcome => outcome,
+    }
+}

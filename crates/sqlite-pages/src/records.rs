@@ -1,0 +1,247 @@
+//! Records of many rows, made value by value where they lie, one behind the other: what an [`Encoder`](crate::Encoder)
+//! makes of the same values, without looking at each of them twice.
+
+use crate::error::Error;
+use crate::payload::LONGEST;
+use crate::varint;
+
+/// Bytes that may be written behind a value, so that short ones are copied without asking how short.
+const SLACK: usize = 16;
+
+/// The most bytes of a type's number, of any text that SQLite takes, and of a number.
+const LONGEST_TYPE: usize = 5;
+const LONGEST_NUMBER: usize = 8;
+
+/// The type's number of an integer, by how many of its highest bits are the sign's.
+const INTEGERS: [u8; 65] = {
+    let mut types = [6; 65];
+    let mut same = 1;
+    while same < types.len() {
+        let bits = 65 - same;
+        types[same] = [1, 1, 2, 3, 4, 5, 5, 6, 6][bits.div_ceil(8)];
+        same += 1;
+    }
+    types
+};
+
+/// Bytes of a number by its type's number.
+const LENGTHS: [u8; 10] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
+
+/// Some records.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// The records; what is behind them is old.
+    bytes: Vec<u8>,
+    lengths: Vec<u32>,
+    /// Where the next record begins.
+    end: usize,
+    /// Room for the types' numbers of a record.
+    types: Vec<u64>,
+}
+
+/// A record to which values come, one after another. It counts once it has been ended.
+pub struct Row<'a> {
+    /// From the record's first byte on: a byte for the header's length, one for each type, then the values.
+    bytes: &'a mut [u8],
+    /// Where the next value goes.
+    at: usize,
+    types: &'a mut [u64],
+    values: usize,
+    /// Whether the header takes more than a byte for its length and each type.
+    is_long: bool,
+    lengths: &'a mut Vec<u32>,
+    end: &'a mut usize,
+}
+
+impl Records {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.lengths.clear();
+        self.end = 0;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &self.bytes[..];
+        self.lengths.iter().map(move |&length| {
+            let (record, after) = rest.split_at(length as usize);
+            rest = after;
+            record
+        })
+    }
+
+    /// Begins a record of so many values, whose texts have so many bytes at most.
+    #[inline(always)]
+    pub fn begin(&mut self, values: usize, bytes: usize) -> Row<'_> {
+        let end = self.end + (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK;
+        if self.bytes.len() < end || self.types.len() < values {
+            self.grow(end, values);
+        }
+        Row {
+            bytes: &mut self.bytes[self.end..],
+            at: 1 + values,
+            types: &mut self.types,
+            values: 0,
+            is_long: values >= 0x7f,
+            lengths: &mut self.lengths,
+            end: &mut self.end,
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, end: usize, values: usize) {
+        self.bytes.resize(end.max(2 * self.bytes.len()), 0);
+        self.types.resize(values.max(self.types.len()), 0);
+    }
+}
+
+impl Row<'_> {
+    /// The next value is no value.
+    #[inline(always)]
+    pub fn null(&mut self) {
+        self.put_type(0);
+    }
+
+    /// The next value is a whole number.
+    #[inline(always)]
+    pub fn integer(&mut self, number: i64) {
+        let same = (number ^ (number >> 63)).leading_zeros();
+        // 0 and 1 are types of their own, without bytes.
+        let kind = if number as u64 <= 1 { 8 + number as u8 } else { INTEGERS[same as usize] };
+        self.put_type(kind.into());
+        let length = LENGTHS[usize::from(kind)];
+        let first = number.wrapping_shl(64 - 8 * u32::from(length));
+        self.bytes[self.at..self.at + 8].copy_from_slice(&first.to_be_bytes());
+        self.at += usize::from(length);
+    }
+
+    /// The next value is a number. In a column with an affinity see [`Value::in_real`](crate::Value::in_real).
+    #[inline(always)]
+    pub fn real(&mut self, number: f64) {
+        self.put_type(7);
+        self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_be_bytes());
+        self.at += 8;
+    }
+
+    /// The next value is the text from `from` to `to`.
+    #[inline(always)]
+    pub fn text(&mut self, text: &[u8], from: usize, to: usize) {
+        let length = to - from;
+        self.put_type(13 + 2 * length as u64);
+        match text[from..].first_chunk::<SLACK>() {
+            // What is too much the next value overwrites.
+            Some(first) if length <= SLACK => {
+                self.bytes[self.at..self.at + SLACK].copy_from_slice(first);
+            }
+            _ => self.bytes[self.at..self.at + length].copy_from_slice(&text[from..to]),
+        }
+        self.at += length;
+    }
+
+    #[inline(always)]
+    fn put_type(&mut self, kind: u64) {
+        self.types[self.values] = kind;
+        self.values += 1;
+        self.bytes[self.values] = kind as u8;
+        self.is_long |= kind > 0x7f;
+    }
+
+    /// Ends the record: all its values are there.
+    ///
+    /// # Errors
+    /// It is longer than SQLite takes.
+    #[inline(always)]
+    pub fn end(mut self) -> Result<(), Error> {
+        self.bytes[0] = (1 + self.values) as u8;
+        if self.is_long {
+            self.lengthen();
+        }
+        if self.at as u64 > LONGEST {
+            return Err(Error::RowTooLong(self.at as u64));
+        }
+        self.lengths.push(self.at as u32);
+        *self.end += self.at;
+        Ok(())
+    }
+
+    /// Moves the values behind a header that takes more than a byte for each.
+    #[cold]
+    fn lengthen(&mut self) {
+        let types = &self.types[..self.values];
+        let own: usize = types.iter().map(|&kind| varint::length(kind)).sum();
+        // The header's length counts itself.
+        let header = own + if own < 0x7f { 1 } else { varint::length(own as u64 + 2) };
+        let body = 1 + self.values;
+        self.bytes.copy_within(body..self.at, header);
+        let mut at = varint::put(self.bytes, header as u64);
+        for &kind in types {
+            at += varint::put(&mut self.bytes[at..], kind);
+        }
+        self.at += header - body;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::{Encoder, Value};
+
+    fn value() -> impl Strategy<Value = (u8, i64, Vec<u8>)> {
+        let number = (any::<i64>(), 0..64u32).prop_map(|(number, shift)| number >> shift);
+        let length = prop_oneof![0..70usize, 8180..8200usize];
+        let text = (any::<u8>(), length).prop_map(|(byte, length)| vec![byte; length]);
+        (0..6u8, number, text)
+    }
+
+    fn as_value((kind, number, bytes): &(u8, i64, Vec<u8>)) -> Value<'_> {
+        match kind {
+            0 => Value::Null,
+            1 | 2 => Value::Integer(*number),
+            3 => Value::Real(*number as f64 / 2.0),
+            _ => Value::Text(bytes),
+        }
+    }
+
+    fn put(records: &mut Row, value: &Value) {
+        match value {
+            Value::Null => records.null(),
+            Value::Integer(number) => records.integer(*number),
+            Value::Real(number) => records.real(*number),
+            Value::Text(bytes) | Value::Blob(bytes) => records.text(bytes, 0, bytes.len()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_are_those_of_an_encoder(
+            rows in prop::collection::vec(prop::collection::vec(value(), 0..140), 0..12), given_up in any::<bool>(),
+        ) {
+            let (mut records, mut expected) = (Records::default(), Vec::new());
+            for row in &rows {
+                let values: Vec<Value> = row.iter().map(as_value).collect();
+                let bytes = row.iter().map(|(_, _, text)| text.len()).sum();
+                if given_up {
+                    let mut row = records.begin(values.len(), bytes);
+                    values.iter().take(3).for_each(|value| put(&mut row, value));
+                }
+                let mut made = records.begin(values.len(), bytes);
+                values.iter().for_each(|value| put(&mut made, value));
+                made.end().unwrap();
+                let mut record = Vec::new();
+                Encoder::default().append(values.into_iter(), &mut record).unwrap();
+                expected.push(record);
+            }
+            prop_assert_eq!(records.count(), rows.len());
+            prop_assert!(records.iter().eq(expected.iter().map(Vec::as_slice)));
+            records.clear();
+            prop_assert_eq!(records.iter().count(), 0);
+        }
+    }
+}
