@@ -52,7 +52,19 @@ fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
     );
     place.dyno(&run).exits(0).without_panic().prints("waiting for a free client");
     let run = read_json(&place.path("run.jsonl"));
+    // What is judged is a percentile: of 60 arrivals the median.
+    let shown = place.dyno("show run.jsonl --format json").exits(0).json();
+    let figure = |test: usize| {
+        let cell = &shown["verdict"]["tests"][test]["cells"][0];
+        (
+            cell["figures"]["summary"]["median"].as_f64().unwrap(),
+            shown["verdict"]["tests"][test]["amount"].clone(),
+        )
+    };
+    assert_eq!(figure(1).1, Value::Null);
+    assert!(figure(1).0 < 300e6, "{}", figure(1).0);
     for (label, sample) in samples(&run, "read") {
+        assert_eq!(sample["judged_percentile"], 0.5, "{label}");
         // 60 of them on the average.
         let done = sample["operations"].as_u64().unwrap();
         assert!((25..=120).contains(&done), "{label}: {done}");
@@ -85,6 +97,9 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
     refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
     refused("bank --with lmdb", "implements none of the models");
+    refused("bank --clients 120 --with postgres", "postgres lets in 100 connections");
+    refused("bank --clients 120 --with postgres", "postgres,max_connections=130");
+    refused("bank --clients 60 --with mariadb,max_connections=50", "lets in 50 connections");
     let suite = |from: &str, to: &str| {
         let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
         let changed = text.replace(from, to);

@@ -57,6 +57,8 @@ pub struct Start {
     pub death: Signal,
     /// The setting of the main cache.
     pub memory: Memory,
+    /// How many clients it lets in.
+    pub clients: Clients,
     /// How it gets the key by which it encrypts; none where it has no encryption of its own.
     pub key: Option<KeyGift>,
 }
@@ -71,6 +73,16 @@ struct MadeWith {
     /// The first major version that has the argument.
     #[serde(default)]
     since: u32,
+}
+
+/// The setting that says how many clients a server lets in.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clients {
+    /// Its name.
+    pub setting: String,
+    /// Its value when it is not set.
+    pub usual: u64,
 }
 
 /// The setting that names most of a server's memory.

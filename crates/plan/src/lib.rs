@@ -66,6 +66,9 @@ pub struct PlannedTest {
     pub last: Vec<String>,
     /// How much it does, where the input tells.
     pub amount: Option<Amount>,
+    /// How many operations arrive by themselves while it is measured; none where each client begins one as soon as it
+    /// is free.
+    pub arrivals: Option<u64>,
     /// The right answer, where the input tells.
     pub answer: Option<Vec<Vec<Value>>>,
     /// How many operations are timed for a contender that commits each by itself.
@@ -98,6 +101,7 @@ impl Plan {
     ) -> Result<Plan> {
         for contender in &contenders {
             check_models(suite, selection, contender)?;
+            check_clients(suite, parameters, selection, contender)?;
         }
         size::check_room(input_bytes(suite, parameters, selection, file)?, folder)?;
         let mut preparer = Preparer::new(suite, Arrays::new(suite, parameters, folder, file, watch));
@@ -152,6 +156,18 @@ impl Plan {
         is_cut(&work).then(|| operations(&work))
     }
 
+    /// The percentile of the response that is judged of a test (by id) whose operations arrive by themselves: the 99th
+    /// where at least ten operations are beyond it, else the 90th, else the median. It depends on what arrives alone, so
+    /// it is the same for all contenders.
+    pub fn judged_percentile(&self, test: &str) -> Option<f64> {
+        let arrivals = self.tests.iter().find(|planned| planned.id == test)?.arrivals?;
+        Some(match arrivals {
+            1_000.. => 0.99,
+            100.. => 0.9,
+            _ => 0.5,
+        })
+    }
+
     /// The ids of the tests that a contender does not do, because its runner lacks their models.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {
         let lacking = self.tests.iter().filter(|test| !contender.implements(test.model));
@@ -193,6 +209,42 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
         .as_ref()
         .is_some_and(|safety| safety.level == Level::PowerLoss || safety.hole.is_some());
     test.one_by_one.filter(|_| syncs)
+}
+
+/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, and one to
+/// spare.
+const BESIDE: u64 = 2;
+
+/// A server that dyno starts must let all clients in.
+fn check_clients(
+    suite: &Suite,
+    parameters: &Parameters,
+    selection: &[Selection],
+    contender: &Contender,
+) -> Result<()> {
+    let start = contender.engine.server().and_then(|server| server.start);
+    let Some(limit) = start.map(|start| start.clients).filter(|_| contender.url.is_none()) else {
+        return Ok(());
+    };
+    let set = contender.settings.iter().find(|setting| setting.name == limit.setting);
+    let most = set.map_or(Some(limit.usual), |setting| setting.value.parse().ok());
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
+        let clients = u64::from(suite.mix(test, parameters)?.clients);
+        if most.is_some_and(|most| clients + BESIDE > most) {
+            bail!(
+                "test {} has {clients} clients, and {} lets in {} connections, of which dyno itself takes {BESIDE}: name \
+                 it with a larger {name}, as {},{name}={}",
+                test.id,
+                contender.label,
+                most.unwrap_or_default(),
+                contender.engine.name,
+                clients + 10,
+                name = limit.setting
+            );
+        }
+    }
+    Ok(())
 }
 
 /// A contender must do one of the tests at least.
@@ -246,7 +298,9 @@ fn describe(
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),
-        amount: prepared.map(|prepared| prepared.amount),
+        // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
+        amount: prepared.filter(|prepared| prepared.arrivals.is_none()).map(|prepared| prepared.amount),
+        arrivals: prepared.and_then(|prepared| prepared.arrivals),
         answer: prepared
             .filter(|_| test.check.is_none() || written.model == Model::Mix)
             .map(|prepared| prepared.answer.clone()),

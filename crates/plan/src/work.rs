@@ -25,6 +25,15 @@ pub struct Prepared {
     pub answer: Rows,
     /// How much is done, for rates.
     pub amount: Amount,
+    /// How many operations arrive by themselves while they are measured.
+    pub arrivals: Option<u64>,
+}
+
+impl Prepared {
+    /// Work that is there from the beginning.
+    fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
+        Prepared { work, answer, amount, arrivals: None }
+    }
 }
 
 /// How much a test does, however its operations are counted.
@@ -58,7 +67,7 @@ impl<'a> Preparer<'a> {
         if test.model == Model::Reopen {
             let amount = Amount { count: 1, bytes: 0, unit: "operations" };
             // The check's rows are the answer.
-            return Ok(Some(Prepared { work: Work::Reopen {}, answer: Rows::new(), amount }));
+            return Ok(Some(Prepared::new(Work::Reopen {}, Rows::new(), amount)));
         }
         if test.model == Model::Mix {
             return self.mix(test).map(Some).with_context(|| format!("test {}", test.id));
@@ -85,7 +94,7 @@ impl<'a> Preparer<'a> {
             let differ = test.differ.as_ref().map_or([0, 0], |[a, b]| [position(a), position(b)]);
             let answer = truth::scan(&rows, differ)?;
             let work = Work::Scan { table, columns: rows.columns, differ, sql: String::new() };
-            return Ok(Prepared { work, answer, amount });
+            return Ok(Prepared::new(work, answer, amount));
         }
         let answer = truth::table(&rows)?;
         let load = LoadWork { table, rows, commits: Commits::default() };
@@ -94,7 +103,7 @@ impl<'a> Preparer<'a> {
             Model::BulkLoad => Work::BulkLoad(load),
             other => bail!("the model {} takes no rows", other.name()),
         };
-        Ok(Prepared { work, answer, amount })
+        Ok(Prepared::new(work, answer, amount))
     }
 
     fn mix(&mut self, test: &Test) -> Result<Prepared> {
@@ -104,14 +113,16 @@ impl<'a> Preparer<'a> {
         let amount = Amount { count, bytes: 0, unit: "operations" };
         // The check's rows are the answer: invariants that hold whatever was drawn.
         let answer = test.expect.clone().unwrap_or_default();
-        Ok(Prepared { work: Work::Mix(work), answer, amount })
+        let arrivals =
+            mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
+        Ok(Prepared { arrivals, ..Prepared::new(Work::Mix(work), answer, amount) })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {
         let work = self.arrays.records(name, test.table.clone().unwrap_or_default())?;
         let amount = Amount { count: work.records, bytes: work.bytes, unit: "rows" };
         let answer = truth::imported(&work)?;
-        Ok(Prepared { work: Work::ImportFile(work), answer, amount })
+        Ok(Prepared::new(Work::ImportFile(work), answer, amount))
     }
 
     fn pairs(&mut self, test: &Test, store: Store, key_bytes: u64, value_bytes: u64) -> Result<Prepared> {
@@ -129,7 +140,7 @@ impl<'a> Preparer<'a> {
                 let answer = truth::store(&keys, &values)?;
                 let pairs = Pairs { keys, values: Some(values) };
                 let work = Work::KvPut { store, pairs, overwrite: test.overwrite, commits };
-                Prepared { work, answer, amount: amount(count, both) }
+                Prepared::new(work, answer, amount(count, both))
             }
             Model::KvGet if test.absent => {
                 let absent = self.arrays.cells(&name, Part::Absent)?;
@@ -137,7 +148,7 @@ impl<'a> Preparer<'a> {
                 let count = keys.count;
                 let pairs = Pairs { keys, values: None };
                 let work = Work::KvGet { store, pairs, present: false };
-                Prepared { work, answer: truth::found(0, 0), amount: amount(count, key_bytes) }
+                Prepared::new(work, truth::found(0, 0), amount(count, key_bytes))
             }
             Model::KvGet => {
                 let part = self.values.get(&name).copied().unwrap_or(Part::Values);
@@ -146,23 +157,23 @@ impl<'a> Preparer<'a> {
                 let count = keys.count;
                 let pairs = Pairs { keys, values: Some(values) };
                 let work = Work::KvGet { store, pairs, present: true };
-                Prepared { work, answer: truth::found(count, value_bytes), amount: amount(count, both) }
+                Prepared::new(work, truth::found(count, value_bytes), amount(count, both))
             }
             Model::KvScan => {
                 let answer = self.order(&name)?.scan();
-                Prepared { work: Work::KvScan { store }, answer, amount: amount(count, both) }
+                Prepared::new(Work::KvScan { store }, answer, amount(count, both))
             }
             Model::KvRange => {
                 let length = test.length.unwrap_or(1);
                 let starts = self.arrays.cells(&name, Part::Starts(length))?;
                 let answer = self.order(&name)?.ranges(starts.count, length, value_bytes);
                 let amount = amount(starts.count, both * length);
-                Prepared { work: Work::KvRange { store, keys: starts, length }, answer, amount }
+                Prepared::new(Work::KvRange { store, keys: starts, length }, answer, amount)
             }
             Model::KvDelete => {
                 self.values.remove(&name);
                 let work = Work::KvDelete { store, keys, commits };
-                Prepared { work, answer: truth::empty(), amount: amount(count, key_bytes) }
+                Prepared::new(work, truth::empty(), amount(count, key_bytes))
             }
             other => bail!("the model {} takes no pairs", other.name()),
         };

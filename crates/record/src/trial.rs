@@ -3,6 +3,7 @@
 mod read;
 
 use dyno_protocol::Sample;
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,12 +52,18 @@ pub struct SampleRecord {
     /// How many operations the whole test has, where only the first of them were timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extrapolated_to: Option<u64>,
+    /// Of operations that arrived by themselves: the percentile of their response that is judged, as 0.99.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_percentile: Option<f64>,
 }
 
 impl SampleRecord {
-    /// What the whole test takes, in nanoseconds: what was measured, or where only some operations were
-    /// timed, as if the others took as long each.
+    /// What is judged of the test, in nanoseconds: what was measured, or where only some operations were timed, as if the
+    /// others took as long each; of operations that arrived by themselves a percentile of their response.
     pub fn duration_ns(&self) -> f64 {
+        if let Some(share) = self.judged_percentile {
+            return self.response_ns(share);
+        }
         let measured = self.sample.section.nanoseconds as f64;
         match self.extrapolated_to {
             Some(whole) if self.sample.operations > 0 => {
@@ -64,6 +71,22 @@ impl SampleRecord {
             }
             _ => measured,
         }
+    }
+}
+
+impl SampleRecord {
+    /// The time below which this share of the operations stayed, all classes together, in nanoseconds.
+    fn response_ns(&self, share: f64) -> f64 {
+        let mut all: Option<Histogram<u64>> = None;
+        for class in &self.sample.classes {
+            // The reader of run files refuses one that is none.
+            let Ok(Some(histogram)) = class.response.histogram() else { continue };
+            match &mut all {
+                Some(all) => drop(all.add(histogram)),
+                None => all = Some(histogram),
+            }
+        }
+        all.map_or(0.0, |all| all.value_at_quantile(share) as f64)
     }
 }
 

@@ -32,7 +32,8 @@ pub struct RunArgs {
     /// Measure from the first trial on, without one to warm up; for work that takes very long
     #[arg(long)]
     pub no_warm_up: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s; none with --trials]
+    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients; none with
+    /// --trials]
     #[arg(long, value_parser = duration)]
     pub budget: Option<Duration>,
     /// Stop when every interval is within this share of its median: 5%

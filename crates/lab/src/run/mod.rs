@@ -205,8 +205,9 @@ impl Runner<'_> {
         let samples = trial.samples.into_iter().zip(trial.answers);
         let samples: Vec<SampleRecord> = samples
             .map(|(sample, answer)| {
+                let judged_percentile = self.plan.judged_percentile(&sample.test);
                 let extrapolated_to = self.plan.whole(index, &sample);
-                SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to }
+                SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to, judged_percentile }
             })
             .collect();
         let others = trial.others;

@@ -18,6 +18,8 @@ struct Form {
     answer: usize,
     #[serde(default)]
     extrapolated_to: Option<u64>,
+    #[serde(default)]
+    judged_percentile: Option<f64>,
     /// Of an earlier version only.
     nanoseconds: Option<u64>,
     #[serde(flatten)]
@@ -39,7 +41,8 @@ impl<'de> Deserialize<'de> for SampleRecord {
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        Ok(SampleRecord { sample, answer: form.answer, extrapolated_to: form.extrapolated_to })
+        let Form { answer, extrapolated_to, judged_percentile, .. } = form;
+        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile })
     }
 }
 

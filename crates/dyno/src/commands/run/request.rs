@@ -20,6 +20,8 @@ use crate::terminal::say;
 
 /// How long a run measures when nobody says.
 const BUDGET: Duration = Duration::from_secs(60);
+/// How long each run measures when several numbers of clients are asked for: three take less than two minutes.
+const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
 /// How long a test may take when nobody says.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -76,7 +78,8 @@ pub fn typed(
     let parameters = dyno_suite::resolve(&suite.parameters, &changes)?;
     let contenders = typed_contenders(arguments, &suite, registry)?;
     ensure!(!contenders.is_empty(), "no contender is named");
-    let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(BUDGET) });
+    let usual = if arguments.clients.len() > 1 { BUDGET_OF_SEVERAL } else { BUDGET };
+    let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(usual) });
     Ok(Request {
         parameters,
         baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,

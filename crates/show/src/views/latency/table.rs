@@ -52,7 +52,8 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     let is_open = lines().any(|(_, line)| line.late.is_some());
     let open = is_open.then(|| {
         "Operations arrived at times of their own, and each duration begins when its operation arrived: waiting for a free \
-         client is a part of it."
+         client is a part of it. The figure of such a test is the 99th percentile of all its durations; the 90th with \
+         fewer than 1,000 arrivals, the median with fewer than 100."
             .to_owned()
     });
     let told = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
