@@ -59,8 +59,8 @@ class Driver:
         raise unsupported("a table's digest")
 
     def session(self, place: int) -> Session:
-        """The session of a client of a mix, counted from zero, with the job's settings in force: of the first the
-        connection that is there already, of others one of their own."""
+        """The session of a client of a mix, counted from zero, with the job's settings in force: of the first
+        the connection that is there already, of others one of their own."""
         raise unsupported("mix")
 
     def query(self, sql: str) -> Rows:

@@ -4,8 +4,8 @@ They are read by the library that all runners measure with, beside dyno's own pr
 runner's argument; crates/gauge/include/dyno_gauge.h describes it. It is loaded before any clock starts. Times
 are nanoseconds, sizes are bytes.
 
-This process's own counters are read by `counters`, in Python and nearer the clock: behind a call that reads them
-elsewhere the first statements of a section take some 4 µs longer.
+This process's own counters are read by `counters`, in Python and nearer the clock: behind a call that reads
+them elsewhere the first statements of a section take some 4 µs longer.
 """
 
 import ctypes
@@ -43,8 +43,8 @@ class Gauge:
     """The counters, ready to be read."""
 
     def __init__(self, server: int, programs: Path | None = None) -> None:
-        """`server` is its main process; `programs` the folder of dyno's own program, where it is not the runner's
-        argument."""
+        """`server` is its main process; `programs` the folder of dyno's own program, where it is not the
+        runner's argument."""
         functions = library(programs)
         self._server = Cost()
         self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server))

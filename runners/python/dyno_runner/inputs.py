@@ -181,7 +181,8 @@ def map_cells(file: str, count: int, width: int) -> mmap.mmap | bytes:
             f"{name} has {len(data)} bytes where {count} rows of {width} bytes are "
             "promised: it is cut off or of another shape"
         )
-    # A file larger than half of the memory that is free is not touched: that would drive its own beginning out.
+    # A file larger than half of the memory that is free is not touched: that would drive its own beginning
+    # out.
     if len(data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
         _touch(data)
     return data

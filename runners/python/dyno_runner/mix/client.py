@@ -12,8 +12,8 @@ from .session import Run, Session
 from .steps import Steps
 from .work import WRITE, Class, Work
 
-# How much the kernel may put off the end of a sleep to end others with it, in nanoseconds; 50,000 where nobody asks.
-# A thread's own (PR_SET_TIMERSLACK in prctl(2)).
+# How much the kernel may put off the end of a sleep to end others with it, in nanoseconds; 50,000 where
+# nobody asks. A thread's own (PR_SET_TIMERSLACK in prctl(2)).
 SLACK = 1
 PR_SET_TIMERSLACK = 29
 
@@ -96,8 +96,8 @@ class Client:
 
 
 def _wait(due: int) -> int:
-    """Sleeps until a moment, and returns when that was. Whoever stayed awake for its last microseconds would keep
-    the interpreter from the others."""
+    """Sleeps until a moment, and returns when that was. Whoever stayed awake for its last microseconds would
+    keep the interpreter from the others."""
     while (now := time.monotonic_ns()) < due:
         time.sleep((due - now) / 1e9)
     return now

@@ -1,7 +1,7 @@
 """What became of the operations of a client, by class and by second.
 
-Within the clock it is written down and nothing else: 16 bytes for an operation, 32 for one that is due at a time. That
-takes less time than to count it in a histogram, which comes after the clock.
+Within the clock it is written down and nothing else: 16 bytes for an operation, 32 for one that is due at a
+time. That takes less time than to count it in a histogram, which comes after the clock.
 """
 
 from array import array
@@ -9,13 +9,13 @@ from itertools import chain
 from typing import Any
 
 from ..histogram import text_of
-from .work import Window, Work
+from .work import Work
 
 # How long a tick is, in nanoseconds.
 TICK = 1_000_000_000
 
-# Moments of operations that are done, in nanoseconds of the clock: four each where they are due at a time (due, free,
-# sent, done), else two (sent, done).
+# Moments of operations that are done, in nanoseconds of the clock: four each where they are due at a time
+# (due, free, sent, done), else two (sent, done).
 Moments = array
 
 
@@ -41,7 +41,8 @@ class Recorder:
         self.moments[place].extend((due or sent, free, sent, ended))
 
     def retried(self, place: int, ended: int, retried: int) -> None:
-        """Notes that an operation succeeded after so many tries that were repeated. It is noted as done too."""
+        """Notes that an operation succeeded after so many tries that were repeated. It is noted as done
+        too."""
         self.tried.append((place, ended, retried, False))
 
     def failed(self, place: int, ended: int, retried: int) -> None:

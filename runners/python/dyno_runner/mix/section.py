@@ -1,7 +1,7 @@
 """The section of a mix: all clients made ready, let go at once, and brought together again.
 
-Each client is a thread, as a program in Python that serves many at once has it. The threads share one interpreter:
-what they wait for its lock is a part of what is measured.
+Each client is a thread, as a program in Python that serves many at once has it. The threads share one
+interpreter: what they wait for its lock is a part of what is measured.
 """
 
 import threading
@@ -77,10 +77,12 @@ class Section:
         self.steps: list[Steps] = load(work)
         # The next step that nobody has. One call of C, so no two clients get the same.
         self.next = count().__next__
-        # From each client: that it is ready, or why not; when its work ended, and why if that is not how it should.
+        # From each client: that it is ready, or why not; when its work ended, and why if that is not how it
+        # should.
         self.ready: SimpleQueue[BaseException | None] = SimpleQueue()
         self.done: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
-        # To all: that they may begin, at `began` or, where that is None, not at all; and that their threads may end.
+        # To all: that they may begin, at `began` or, where that is None, not at all; and that their threads
+        # may end.
         self.goes = threading.Event()
         self.began: int | None = None
         self.leave = threading.Event()
@@ -139,7 +141,8 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> dict[str, 
 
 
 def _wait(section: Section, ends: list[tuple[int, BaseException | None]], clients: int) -> None:
-    """Waits until the time is up, or all clients are done, or one has failed. Adds those that are done to `ends`."""
+    """Waits until the time is up, or all clients are done, or one has failed. Adds those that are done to
+    `ends`."""
     stop = section.work.window.stop
     end = None if stop is None else section.began + stop
     while len(ends) < clients:

@@ -8,16 +8,17 @@ Run = Callable[[tuple[Any, ...]], Any]
 
 
 class Session:
-    """A session with the engine, a client's own. Its calls raise `errors`, and all but `prepare` and `close` are
-    within the clock. A subclass is used by one thread at a time, which need not be the one that made it."""
+    """A session with the engine, a client's own. Its calls raise `errors`, and all but `prepare` and `close`
+    are within the clock. A subclass is used by one thread at a time, which need not be the one that made
+    it."""
 
     errors: type[Exception]
     # How a statement spells a parameter.
     parameter = "?"
 
     def wait_for_locks(self, patience: int) -> None:
-        """Has the engine wait for locks so long, in nanoseconds, where that is the client's to say. Outside the
-        clock."""
+        """Has the engine wait for locks so long, in nanoseconds, where that is the client's to say. Outside
+        the clock."""
 
     def prepare(self, sql: str) -> Run:
         """Prepares a statement, as far as the driver can before it is executed. Outside the clock."""
@@ -40,8 +41,8 @@ class Session:
         raise NotImplementedError
 
     def may_pass(self, error: Exception) -> bool:
-        """Whether an operation that failed so may succeed if it is tried again: the database was busy, it was the
-        victim of a deadlock, or it could not be put in an order with the others."""
+        """Whether an operation that failed so may succeed if it is tried again: the database was busy, it was
+        the victim of a deadlock, or it could not be put in an order with the others."""
         raise NotImplementedError
 
     def words(self, error: Exception) -> str:

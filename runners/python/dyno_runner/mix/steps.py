@@ -12,8 +12,8 @@ HEAD = 16
 
 
 class Steps:
-    """A step is one tuple: when it is due in nanoseconds since the clients began (0: at once), its class by position,
-    and its fields. Texts are made of bytes when the step's turn comes, as all that drivers take."""
+    """A step is one tuple: when it is due in nanoseconds since the clients began (0: at once), its class by
+    position, and its fields. Texts are made of bytes when the step's turn comes, as all that drivers take."""
 
     def __init__(self, file: str, count: int, fields: list[Field], classes: int) -> None:
         self._layout = struct.Struct("<QQ" + "".join(_format(field) for field in fields))
@@ -53,4 +53,6 @@ def _format(field: Field) -> str:
         case "text":
             return f"{field.bytes}s"
         case kind:
-            raise Failure(f"the field {field.name} of a step is of the kind '{kind}', which this runner does not know")
+            raise Failure(
+                f"the field {field.name} of a step is of the kind '{kind}', which this runner does not know"
+            )

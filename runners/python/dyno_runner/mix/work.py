@@ -11,7 +11,8 @@ READ, WRITE = "read", "write"
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: what stands before, between and after its parameters, and the position of a field for each."""
+    """A statement: what stands before, between and after its parameters, and the position of a field for
+    each."""
 
     text: list[str]
     parameters: list[int]
@@ -43,8 +44,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Window:
-    """When operations count: those that end within it, in nanoseconds since the clients began. Without an end all
-    steps are done once."""
+    """When operations count: those that end within it, in nanoseconds since the clients began. Without an end
+    all steps are done once."""
 
     start: int
     stop: int | None
@@ -67,7 +68,9 @@ class Work:
         ]
         self.clients = take(work, "clients", int)
         # A file for each client, or one that they share.
-        self.steps = [(take(each, "file", str), take(each, "count", int)) for each in take(work, "steps", list)]
+        self.steps = [
+            (take(each, "file", str), take(each, "count", int)) for each in take(work, "steps", list)
+        ]
         self.patience = take(work, "patience_ns", int)
         lasts = take(work, "lasts", dict, None)
         self.window = Window(0, None)
@@ -88,7 +91,9 @@ class Work:
             if len(each.text) != len(each.parameters) + 1 or any(
                 not 0 <= field < len(self.fields) for field in each.parameters
             ):
-                raise Failure("a parameter of the mix names a field that is not there: this is an error in dyno")
+                raise Failure(
+                    "a parameter of the mix names a field that is not there: this is an error in dyno"
+                )
 
 
 def _class(record: Any) -> Class:

@@ -8,8 +8,8 @@ import pymysql
 from ..session import CursorSession
 from .errors import number_of, words_of
 
-# Errors after which another try may succeed: a deadlock, a lock that was not to be had in time, a row that another
-# transaction has changed.
+# Errors after which another try may succeed: a deadlock, a lock that was not to be had in time, a row that
+# another transaction has changed.
 MAY_PASS = (1213, 1205, 1020)
 
 

@@ -18,8 +18,8 @@ MAY_PASS = (
 
 
 class PostgresSession(CursorSession):
-    """A client on a connection. Every statement is prepared when it is executed first, once for each choice of types
-    that psycopg makes for its values."""
+    """A client on a connection. Every statement is prepared when it is executed first, once for each choice
+    of types that psycopg makes for its values."""
 
     errors = psycopg.Error
     parameter = "%s"

@@ -10,8 +10,8 @@ ERROR, BUSY, LOCKED = 1, 5, 6
 
 
 class SqliteSession(CursorSession):
-    """A client on a connection. It takes the write lock at the beginning of a transaction that writes: one that read
-    first could not wait for it, since what it has read may have changed meanwhile
+    """A client on a connection. It takes the write lock at the beginning of a transaction that writes: one
+    that read first could not wait for it, since what it has read may have changed meanwhile
     (https://www.sqlite.org/lang_transaction.html)."""
 
     begins_write = "BEGIN IMMEDIATE"

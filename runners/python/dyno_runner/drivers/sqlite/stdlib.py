@@ -40,8 +40,8 @@ class Stdlib(Database):
         import sqlite3
 
         try:
-            # Without a level the module begins no transactions of its own. A client of a mix is a thread other
-            # than the one that connects.
+            # Without a level the module begins no transactions of its own. A client of a mix is a thread
+            # other than the one that connects.
             connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise Failure(f"cannot open {place}: {one_line(error)}") from None
