@@ -14,16 +14,14 @@ from .work import Work
 # How long a tick is, in nanoseconds.
 TICK = 1_000_000_000
 
-# Moments of operations that are done, in nanoseconds of the clock: four each where they are due at a time
-# (due, free, sent, done), else two (sent, done).
-Moments = array
-
 
 class Recorder:
     """What one client writes down."""
 
     def __init__(self, classes: int, is_due: bool) -> None:
         self.is_due = is_due
+        # When the operations that are done were, in nanoseconds of the clock: four moments each where they
+        # are due at a time (due, free, sent, done), else two (sent, done).
         self.moments = [array("Q") for _ in range(classes)]
         # Of the operations that were tried more than once: class, end, tries repeated, and whether it failed.
         self.tried: list[tuple[int, int, int, bool]] = []
@@ -73,8 +71,8 @@ class Sum:
 
     def _class(self, place: int, recorders: list[Recorder]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """One class as the protocol has it: all of it, and by tick."""
-        ticks: list[list[int]] = [[] for _ in range(self._ticks)]
-        response, service, wait, late = [], [], [], []
+        ticks = [array("Q") for _ in range(self._ticks)]
+        response, service, wait, late = array("Q"), array("Q"), array("Q"), array("Q")
         start, stop = self._start, self._stop
         for recorder in recorders:
             for due, free, sent, ended in _operations(recorder, place):
@@ -98,7 +96,7 @@ class Sum:
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
         return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
 
-    def _told(self, place: int, times: list[int], tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
+    def _told(self, place: int, times: array, tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
         return {
             "class": self._names[place],
             "done": len(times),
