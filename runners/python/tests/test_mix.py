@@ -1,5 +1,6 @@
 """Mixes by clients that are made of nothing."""
 
+import gc
 import json
 import struct
 import sys
@@ -97,6 +98,8 @@ class Mixes(Place):
         patched = mock.patch.object(sys, "argv", ["", str(PROGRAMS)])
         patched.start()
         self.addCleanup(patched.stop)
+        # The clock puts all that there is out of the collector's sight, that of other tests too.
+        self.addCleanup(gc.unfreeze)
 
     def mix(
         self, classes: list[str], clients: int, *files: list[tuple[int, int]], **changes: Any
