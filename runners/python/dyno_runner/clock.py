@@ -26,9 +26,17 @@ class Clock:
 
     def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
         """Does the work and returns what it came to and what it cost: the sample's section."""
+        self.collect()
+        return self.section(work)
+
+    def collect(self) -> None:
+        """Collects what the runner has made, and puts the rest of it out of the collector's sight."""
         gc.unfreeze()
         gc.collect()
         gc.freeze()
+
+    def section(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
+        """The same for work that goes on already: nothing is collected."""
         if self._server:
             self._server.before()
         before = self._counters.before()

@@ -7,6 +7,7 @@ from .answer import Answer, Rows
 from .contract import Job, Setting
 from .failure import Failure
 from .inputs import Column, Load, Statements
+from .mix.session import Session
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Driver:
     def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         """Reads columns of a whole table back, some rows at a time, in any order."""
         raise unsupported("a table's digest")
+
+    def session(self, place: int) -> Session:
+        """The session of a client of a mix, counted from zero, with the job's settings in force: of the first
+        the connection that is there already, of others one of their own."""
+        raise unsupported("mix")
 
     def query(self, sql: str) -> Rows:
         """Runs one query or statement outside the clock: a check or a part of a test's setup."""

@@ -4,8 +4,8 @@ They are read by the library that all runners measure with, beside dyno's own pr
 runner's argument; crates/gauge/include/dyno_gauge.h describes it. It is loaded before any clock starts. Times
 are nanoseconds, sizes are bytes.
 
-This process's own counters are read by `counters`, in Python and nearer the clock: behind a call that reads them
-elsewhere the first statements of a section take some 4 µs longer.
+This process's own counters are read by `counters`, in Python and nearer the clock: behind a call that reads
+them elsewhere the first statements of a section take some 4 µs longer.
 """
 
 import ctypes
@@ -43,13 +43,13 @@ class Gauge:
     """The counters, ready to be read."""
 
     def __init__(self, server: int, programs: Path | None = None) -> None:
-        """`server` is its main process; `programs` the folder of dyno's own program, where it is not the runner's
-        argument."""
-        library = _load(programs or Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+        """`server` is its main process; `programs` the folder of dyno's own program, where it is not the
+        runner's argument."""
+        functions = library(programs)
         self._server = Cost()
-        self._handle = ctypes.c_void_p(library.dyno_gauge_open(server))
+        self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server))
         # What they are called with is made now and not beside the clock.
-        self._before, self._after = library.dyno_gauge_before, library.dyno_gauge_after
+        self._before, self._after = functions.dyno_gauge_before, functions.dyno_gauge_after
         self._places = (None, ctypes.byref(self._server))
 
     def before(self) -> None:
@@ -61,13 +61,14 @@ class Gauge:
         return self._server.fields() if self._after(self._handle, *self._places) else None
 
 
-def _load(programs: Path) -> ctypes.PyDLL:
-    file = programs / FILE
+def library(programs: Path | None = None) -> ctypes.PyDLL:
+    """The library; `programs` is the folder of dyno's own program, where it is not the runner's argument."""
+    file = (programs or Path(sys.argv[1] if len(sys.argv) > 1 else ".")) / FILE
     try:
         # The interpreter's lock is kept: to give it up and take it again would lie between counters and
         # clock.
-        library = ctypes.PyDLL(str(file.resolve()))
-        version = library.dyno_gauge_version()
+        functions = ctypes.PyDLL(str(file.resolve()))
+        version = functions.dyno_gauge_version()
     except (OSError, AttributeError) as error:
         raise Failure(
             f"cannot load {file}, with which runners measure (`cargo build --release -p dyno-gauge`): "
@@ -78,7 +79,7 @@ def _load(programs: Path) -> ctypes.PyDLL:
             f"{file} has version {version} of its interface, and this runner is for {VERSION}: take both "
             "from the same source"
         )
-    library.dyno_gauge_open.restype = ctypes.c_void_p
-    library.dyno_gauge_open.argtypes = [ctypes.c_uint32]
-    library.dyno_gauge_before.restype = None
-    return library
+    functions.dyno_gauge_open.restype = ctypes.c_void_p
+    functions.dyno_gauge_open.argtypes = [ctypes.c_uint32]
+    functions.dyno_gauge_before.restype = None
+    return functions

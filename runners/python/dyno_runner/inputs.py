@@ -93,18 +93,7 @@ class RowFile:
         self.columns = columns_of(rows)
         self.width = sum(column.bytes for column in self.columns)
         self.count = take(rows, "count", int)
-        file = take(rows, "file", str)
-        name = f"the input {file}"
-        self._data = _map(file, name)
-        if not self.width or len(self._data) != self.count * self.width:
-            raise Failure(
-                f"{name} has {len(self._data)} bytes where {self.count} rows of {self.width} bytes are "
-                "promised: it is cut off or of another shape"
-            )
-        # A file larger than half of the memory that is free is not touched: that would drive its own
-        # beginning out.
-        if len(self._data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
-            _touch(self._data)
+        self._data = map_cells(take(rows, "file", str), self.count, self.width)
         self._view = memoryview(self._data)
         self._cells = struct.Struct("".join(f"{column.bytes}s" for column in self.columns))
         self._pattern = re.compile("".join(f"(.{{{column.bytes}}})" for column in self.columns), re.DOTALL)
@@ -181,6 +170,22 @@ def columns_of(record: Any) -> list[Column]:
     return [
         Column(take(each, "name", str), take(each, "bytes", int)) for each in take(record, "columns", list)
     ]
+
+
+def map_cells(file: str, count: int, width: int) -> mmap.mmap | bytes:
+    """A flat file of cells, or of rows, of one width in bytes, mapped and touched."""
+    name = f"the input {file}"
+    data = _map(file, name)
+    if len(data) != count * width:
+        raise Failure(
+            f"{name} has {len(data)} bytes where {count} rows of {width} bytes are "
+            "promised: it is cut off or of another shape"
+        )
+    # A file larger than half of the memory that is free is not touched: that would drive its own beginning
+    # out.
+    if len(data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
+        _touch(data)
+    return data
 
 
 def _map(file: str, name: str) -> mmap.mmap | bytes:

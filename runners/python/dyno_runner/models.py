@@ -10,6 +10,8 @@ from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure
 from .inputs import Load, RowFile, Statements
+from .mix.section import perform as perform_mix
+from .mix.work import Work
 from .records import RecordFile
 
 # How many characters of a statement a message quotes.
@@ -32,6 +34,8 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
             return _load(test, driver, clock, RecordFile(test.input), driver.import_file)
         case "scan":
             return _scan(test, driver, clock)
+        case "mix":
+            return perform_mix(Work(test.input), driver, clock), list
         case model:
             raise Failure(f"this runner does not implement the model {model}")
 

@@ -63,8 +63,8 @@ BLOCK = 512
 
 
 def folder_bytes(folder: Path) -> int:
-    """The sizes of all files in a folder and below, holes left out: engines make files longer than what is in them.
-    A file that goes away meanwhile counts nothing."""
+    """The sizes of all files in a folder and below, holes left out: engines make files longer than what is in
+    them. A file that goes away meanwhile counts nothing."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -104,6 +104,11 @@ func (c *Conn) fetch(text string, answer *runner.Answer) error {
 	if err != nil {
 		return err
 	}
+	return c.read(rows, answer)
+}
+
+// read reads every value of every row.
+func (c *Conn) read(rows *sql.Rows, answer *runner.Answer) error {
 	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {

@@ -4,7 +4,6 @@ package gosqlite
 
 import (
 	"errors"
-	"fmt"
 
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
@@ -16,7 +15,12 @@ import (
 const module = "github.com/eatonphil/gosqlite"
 
 // Database is an open database.
-type Database struct{ conn *driver.Conn }
+type Database struct {
+	conn *driver.Conn
+	// How it was opened, for more connections to it.
+	settings *sqlite.Settings
+	location string
+}
 
 // Open opens a fresh database. The driver sets nothing by itself.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
@@ -27,11 +31,12 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := driver.Open(settings.Location(job.Directory), driver.OPEN_READWRITE|driver.OPEN_CREATE|driver.OPEN_URI)
+	location := settings.Location(job.Directory)
+	conn, err := open(location)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot open the database: %w", err)
+		return nil, nil, err
 	}
-	database := &Database{conn}
+	database := &Database{conn, settings, location}
 	hello, err := settings.Greet(database.rows, module)
 	if err != nil {
 		conn.Close()
@@ -72,12 +77,16 @@ func (d *Database) rows(sql string) ([][]protocol.Value, error) {
 
 // fetch prepares a statement, steps to its end and reads every value of every row.
 func (d *Database) fetch(sql string, answer *runner.Answer) (err error) {
-	statement, err := d.prepare(sql)
+	statement, err := prepare(d.conn, sql)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, statement.Close()) }()
-	columns := statement.ColumnCount()
+	return read(statement, statement.ColumnCount(), answer)
+}
+
+// read steps to the end and reads every value of every row.
+func read(statement *driver.Stmt, columns int, answer *runner.Answer) error {
 	for {
 		more, err := statement.Step()
 		if err != nil || !more {
@@ -116,8 +125,8 @@ func put(statement *driver.Stmt, column int, answer *runner.Answer) error {
 	return nil
 }
 
-func (d *Database) prepare(sql string) (*driver.Stmt, error) {
-	statement, err := d.conn.Prepare(sql)
+func prepare(conn *driver.Conn, sql string) (*driver.Stmt, error) {
+	statement, err := conn.Prepare(sql)
 	if err == nil && statement == nil {
 		err = errors.New("there is no statement in it, only a comment")
 	}

@@ -20,7 +20,7 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) { return d.insert(lo
 
 // insert binds the cells where they lie, in the mapped file, without a copy.
 func (d *Database) insert(load *runner.Load) (int, error) {
-	statement, err := d.prepare(dbsql.Insert(load, 1, dbsql.Question))
+	statement, err := prepare(d.conn, dbsql.Insert(load, 1, dbsql.Question))
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {
 }
 
 func (d *Database) ReadRows(table string, columns []protocol.Column, visit func([][]byte) error) (err error) {
-	statement, err := d.prepare(dbsql.Select(table, columns))
+	statement, err := prepare(d.conn, dbsql.Select(table, columns))
 	if err != nil {
 		return err
 	}

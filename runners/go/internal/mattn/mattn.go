@@ -5,6 +5,7 @@ package mattn
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
@@ -23,7 +24,19 @@ func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 // Open opens a fresh database. The driver sets synchronous=NORMAL by itself where it is not told: it is
 // told SQLite's own default, and the settings asked for come after that.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
-	return sqlite.Open(job, "github.com/mattn/go-sqlite3", func(location string) (driver.Connector, error) {
-		return connector{location + "?_synchronous=FULL"}, nil
+	return sqlite.Open(job, sqlite.Driver{
+		Module: "github.com/mattn/go-sqlite3",
+		Connect: func(location string) (driver.Connector, error) {
+			return connector{location + "?_synchronous=FULL"}, nil
+		},
+		Code: code,
 	})
+}
+
+func code(err error) int {
+	var refused sqlite3.Error
+	if errors.As(err, &refused) {
+		return int(refused.Code)
+	}
+	return 0
 }

@@ -3,6 +3,8 @@
 package modernc
 
 import (
+	"errors"
+
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
 	"dyno/runners/go/internal/sqlite"
@@ -12,5 +14,13 @@ import (
 
 // Open opens a fresh database. The driver sets nothing by itself.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
-	return sqlite.Open(job, "modernc.org/sqlite", driver.NewConnector)
+	return sqlite.Open(job, sqlite.Driver{Module: "modernc.org/sqlite", Connect: driver.NewConnector, Code: code})
+}
+
+func code(err error) int {
+	var refused *driver.Error
+	if errors.As(err, &refused) {
+		return refused.Code()
+	}
+	return 0
 }

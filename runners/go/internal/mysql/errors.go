@@ -22,6 +22,10 @@ var localRefused = []uint16{1148, 3948, 3950, 4166}
 
 const databaseAccessDenied = 1044
 
+// mayPass are errors after which another try may succeed: a deadlock, a lock that was not to be had in time, a row that
+// another transaction has changed.
+var mayPass = []uint16{1213, 1205, 1020}
+
 // number is that of a server's error, or 0.
 func number(err error) uint16 {
 	var refused *mysql.MySQLError

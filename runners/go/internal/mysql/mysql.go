@@ -32,6 +32,8 @@ type Database struct {
 	*session
 	server *protocol.Server
 	way    string
+	// settings are in force in all of its sessions.
+	settings *settings
 }
 
 // Open makes the trial's database.
@@ -52,7 +54,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	database := &Database{session: session, server: server, way: way}
+	database := &Database{session: session, server: server, way: way, settings: settings}
 	hello, err := database.begin(job.Engine, settings)
 	if err != nil {
 		// The cause is told, and not that something could not be removed.

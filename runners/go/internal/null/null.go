@@ -106,3 +106,36 @@ func look(keys runner.Cells, watch *runner.Latency) {
 }
 
 func (Driver) Value([]byte) ([]byte, error) { return nil, nil }
+
+// session is a client of a mix.
+type session struct {
+	statements []runner.Statement
+	sink       any
+}
+
+func (Driver) Session(int) (runner.Session, error) { return &session{}, nil }
+
+func (s *session) Prepare(mix *protocol.Mix) error {
+	parameter := func(int) string { return "?" }
+	return runner.PrepareAll(mix, parameter, func(one runner.Statement) error {
+		s.statements = append(s.statements, one)
+		return nil
+	})
+}
+
+func (s *session) Run(statement int, step runner.Step, _ *runner.Answer) error {
+	for _, field := range s.statements[statement].Parameters {
+		s.sink = step.Value(field)
+	}
+	return nil
+}
+
+func (*session) Begin(protocol.Purpose) error { return nil }
+
+func (*session) Commit() error { return nil }
+
+func (*session) Rollback() error { return nil }
+
+func (*session) MayPass(error) bool { return false }
+
+func (*session) Close() error { return nil }

@@ -20,7 +20,7 @@ func Open[S Session](job *protocol.Job, module string, connect func(server *prot
 		return nil, nil, err
 	}
 	ForgetEnvironment()
-	scratch, err := Make(job, settings.Locale, func(database string) (S, error) { return connect(server, database) })
+	scratch, err := Make(job, settings, func(database string) (S, error) { return connect(server, database) })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,12 +26,14 @@ type Scratch[S Session] struct {
 	Session S
 	server  *protocol.Server
 	connect func(database string) (S, error)
+	// settings are in force in all of its sessions.
+	settings *Settings
 }
 
 // Make removes a database of the name, makes it and connects to it.
-func Make[S Session](job *protocol.Job, locale Locale, connect func(database string) (S, error)) (*Scratch[S], error) {
-	scratch := &Scratch[S]{server: job.Server, connect: connect}
-	if err := scratch.maintain(func(session Session) error { return create(session, job, locale) }); err != nil {
+func Make[S Session](job *protocol.Job, settings *Settings, connect func(database string) (S, error)) (*Scratch[S], error) {
+	scratch := &Scratch[S]{server: job.Server, connect: connect, settings: settings}
+	if err := scratch.maintain(func(session Session) error { return create(session, job, settings.Locale) }); err != nil {
 		return nil, err
 	}
 	var err error
@@ -39,6 +41,19 @@ func Make[S Session](job *protocol.Job, locale Locale, connect func(database str
 		return nil, errors.Join(err, scratch.drop())
 	}
 	return scratch, nil
+}
+
+// Another is one more connection to the database, with the settings in force.
+func (s *Scratch[S]) Another() (S, error) {
+	session, err := s.open(s.server.Scratch)
+	if err != nil {
+		return session, err
+	}
+	if err := s.settings.Apply(session); err != nil {
+		_ = session.Close()
+		return session, err
+	}
+	return session, nil
 }
 
 // Remove closes the connection and removes the database.

@@ -56,6 +56,16 @@ func code(err error) string {
 	return ""
 }
 
+// MayPass says whether what failed so may succeed if it is tried again: it could not be put in an order with
+// others, it was the victim of a deadlock, or a lock was not to be had.
+func MayPass(err error) bool {
+	switch code(err) {
+	case "40001", "40P01", "55P03":
+		return true
+	}
+	return false
+}
+
 // value is the first value of a statement's first row as text, and whether there is one.
 func value(session Session, sql string) (string, bool, error) {
 	rows, err := session.Rows(sql)

@@ -29,6 +29,8 @@ type Sample struct {
 	DatabaseBytes int64   `json:"database_bytes"`
 	// Classes has the operations by class, where each was timed by itself.
 	Classes []Class `json:"classes,omitempty"`
+	// Ticks has the same second by second, where the test lasts a time and not a number of operations.
+	Ticks []Tick `json:"ticks,omitempty"`
 }
 
 // Section is what happened between two readings of the clock.
@@ -48,12 +50,32 @@ type Cost struct {
 	PeakMemoryBytes    int64 `json:"peak_memory_bytes"`
 }
 
-// Class is what became of the operations of one class.
+// Class is what became of the operations of one class. Durations are HdrHistograms in their compressed
+// encoding, empty where there are none.
 type Class struct {
 	Class string `json:"class"`
-	Done  int64  `json:"done"`
-	// Response has how long they took, as an HdrHistogram in its compressed encoding.
+	// Done is how many succeeded, at the first try or a later one.
+	Done int64 `json:"done"`
+	// Failed is how many never succeeded.
+	Failed int64 `json:"failed,omitempty"`
+	// Retried is how many tries were repeated.
+	Retried int64 `json:"retried,omitempty"`
+	// Response has how long they took: each from when it was due, or else sent, to its final success.
 	Response string `json:"response"`
+	// Service has, of operations that were due at a time, the same from when they were sent.
+	Service string `json:"service,omitempty"`
+	// Wait has how long these waited because no client was free.
+	Wait string `json:"wait,omitempty"`
+	// Late has how much later than due they were sent though a client was free.
+	Late string `json:"late,omitempty"`
+}
+
+// Tick is a part of a section.
+type Tick struct {
+	// EndedNS is when it ended, in nanoseconds since the section began.
+	EndedNS int64 `json:"ended_ns"`
+	// Classes has the operations that ended within it.
+	Classes []Class `json:"classes"`
 }
 
 // Failed says what went wrong: what happened, where, what to do; never a secret.

@@ -27,6 +27,9 @@ type Test struct {
 	Present   bool   `json:"present"`
 	Length    int    `json:"length"`
 
+	// Mix is the input of the model mix.
+	Mix
+
 	// PerCommit is how many operations make one transaction; nil: all of them together.
 	PerCommit *int `json:"per_commit"`
 	// Timed is how many operations, the first, are timed; nil: all.

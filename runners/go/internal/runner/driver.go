@@ -70,6 +70,34 @@ type KeyValue interface {
 	Value(key []byte) ([]byte, error)
 }
 
+// Sessions is what a driver of an engine with SQL does for many clients.
+type Sessions interface {
+	// Session is the session of a client, counted from zero, with the job's settings in force: of the first
+	// the connection that is there already, of others one of their own. Called outside the clock.
+	Session(client int) (Session, error)
+}
+
+// Session is what a client does with prepared statements. Different sessions are used at the same time.
+type Session interface {
+	// Prepare prepares all statements of a mix. Called outside the clock.
+	Prepare(mix *protocol.Mix) error
+	// Run executes a statement, by its position among those that were prepared, with the values of a step,
+	// and reads every value of every row into the answer.
+	Run(statement int, step Step, answer *Answer) error
+	// Begin begins a transaction.
+	Begin(purpose protocol.Purpose) error
+	// Commit commits it.
+	Commit() error
+	// Rollback undoes it. The engine may have done so already.
+	Rollback() error
+	// MayPass says whether an operation that failed so may succeed if it is tried again: the database was
+	// busy, it was the victim of a deadlock, or it could not be put in an order with the others.
+	MayPass(err error) bool
+	// Close gives back the statements, and the connection if it was opened for this client. Called once,
+	// outside the clock.
+	Close() error
+}
+
 // Failure is an operation that failed within a timed section.
 type Failure struct {
 	// Index is the operation's place in its input, counted from zero.

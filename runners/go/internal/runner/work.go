@@ -35,6 +35,10 @@ func workOf(test *protocol.Test, t *trial) (work, error) {
 		if driver, ok := t.driver.(KeyValue); ok {
 			return newKVWork(test, driver)
 		}
+	case "mix":
+		if driver, ok := t.driver.(Sessions); ok {
+			return &mixWork{mix: &test.Mix, driver: driver}, nil
+		}
 	default:
 		return nil, fmt.Errorf("this runner does not know the model '%s'", test.Model)
 	}

@@ -14,6 +14,25 @@ type Database struct {
 	conn  *dbsql.Conn
 	way   string
 	store *store
+	// opening is how it was opened, for more connections to it.
+	opening opening
+}
+
+// opening is what is needed to open a database.
+type opening struct {
+	connector driver.Connector
+	settings  *Settings
+	// code is SQLite's code of an error, or 0.
+	code func(error) int
+}
+
+// Driver is a module that reaches SQLite by database/sql.
+type Driver struct {
+	Module string
+	// Connect is a database by its location.
+	Connect func(location string) (driver.Connector, error)
+	// Code is SQLite's code of an error, or 0.
+	Code func(error) int
 }
 
 // The ways of working: bulk loads by prepared inserts of many rows each, and one by one; and stores in tables
@@ -28,8 +47,8 @@ const (
 // by both drivers.
 const manyRows = 50
 
-// Open opens a database with the driver of a module. The location says where it is.
-func Open(job *protocol.Job, module string, connect func(location string) (driver.Connector, error)) (runner.Driver, *protocol.Hello, error) {
+// Open opens a database with a driver.
+func Open(job *protocol.Job, with Driver) (runner.Driver, *protocol.Hello, error) {
 	way, err := runner.VariantOf(job, wayMultirow, wayInsert, wayWithoutRowid)
 	if err != nil {
 		return nil, nil, err
@@ -38,7 +57,7 @@ func Open(job *protocol.Job, module string, connect func(location string) (drive
 	if err != nil {
 		return nil, nil, err
 	}
-	connector, err := connect(settings.Location(job.Directory))
+	connector, err := with.Connect(settings.Location(job.Directory))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,12 +65,12 @@ func Open(job *protocol.Job, module string, connect func(location string) (drive
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot open the database: %w", err)
 	}
-	hello, err := settings.Greet(conn.Rows, module)
+	hello, err := settings.Greet(conn.Rows, with.Module)
 	if err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
-	return &Database{conn: conn, way: way}, hello, nil
+	return &Database{conn: conn, way: way, opening: opening{connector, settings, with.Code}}, hello, nil
 }
 
 func (d *Database) Close() error {

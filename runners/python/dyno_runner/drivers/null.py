@@ -13,6 +13,7 @@ from ..contract import Job
 from ..driver import Driver, Hello
 from ..failure import Failure
 from ..inputs import Column, Load, Statements
+from ..mix.session import Run, Session
 
 
 class Null(Driver):
@@ -47,3 +48,20 @@ class Null(Driver):
 
     def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         return iter(())
+
+    def session(self, place: int) -> Session:
+        return NullSession()
+
+
+class NullSession(Session):
+    """A client of nothing. It gets the values of each statement's parameters."""
+
+    errors = Failure
+
+    def prepare(self, sql: str) -> Run:
+        return lambda values: None
+
+    def begin_read(self) -> None:
+        pass
+
+    begin_write = commit = rollback = begin_read

@@ -35,6 +35,10 @@ class Scratch:
             self.abandon()
             raise
 
+    def another(self) -> Any:
+        """One more connection to the database, with the settings in force."""
+        raise NotImplementedError
+
     def remove(self) -> None:
         """Closes the connection and removes the database."""
         # By a new connection, because the old one may be lost or in the middle of anything, and because some

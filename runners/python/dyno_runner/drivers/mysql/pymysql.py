@@ -15,10 +15,12 @@ from ...contract import Job
 from ...driver import Driver, Hello, identifier, variant_of
 from ...failure import Failure
 from ...inputs import Load
+from ...mix.session import Session
 from ..server import ServerDriver
 from ..sql import blocks_of
 from .errors import NO_LOCAL, number_of, words_of
 from .scratch import MySqlScratch
+from .session import MySqlSession
 from .settings import Settings
 from .stream import feed
 from .version import short
@@ -60,6 +62,12 @@ class PyMySql(ServerDriver):
         if number_of(error) in NO_LOCAL:
             advice = "; let the server take rows from its clients: SET GLOBAL local_infile = 1"
         return words_of(error) + advice
+
+    def session(self, place: int) -> Session:
+        if place == 0:
+            return MySqlSession(self._connection, None)
+        another = self._scratch.another()
+        return MySqlSession(another, another.close)
 
     def _run(self, sql: str) -> Rows:
         cursor = self._cursor

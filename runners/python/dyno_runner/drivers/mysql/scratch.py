@@ -73,6 +73,16 @@ class MySqlScratch(Scratch):
             cursor.execute(f"USE `{self._server.scratch}`")
         return connection
 
+    def another(self) -> Any:
+        connection = self._connect()
+        try:
+            with connection.cursor() as cursor:
+                self._settings.apply(cursor)
+            return self._enter(connection)
+        except BaseException:
+            connection.close()
+            raise
+
     def _close(self, connection: Any) -> None:
         if connection.open:
             connection.close()

@@ -11,10 +11,12 @@ from ...contract import Job
 from ...driver import Driver, Hello, identifier, variant_of
 from ...failure import Failure
 from ...inputs import Load
+from ...mix.session import Session
 from ..server import ServerDriver
 from ..sql import blocks_of
 from .errors import words_of
 from .scratch import PostgresScratch, is_postgres
+from .session import PostgresSession
 from .settings import Settings
 
 
@@ -60,6 +62,12 @@ class Psycopg(ServerDriver):
 
     def words(self, error: Exception) -> str:
         return words_of(error)
+
+    def session(self, place: int) -> Session:
+        if place == 0:
+            return PostgresSession(self._connection, None)
+        another = self._scratch.another()
+        return PostgresSession(another, another.close)
 
     def _run(self, sql: str) -> Rows:
         cursor = self._cursor

@@ -91,6 +91,9 @@ class PostgresScratch(Scratch):
 
     def _enter(self, maintenance: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
         maintenance.close()
+        return self.another()
+
+    def another(self) -> psycopg.Connection[Any]:
         connection = self._connect_to(self._server.scratch)
         try:
             self._settings.apply(connection)

@@ -29,8 +29,11 @@ class Apsw(Database):
     def words(self, error: Exception) -> str:
         # The class's name stands before SQLite's own words.
         words = one_line(error).removeprefix(f"{type(error).__name__}: ")
-        code = getattr(error, "extendedresult", None)
-        return f"{words} (SQLite error {code})" if code is not None else words
+        code = self.code(error)
+        return f"{words} (SQLite error {code})" if code else words
+
+    def code(self, error: Exception) -> int:
+        return getattr(error, "extendedresult", 0)
 
     def driver_version(self) -> str:
         return f"apsw {apsw.apsw_version()}"

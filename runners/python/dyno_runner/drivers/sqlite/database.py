@@ -10,14 +10,20 @@ from ...contract import Job, Setting
 from ...driver import Driver, Hello
 from ...failure import Failure
 from ...inputs import Load, Statements
+from ...mix.session import Session
 from ..sql import BLOCK, Sql
+from .session import SqliteSession
 from .settings import Settings
+
 
 class Database(Sql):
     """An open database. A subclass sets `_cursor`, whose `execute` takes a statement and parameters and whose
     `executemany` takes a statement and rows, and `_error`, what its calls raise."""
 
     _cursor: Any
+    # How it was opened, for more connections to it.
+    _job: Job
+    _settings: Settings
 
     @classmethod
     def connect(cls, job: Job, place: str) -> "Database":
@@ -37,9 +43,37 @@ class Database(Sql):
         settings = Settings(job)
         # SQLite's temporary files belong on the file system that is measured, like the database.
         os.environ["SQLITE_TMPDIR"] = str(job.directory)
-        database = cls.connect(job, settings.place(job.directory))
-        settings.apply(database.query)
+        database = cls._connected(job, settings)
         return database, database._hello(settings.in_force(database.query))
+
+    @classmethod
+    def _connected(cls, job: Job, settings: Settings) -> "Database":
+        database = cls.connect(job, settings.place(job.directory))
+        database._job, database._settings = job, settings
+        settings.apply(database.query)
+        return database
+
+    def session(self, place: int) -> Session:
+        if place == 0:
+            return SqliteSession(self, None)
+        if self._settings.database != "file":
+            raise Failure("a database that is not in a file is that of one connection alone")
+        another = self._connected(self._job, self._settings)
+        return SqliteSession(another, another.close)
+
+    @property
+    def cursor(self) -> Any:
+        """The cursor of its connection."""
+        return self._cursor
+
+    @property
+    def errors(self) -> type[Exception]:
+        """What its calls raise."""
+        return self._error
+
+    def code(self, error: Exception) -> int:
+        """SQLite's code of an error, or 0."""
+        raise NotImplementedError
 
     def _hello(self, settings: list[Setting]) -> Hello:
         version, source = self.query("SELECT sqlite_version(), sqlite_source_id()")[0]

@@ -40,8 +40,9 @@ class Stdlib(Database):
         import sqlite3
 
         try:
-            # Without a level the module begins no transactions of its own.
-            connection = sqlite3.connect(place, isolation_level=None)
+            # Without a level the module begins no transactions of its own. A client of a mix is a thread
+            # other than the one that connects.
+            connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise Failure(f"cannot open {place}: {one_line(error)}") from None
         found = connection.execute("SELECT sqlite_source_id()").fetchone()[0]
@@ -53,8 +54,11 @@ class Stdlib(Database):
         return cls(connection, library)
 
     def words(self, error: Exception) -> str:
-        code = getattr(error, "sqlite_errorcode", None)
-        return f"{one_line(error)} (SQLite error {code})" if code is not None else one_line(error)
+        code = self.code(error)
+        return f"{one_line(error)} (SQLite error {code})" if code else one_line(error)
+
+    def code(self, error: Exception) -> int:
+        return getattr(error, "sqlite_errorcode", 0)
 
     def driver_version(self) -> str:
         return f"sqlite3 of Python {platform.python_version()}"

@@ -1,0 +1,139 @@
+package dbsql
+
+import (
+	"database/sql"
+
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+)
+
+// Session is a client of a mix on a connection.
+type Session struct {
+	conn *Conn
+	with Engine
+	// own is whether the connection ends with the client.
+	own                   bool
+	statements            []statement
+	beginRead, beginWrite *sql.Stmt
+	commit, rollback      *sql.Stmt
+}
+
+// Engine is what the clients of an engine have in common.
+type Engine struct {
+	Parameter Parameter
+	// BeginWrite begins a transaction that writes; one that reads is begun by BEGIN.
+	BeginWrite string
+	// IsText says whether the statements of transactions are sent as text: not every server prepares them.
+	IsText bool
+	// Explain tells of an error in common words; nil: as it is.
+	Explain func(error) error
+	// MayPass says whether what failed so may succeed if it is tried again.
+	MayPass func(error) bool
+	// Undone says whether a rollback that failed so found no transaction, because the engine had undone it.
+	Undone func(error) bool
+}
+
+// statement is a prepared one, with what it is executed with.
+type statement struct {
+	prepared *sql.Stmt
+	// fields has for each parameter the field of a step, values their values.
+	fields  []int
+	values  []any
+	answers bool
+}
+
+// NewSession is a client on a connection, which is its own to close or not.
+func NewSession(conn *Conn, with Engine, own bool) *Session {
+	return &Session{conn: conn, with: with, own: own}
+}
+
+func (s *Session) Prepare(mix *protocol.Mix) error {
+	err := runner.PrepareAll(mix, s.with.Parameter, func(one runner.Statement) error {
+		prepared, err := s.conn.Prepare(one.SQL)
+		if err != nil {
+			return s.explain(err)
+		}
+		values := make([]any, len(one.Parameters))
+		s.statements = append(s.statements, statement{prepared, one.Parameters, values, runner.MayAnswer(one.SQL)})
+		return nil
+	})
+	if err != nil || s.with.IsText {
+		return err
+	}
+	for _, one := range []struct {
+		prepared **sql.Stmt
+		text     string
+	}{{&s.beginRead, "BEGIN"}, {&s.beginWrite, s.with.BeginWrite}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"}} {
+		if *one.prepared, err = s.conn.Prepare(one.text); err != nil {
+			return s.explain(err)
+		}
+	}
+	return nil
+}
+
+func (s *Session) Run(place int, step runner.Step, answer *runner.Answer) error {
+	one := &s.statements[place]
+	step.Values(one.fields, one.values)
+	if !one.answers {
+		_, err := one.prepared.ExecContext(background, one.values...)
+		return s.explain(err)
+	}
+	rows, err := one.prepared.QueryContext(background, one.values...)
+	if err == nil {
+		err = s.conn.read(rows, answer)
+	}
+	return s.explain(err)
+}
+
+func (s *Session) Begin(purpose protocol.Purpose) error {
+	if purpose == protocol.Write {
+		return s.command(s.beginWrite, s.with.BeginWrite)
+	}
+	return s.command(s.beginRead, "BEGIN")
+}
+
+func (s *Session) Commit() error { return s.command(s.commit, "COMMIT") }
+
+func (s *Session) Rollback() error {
+	err := s.command(s.rollback, "ROLLBACK")
+	if err != nil && s.with.Undone != nil && s.with.Undone(err) {
+		return nil
+	}
+	return err
+}
+
+// command executes a statement of transactions: a prepared one, or else a text.
+func (s *Session) command(prepared *sql.Stmt, text string) (err error) {
+	if prepared != nil {
+		_, err = prepared.ExecContext(background)
+	} else {
+		_, err = s.conn.conn.ExecContext(background, text)
+	}
+	return s.explain(err)
+}
+
+func (s *Session) MayPass(err error) bool { return s.with.MayPass(err) }
+
+func (s *Session) Close() error {
+	if s.own {
+		// Its statements end with it.
+		return s.conn.Close()
+	}
+	for i := range s.statements {
+		// One that does not close fails when it is used, and it is used no more.
+		_ = s.statements[i].prepared.Close()
+	}
+	for _, one := range []*sql.Stmt{s.beginRead, s.beginWrite, s.commit, s.rollback} {
+		if one != nil {
+			_ = one.Close()
+		}
+	}
+	return nil
+}
+
+func (s *Session) explain(err error) error {
+	if err == nil || s.with.Explain == nil {
+		return err
+	}
+	return s.with.Explain(err)
+}

@@ -1,0 +1,151 @@
+package gosqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"dyno/runners/go/internal/dbsql"
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+	"dyno/runners/go/internal/sqlite"
+
+	driver "github.com/eatonphil/gosqlite"
+)
+
+// session is a client of a mix on a connection.
+type session struct {
+	conn *driver.Conn
+	// own is whether the connection ends with the client.
+	own                   bool
+	statements            []statement
+	beginRead, beginWrite *driver.Stmt
+	commit, rollback      *driver.Stmt
+}
+
+// statement is a prepared one, with what it is executed with.
+type statement struct {
+	prepared *driver.Stmt
+	// fields has for each parameter the field of a step, values their values.
+	fields  []int
+	values  []any
+	columns int
+}
+
+// Session is the session of a client.
+func (d *Database) Session(client int) (runner.Session, error) {
+	if client == 0 {
+		return &session{conn: d.conn}, nil
+	}
+	if err := d.settings.MayShare(); err != nil {
+		return nil, err
+	}
+	another, err := open(d.location)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.settings.Apply((&Database{conn: another}).rows); err != nil {
+		another.Close()
+		return nil, err
+	}
+	return &session{conn: another, own: true}, nil
+}
+
+func (s *session) Prepare(mix *protocol.Mix) error {
+	if err := s.conn.Exec(sqlite.BusyTimeout(mix)); err != nil {
+		return err
+	}
+	err := runner.PrepareAll(mix, dbsql.Question, func(one runner.Statement) error {
+		prepared, err := prepare(s.conn, one.SQL)
+		if err == nil {
+			values := make([]any, len(one.Parameters))
+			s.statements = append(s.statements, statement{prepared, one.Parameters, values, prepared.ColumnCount()})
+		}
+		return err
+	})
+	for _, one := range []struct {
+		prepared **driver.Stmt
+		text     string
+	}{{&s.beginRead, "BEGIN"}, {&s.beginWrite, sqlite.BeginWrite}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"}} {
+		if err == nil {
+			*one.prepared, err = prepare(s.conn, one.text)
+		}
+	}
+	return err
+}
+
+// Run binds texts where they lie, in the mapped file.
+func (s *session) Run(place int, step runner.Step, answer *runner.Answer) error {
+	one := &s.statements[place]
+	for i, field := range one.fields {
+		switch value := step.Value(field).(type) {
+		case string:
+			one.values[i] = driver.RawString(value)
+		default:
+			one.values[i] = value
+		}
+	}
+	if one.columns == 0 {
+		return one.prepared.Exec(one.values...)
+	}
+	err := one.prepared.Bind(one.values...)
+	if err == nil {
+		err = read(one.prepared, one.columns, answer)
+	}
+	// What it says is what went wrong before.
+	if after := one.prepared.Reset(); err == nil {
+		err = after
+	}
+	return err
+}
+
+func (s *session) Begin(purpose protocol.Purpose) error {
+	if purpose == protocol.Write {
+		return s.beginWrite.Exec()
+	}
+	return s.beginRead.Exec()
+}
+
+func (s *session) Commit() error { return s.commit.Exec() }
+
+func (s *session) Rollback() error {
+	err := s.rollback.Exec()
+	if sqlite.IsUndone(code(err)) {
+		return nil
+	}
+	return err
+}
+
+func (s *session) MayPass(err error) bool { return sqlite.MayPass(code(err)) }
+
+func (s *session) Close() error {
+	for _, one := range s.statements {
+		_ = one.prepared.Close()
+	}
+	for _, one := range []*driver.Stmt{s.beginRead, s.beginWrite, s.commit, s.rollback} {
+		if one != nil {
+			_ = one.Close()
+		}
+	}
+	if s.own {
+		return s.conn.Close()
+	}
+	return nil
+}
+
+// code is SQLite's code of an error, or 0.
+func code(err error) int {
+	var refused *driver.Error
+	if errors.As(err, &refused) {
+		return refused.Code()
+	}
+	return 0
+}
+
+// open opens a database, made where it is missing.
+func open(location string) (*driver.Conn, error) {
+	conn, err := driver.Open(location, driver.OPEN_READWRITE|driver.OPEN_CREATE|driver.OPEN_URI)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the database: %w", err)
+	}
+	return conn, nil
+}

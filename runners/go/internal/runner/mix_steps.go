@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+// stepHead is what a step has before its fields, in bytes: when it is due, and its class.
+const stepHead = 16
+
+// stepField is where a field lies in a step.
+type stepField struct {
+	start, end int
+	isText     bool
+}
+
+// steps are the steps of one client, or those that all share: a mapped file.
+type steps struct {
+	cells  Cells
+	mapped mapping
+	fields []stepField
+}
+
+// mapSteps maps every file of a mix.
+func mapSteps(mix *protocol.Mix) ([]steps, error) {
+	width := stepHead
+	var fields []stepField
+	for _, field := range mix.Fields {
+		if field.Kind != "integer" && field.Kind != "text" {
+			return nil, fmt.Errorf("the field %s of a step is of the kind '%s', which this runner does not know", field.Name, field.Kind)
+		}
+		if field.Kind == "integer" && field.Bytes != 8 {
+			return nil, fmt.Errorf("the number %s of a step has %d bytes and not 8", field.Name, field.Bytes)
+		}
+		fields = append(fields, stepField{width, width + field.Bytes, field.Kind == "text"})
+		width += field.Bytes
+	}
+	for _, statement := range statementsOf(mix) {
+		if len(statement.Text) != len(statement.Parameters)+1 {
+			return nil, fmt.Errorf("a statement of the mix has %d parameters and %d pieces of text: this is an error in dyno",
+				len(statement.Parameters), len(statement.Text))
+		}
+		for _, field := range statement.Parameters {
+			if field < 0 || field >= len(fields) {
+				return nil, fmt.Errorf("a parameter of the mix names a field that is not there: this is an error in dyno")
+			}
+		}
+	}
+	var all []steps
+	for _, file := range mix.Steps {
+		cells, mapped, err := mapCells(file.File, file.Count, width)
+		if err != nil {
+			return nil, err
+		}
+		list := steps{cells, mapped, fields}
+		if list.len() == 0 {
+			return nil, fmt.Errorf("there are no steps in %s", file.File)
+		}
+		for place := range list.len() {
+			if list.get(place).number(8) >= uint64(len(mix.Classes)) {
+				return nil, fmt.Errorf("step %d names a class that is not there", place)
+			}
+		}
+		all = append(all, list)
+	}
+	return all, nil
+}
+
+// len is how many there are; not 0.
+func (s *steps) len() int { return s.cells.Len() }
+
+// get is a step by its place.
+func (s *steps) get(place int) Step { return Step{s.cells.Get(place), s.fields} }
+
+// Step is what a client does next.
+type Step struct {
+	bytes  []byte
+	fields []stepField
+}
+
+// due is when it is due, in nanoseconds since the clients began; 0: at once.
+func (s Step) due() int64 { return int64(s.number(0)) }
+
+// class is its class, by position.
+func (s Step) class() int { return int(s.number(8)) }
+
+// Value is the value of a field: an int64, or a string that shares the memory of the mapped file.
+func (s Step) Value(field int) any {
+	found := &s.fields[field]
+	if found.isText {
+		return String(s.bytes[found.start:found.end])
+	}
+	return int64(s.number(found.start))
+}
+
+// Values puts the values of some fields where a driver takes them.
+func (s Step) Values(fields []int, values []any) {
+	for place, field := range fields {
+		values[place] = s.Value(field)
+	}
+}
+
+func (s Step) number(start int) uint64 { return binary.LittleEndian.Uint64(s.bytes[start:]) }
+
+// statementsOf are the statements of all classes, in order.
+func statementsOf(mix *protocol.Mix) []protocol.MixStatement {
+	var all []protocol.MixStatement
+	for _, class := range mix.Classes {
+		all = append(all, class.Statements...)
+	}
+	return all
+}
+
+// Statement is a statement to prepare.
+type Statement struct {
+	// SQL is its text with the driver's placeholders.
+	SQL string
+	// Parameters has for each placeholder the field of a step.
+	Parameters []int
+}
+
+// PrepareAll prepares the statements of all classes, in order, with the placeholders that a driver has;
+// parameter spells one by its number from 1. A failure names the statement.
+func PrepareAll(mix *protocol.Mix, parameter func(number int) string, prepare func(Statement) error) error {
+	for _, statement := range statementsOf(mix) {
+		var text strings.Builder
+		for place, piece := range statement.Text {
+			if place > 0 {
+				text.WriteString(parameter(place))
+			}
+			text.WriteString(piece)
+		}
+		one := Statement{text.String(), statement.Parameters}
+		if err := prepare(one); err != nil {
+			return fmt.Errorf("%s: %w", quote(one.SQL), err)
+		}
+	}
+	return nil
+}

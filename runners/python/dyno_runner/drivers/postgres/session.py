@@ -1,0 +1,45 @@
+"""A client of a mix."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from ...mix.session import Run
+from ..session import CursorSession
+from .errors import words_of
+
+# What may pass: no order with others, the victim of a deadlock, a lock that was not to be had.
+MAY_PASS = (
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.LockNotAvailable,
+)
+
+
+class PostgresSession(CursorSession):
+    """A client on a connection. Every statement is prepared when it is executed first, once for each choice
+    of types that psycopg makes for its values."""
+
+    errors = psycopg.Error
+    parameter = "%s"
+
+    def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
+        self._cursor = connection.cursor()
+        super().__init__(self._cursor, close)
+
+    def prepare(self, sql: str) -> Run:
+        cursor, execute, fetch = self._cursor, self._execute, self._fetch
+
+        def run(values: tuple[Any, ...]) -> None:
+            execute(sql, values, prepare=True)
+            if cursor.pgresult.nfields:
+                fetch()
+
+        return run
+
+    def may_pass(self, error: Exception) -> bool:
+        return isinstance(error, MAY_PASS)
+
+    def words(self, error: Exception) -> str:
+        return words_of(error)

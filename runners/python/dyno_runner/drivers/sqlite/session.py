@@ -1,0 +1,39 @@
+"""A client of a mix."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..session import CursorSession
+
+# SQLite's codes of errors. The lowest byte of a longer one is one of these.
+ERROR, BUSY, LOCKED = 1, 5, 6
+
+
+class SqliteSession(CursorSession):
+    """A client on a connection. It takes the write lock at the beginning of a transaction that writes: one
+    that read first could not wait for it, since what it has read may have changed meanwhile
+    (https://www.sqlite.org/lang_transaction.html)."""
+
+    begins_write = "BEGIN IMMEDIATE"
+
+    def __init__(self, database: Any, close: Callable[[], None] | None) -> None:
+        """`database` is a `Database`."""
+        super().__init__(database.cursor, close)
+        self.errors = database.errors
+        self.words = database.words
+        self._code = database.code
+
+    def wait_for_locks(self, patience: int) -> None:
+        self._execute(f"PRAGMA busy_timeout = {patience // 1_000_000}").fetchall()
+
+    def rollback(self) -> Any:
+        try:
+            return super().rollback()
+        except self.errors as error:
+            # SQLite has undone it: there is no transaction.
+            if self._code(error) & 0xFF != ERROR:
+                raise
+            return None
+
+    def may_pass(self, error: Exception) -> bool:
+        return self._code(error) & 0xFF in (BUSY, LOCKED)

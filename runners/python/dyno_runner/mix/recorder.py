@@ -1,0 +1,115 @@
+"""What became of the operations of a client, by class and by second.
+
+Within the clock it is written down and nothing else: 16 bytes for an operation, 32 for one that is due at a
+time. That takes less time than to count it in a histogram, which comes after the clock.
+"""
+
+from array import array
+from itertools import chain
+from typing import Any
+
+from ..histogram import text_of
+from .work import Work
+
+# How long a tick is, in nanoseconds.
+TICK = 1_000_000_000
+
+
+class Recorder:
+    """What one client writes down."""
+
+    def __init__(self, classes: int, is_due: bool) -> None:
+        self.is_due = is_due
+        # When the operations that are done were, in nanoseconds of the clock: four moments each where they
+        # are due at a time (due, free, sent, done), else two (sent, done).
+        self.moments = [array("Q") for _ in range(classes)]
+        # Of the operations that were tried more than once: class, end, tries repeated, and whether it failed.
+        self.tried: list[tuple[int, int, int, bool]] = []
+        if is_due:
+            self.done = self._done_when_due
+
+    def done(self, place: int, due: int, free: int, sent: int, ended: int) -> None:
+        """Notes an operation that succeeded."""
+        moments = self.moments[place]
+        moments.append(sent)
+        moments.append(ended)
+
+    def _done_when_due(self, place: int, due: int, free: int, sent: int, ended: int) -> None:
+        # One that has no time among others that have is due when it is sent.
+        self.moments[place].extend((due or sent, free, sent, ended))
+
+    def retried(self, place: int, ended: int, retried: int) -> None:
+        """Notes that an operation succeeded after so many tries that were repeated. It is noted as done
+        too."""
+        self.tried.append((place, ended, retried, False))
+
+    def failed(self, place: int, ended: int, retried: int) -> None:
+        """Notes an operation that never succeeded."""
+        self.tried.append((place, ended, retried, True))
+
+
+class Sum:
+    """What all clients wrote down, counted, after the clock."""
+
+    def __init__(self, work: Work, began: int, recorders: list[Recorder]) -> None:
+        window = work.window
+        self._window = window
+        self._start = began + window.start
+        self._stop = float("inf") if window.stop is None else began + window.stop
+        self._ticks = -(-window.duration // TICK)
+        self._names = [one.name for one in work.classes]
+        told = [self._class(place, recorders) for place in range(len(self._names))]
+        self.classes = [one for one, _ in told]
+        self.ticks = [
+            {
+                "ended_ns": min((tick + 1) * TICK, window.duration),
+                "classes": [ticks[tick] for _, ticks in told],
+            }
+            for tick in range(self._ticks)
+        ]
+        self.operations = sum(one["done"] for one in self.classes)
+
+    def _class(self, place: int, recorders: list[Recorder]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """One class as the protocol has it: all of it, and by tick."""
+        ticks = [array("Q") for _ in range(self._ticks)]
+        response, service, wait, late = array("Q"), array("Q"), array("Q"), array("Q")
+        start, stop = self._start, self._stop
+        for recorder in recorders:
+            for due, free, sent, ended in _operations(recorder, place):
+                if not start <= ended < stop:
+                    continue
+                response.append(ended - due)
+                if ticks:
+                    ticks[(ended - start) // TICK].append(ended - due)
+                if recorder.is_due:
+                    service.append(ended - sent)
+                    # Whoever was free only after it was due kept it waiting until then.
+                    wait.append(max(0, free - due))
+                    late.append(sent - max(free, due))
+        tried = [
+            (ended, retried, failed)
+            for each, ended, retried, failed in chain.from_iterable(one.tried for one in recorders)
+            if each == place and start <= ended < stop
+        ]
+        parts = [[one for one in tried if (one[0] - start) // TICK == tick] for tick in range(self._ticks)]
+        told = self._told(place, response, tried)
+        told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
+        return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
+
+    def _told(self, place: int, times: array, tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
+        return {
+            "class": self._names[place],
+            "done": len(times),
+            "failed": sum(failed for _, _, failed in tried),
+            "retried": sum(retried for _, retried, _ in tried),
+            "response": text_of(times),
+        }
+
+
+def _operations(recorder: Recorder, place: int) -> Any:
+    """Due, free, sent and done of each operation. One that was not due at a time was when it was sent."""
+    moments = recorder.moments[place]
+    if recorder.is_due:
+        return zip(moments[0::4], moments[1::4], moments[2::4], moments[3::4])
+    sent = moments[0::2]
+    return zip(sent, sent, sent, moments[1::2])

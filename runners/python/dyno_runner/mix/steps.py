@@ -1,0 +1,58 @@
+"""Files of steps, mapped: the steps of one client, or those that all share."""
+
+import struct
+from typing import Any
+
+from ..failure import Failure
+from ..inputs import map_cells
+from .work import Field, Work
+
+# What a step has before its fields, in bytes: when it is due, and its class.
+HEAD = 16
+
+
+class Steps:
+    """A step is one tuple: when it is due in nanoseconds since the clients began (0: at once), its class by
+    position, and its fields. Texts are made of bytes when the step's turn comes, as all that drivers take."""
+
+    def __init__(self, file: str, count: int, fields: list[Field], classes: int) -> None:
+        self._layout = struct.Struct("<QQ" + "".join(_format(field) for field in fields))
+        self.count = count
+        self._data = map_cells(file, count, self._layout.size)
+        if not count:
+            raise Failure(f"there are no steps in {file}")
+        self._texts = [place for place, field in enumerate(fields, 2) if field.kind == "text"]
+        for place, step in enumerate(self._layout.iter_unpack(self._data)):
+            if step[1] >= classes:
+                raise Failure(f"step {place} names a class that is not there")
+        if self._texts:
+            self.get = self._with_texts
+
+    def get(self, place: int) -> Any:
+        """A step by its place."""
+        layout = self._layout
+        return layout.unpack_from(self._data, place * layout.size)
+
+    def _with_texts(self, place: int) -> Any:
+        layout = self._layout
+        step = list(layout.unpack_from(self._data, place * layout.size))
+        for text in self._texts:
+            step[text] = str(step[text], "utf-8")
+        return step
+
+
+def load(work: Work) -> list[Steps]:
+    """Maps every file of a mix."""
+    return [Steps(file, count, work.fields, len(work.classes)) for file, count in work.steps]
+
+
+def _format(field: Field) -> str:
+    match field.kind:
+        case "integer":
+            return "q"
+        case "text":
+            return f"{field.bytes}s"
+        case kind:
+            raise Failure(
+                f"the field {field.name} of a step is of the kind '{kind}', which this runner does not know"
+            )

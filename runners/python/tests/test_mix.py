@@ -1,0 +1,251 @@
+"""Mixes by clients that are made of nothing."""
+
+import gc
+import json
+import struct
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from dyno_runner.clock import Clock
+from dyno_runner.driver import Driver
+from dyno_runner.failure import Failure
+from dyno_runner.mix import recorder, section
+from dyno_runner.mix.session import Session
+from dyno_runner.mix.work import Work
+
+from .support import PROGRAMS, Place, answer, sample
+
+SECOND = 1_000_000_000
+
+
+class Busy(Exception):
+    """What may pass."""
+
+
+class Toy(Driver):
+    """Gives sessions that remember in one list what all of them have done, in order."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.tries = 0
+        self.closed = 0
+
+    def session(self, place: int) -> Session:
+        return ToySession(self)
+
+
+class ToySession(Session):
+    errors = Exception
+    parameter = "%s"
+
+    def __init__(self, toy: Toy) -> None:
+        self._toy = toy
+
+    def prepare(self, sql):
+        if sql.startswith("refused"):
+            raise ValueError("cannot prepare it")
+
+        def run(values):
+            toy = self._toy
+            match sql.split()[0]:
+                case "fail":
+                    raise ValueError("no such toy")
+                case "exit":
+                    raise SystemExit("the toy broke")
+                case "sleep":
+                    time.sleep(0.005)
+                case "busy":
+                    raise Busy
+                case "crowded":
+                    # Two of three tries are in somebody's way.
+                    toy.tries += 1
+                    if toy.tries % 3:
+                        raise Busy
+            toy.lines.append(f"{sql} {values}")
+
+        return run
+
+    def begin_read(self):
+        self._toy.lines.append("begin read")
+
+    def begin_write(self):
+        self._toy.lines.append("begin write")
+
+    def commit(self):
+        self._toy.lines.append("commit")
+
+    def rollback(self):
+        self._toy.lines.append("rollback")
+
+    def may_pass(self, error):
+        return isinstance(error, Busy)
+
+    def words(self, error):
+        return str(error)
+
+    def close(self):
+        self._toy.closed += 1
+
+
+class Mixes(Place):
+    def setUp(self):
+        super().setUp()
+        # The runner finds the library with which it measures by its argument.
+        patched = mock.patch.object(sys, "argv", ["", str(PROGRAMS)])
+        patched.start()
+        self.addCleanup(patched.stop)
+        # The clock puts all that there is out of the collector's sight, that of other tests too.
+        self.addCleanup(gc.unfreeze)
+
+    def mix(
+        self, classes: list[str], clients: int, *files: list[tuple[int, int]], **changes: Any
+    ) -> dict[str, Any]:
+        """A mix of classes of one statement each, "word" or "purpose word"; steps are (due, class)."""
+        steps = []
+        for number, file in enumerate(files):
+            path = self.folder / f"{number}.steps"
+            path.write_bytes(
+                b"".join(struct.pack("<QQq3s", *step, place, b"abc") for place, step in enumerate(file))
+            )
+            steps.append({"file": str(path), "count": len(file)})
+        records = []
+        for each in classes:
+            purpose, _, word = each.rpartition(" ")
+            record = {"name": word, "statements": [{"text": [f"{word} ", ""], "parameters": [0]}]}
+            records.append(record | ({"transaction": purpose} if purpose else {}))
+        fields = [
+            {"name": "place", "kind": "integer", "bytes": 8},
+            {"name": "word", "kind": "text", "bytes": 3},
+        ]
+        mix = {"classes": records, "fields": fields, "clients": clients, "steps": steps}
+        return mix | {"patience_ns": 50_000_000} | changes
+
+    def done(self, mix: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Does it: the sample, and what the clients did."""
+        toy = Toy()
+        try:
+            return section.perform(Work(mix), toy, Clock(None)), toy.lines
+        finally:
+            self.assertEqual(toy.closed, mix["clients"])
+            self.assertEqual(threading.active_count(), 1)
+
+    @contextmanager
+    def fails(self, words: str):
+        with self.assertRaises(Failure) as caught:
+            yield
+        self.assertIn(words, caught.exception.message)
+
+    def test_statements_have_placeholders_and_values(self):
+        mix = self.mix(["get", "write put"], 1, [(0, 1), (0, 0)])
+        mix["classes"][0]["statements"] = [{"text": ["get 5% ", " ", ""], "parameters": [1, 0]}]
+        told, lines = self.done(mix)
+        self.assertEqual(lines, ["begin write", "put %s (0,)", "commit", "get 5%% %s %s ('abc', 1)"])
+        self.assertEqual((counts(told), told["operations"]), ([(1, 0, 0), (1, 0, 0)], 2))
+        self.assertEqual(told["ticks"], [])
+
+    def test_what_is_in_somebodys_way_is_tried_again_and_undone_before(self):
+        told, lines = self.done(self.mix(["read crowded"], 1, [(0, 0)] * 2))
+        self.assertEqual(counts(told), [(2, 0, 4)])
+        one = ["begin read", "rollback", "begin read", "rollback", "begin read", "crowded %s", "commit"]
+        self.assertEqual([" ".join(line.split()[:2]) for line in lines], one * 2)
+
+    def test_what_never_succeeds_is_counted_when_patience_ends(self):
+        told, _ = self.done(self.mix(["busy", "get"], 2, [(0, 0), (0, 1)], [(0, 1)]))
+        busy, get = counts(told)
+        self.assertEqual((busy[:2], get), ((0, 1), (2, 0, 0)))
+        self.assertGreater(busy[2], 0)
+
+    def test_any_other_failure_ends_the_mix_and_names_the_client(self):
+        slow = [(0, 1)] * 3
+        for word, words in {
+            "fail": "client 2: class fail: no such toy",
+            "refused": "client 1: cannot prepare it",
+        }.items():
+            with self.subTest(word), self.fails(words):
+                self.done(self.mix([word, "sleep"], 3, slow, [(0, 1), (0, 0)], slow))
+        with self.assertRaises(SystemExit):
+            self.done(self.mix(["exit", "sleep"], 2, slow, [(0, 0)]))
+
+    def test_steps_that_are_shared_are_done_once_and_not_before_they_are_due(self):
+        steps = [(place * 200_000, 0) for place in range(1, 101)]
+        told, lines = self.done(self.mix(["get"], 4, steps))
+        self.assertEqual(counts(told), [(100, 0, 0)])
+        self.assertEqual(len(set(lines)), 100)
+        self.assertGreaterEqual(told["section"]["nanoseconds"], 20_000_000)
+        self.assertTrue(all(told["classes"][0][part] for part in ("response", "service", "wait", "late")))
+
+    def test_a_mix_that_lasts_a_time_begins_anew_and_ends(self):
+        lasts = {"duration_ns": 60_000_000, "warm_up_ns": 20_000_000}
+        told, lines = self.done(self.mix(["sleep"], 2, [(0, 0)] * 2, [(0, 0)] * 3, lasts=lasts))
+        self.assertEqual(told["section"]["nanoseconds"], 60_000_000)
+        self.assertTrue(4 < told["operations"] < len(lines), (told["operations"], len(lines)))
+        (tick,) = told["ticks"]
+        self.assertEqual((tick["ended_ns"], tick["classes"][0]["done"]), (60_000_000, told["operations"]))
+
+    def test_a_mix_that_makes_no_sense_is_refused(self):
+        for words, change in {
+            "a mix of no clients": {"clients": 0},
+            "there are 2 files of steps for 3 clients": {"clients": 3},
+            "step 1 names a class that is not there": {"classes": [{"name": "get", "statements": []}]},
+            "54 bytes where 2 rows of 24 bytes": {"fields": [{"name": "n", "kind": "integer", "bytes": 8}]},
+        }.items():
+            mix = self.mix(["get", "put"], 2, [(0, 0), (0, 1)], [(0, 0)])
+            with self.subTest(words), self.fails(words):
+                section.Section(Work(mix | change))
+
+    def test_what_ends_within_the_window_counts_once_and_in_its_tick(self):
+        lasts = {"duration_ns": 5 * SECOND // 2, "warm_up_ns": SECOND}
+        work = Work(self.mix(["a", "b"], 1, [(0, 0)], lasts=lasts))
+        told = []
+        for _ in range(2):
+            one = recorder.Recorder(2, False)
+            for place, ended in [(0, SECOND - 1), (0, SECOND), (1, 3 * SECOND + 1), (1, 7 * SECOND // 2)]:
+                one.done(place, 0, ended - 1, ended - 1, ended)
+            one.retried(0, SECOND, 3)
+            one.failed(1, 2 * SECOND - 1, 1)
+            one.failed(1, 4 * SECOND, 1)
+            told.append(one)
+        found = recorder.Sum(work, 0, told)
+        self.assertEqual(counts({"classes": found.classes}), [(2, 0, 6), (2, 2, 2)])
+        self.assertEqual((found.operations, found.classes[0]["service"]), (4, ""))
+        ticks = [(tick["ended_ns"], *(one["done"] for one in tick["classes"])) for tick in found.ticks]
+        self.assertEqual(ticks, [(SECOND, 2, 0), (2 * SECOND, 0, 0), (5 * SECOND // 2, 0, 2)])
+
+    def test_a_wait_is_split_into_nobody_free_and_late(self):
+        work = Work(self.mix(["a"], 1, [(1000, 0)]))
+        one = recorder.Recorder(1, True)
+        one.done(0, 1000, 500, 1100, 1300)
+        one.done(0, 1000, 1500, 1501, 1600)
+        with mock.patch.object(recorder, "text_of", sorted):
+            (told,) = recorder.Sum(work, 0, [one]).classes
+        self.assertEqual((told["response"], told["service"]), ([300, 600], [99, 200]))
+        self.assertEqual((told["wait"], told["late"]), ([0, 500], [1, 100]))
+
+    def test_clients_of_a_database_do_what_they_are_told(self):
+        """On files and, by one client, in memory, which only one connection can have."""
+        create = self.statements("CREATE TABLE t(a INTEGER)", id="0")
+        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+            for settings in ([], [{"name": "database", "value": ":memory:"}]):
+                for clients in (1, 2):
+                    mix = self.mix(["write put"], clients, *[[(0, 0)] * 5] * clients, patience_ns=20 * SECOND)
+                    mix["classes"][0]["statements"][0]["text"] = ["INSERT INTO t VALUES (", ")"]
+                    test = {"id": "1", "model": "mix", "check": "SELECT sum(a), count(*) FROM t"} | mix
+                    job = self.job(driver, [create, test], settings=settings)
+                    with self.subTest(json.dumps([driver, settings, clients])):
+                        if settings and clients > 1:
+                            self.assertIn("one connection alone", self.complaint(job))
+                        else:
+                            events = self.run_job(job)
+                            self.assertEqual(sample(events, "1")["operations"], 5 * clients)
+                            self.assertEqual(answer(events, "1"), [[10 * clients, 5 * clients]])
+                    for file in (self.folder / "database").iterdir():
+                        file.unlink()
+
+
+def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:
+    """What was done, failed and retried of each class."""
+    return [(one["done"], one["failed"], one["retried"]) for one in told["classes"]]
