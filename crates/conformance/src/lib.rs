@@ -35,6 +35,10 @@ enum Needs {
     Models(&'static [&'static str]),
     /// These models, and an engine.
     Stored(&'static [&'static str]),
+    /// The model `mix`, and data that several clients see.
+    Clients,
+    /// The same, and an engine with SQL.
+    StoredClients,
 }
 
 impl Needs {
@@ -45,6 +49,10 @@ impl Needs {
             let missing = models.iter().find(|model| !contender.implements(model));
             missing.map(|model| format!("its runner does not implement {model}"))
         };
+        let alone = || {
+            let setting = contender.engine.alone(&contender.settings);
+            setting.map(|setting| format!("with {setting} there is one client"))
+        };
         match self {
             Needs::Nothing => None,
             Needs::Engine => harness,
@@ -54,6 +62,8 @@ impl Needs {
             }
             Needs::Models(names) => models(names),
             Needs::Stored(names) => harness.or_else(|| models(names)),
+            Needs::Clients => models(&["mix"]).or_else(alone),
+            Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
     }
 }

@@ -14,19 +14,11 @@ use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 5] = [
-    ("clients do all of their steps, each once", Needs::Stored(&["mix", "statements"]), every_step),
-    (
-        "clients that share their steps do each of them once, when it is due",
-        Needs::Stored(&["mix", "statements"]),
-        shared,
-    ),
-    ("a mix ends when its time is up", Needs::Models(&["mix"]), timed),
-    ("clients that are in each other's way go on", Needs::Stored(&["mix", "statements"]), crowded),
-    (
-        "an operation that fails is told with its client and class",
-        Needs::Stored(&["mix", "statements"]),
-        refused,
-    ),
+    ("clients do all of their steps, each once", Needs::StoredClients, every_step),
+    ("clients that share their steps do each of them once, when it is due", Needs::StoredClients, shared),
+    ("a mix ends when its time is up", Needs::Clients, timed),
+    ("clients that are in each other's way go on", Needs::StoredClients, crowded),
+    ("an operation that fails is told with its client and class", Needs::StoredClients, refused),
 ];
 
 const CLIENTS: u32 = 3;

@@ -100,6 +100,8 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("bank --clients 120 --with postgres", "postgres lets in 100 connections");
     refused("bank --clients 120 --with postgres", "postgres,max_connections=130");
     refused("bank --clients 60 --with mariadb,max_connections=50", "lets in 50 connections");
+    refused("bank --clients 2 --with sqlite:memory", "those of one connection alone: take --clients 1");
+    refused("app --with sqlite,locking_mode=EXCLUSIVE", "with locking_mode=EXCLUSIVE the data of");
     let suite = |from: &str, to: &str| {
         let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
         let changed = text.replace(from, to);
@@ -116,16 +118,5 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("./mine.toml --with sqlite", "values.bid");
     suite("from = -5000", "from = 6000");
     refused("./mine.toml --with sqlite", "there is no number from 6000 to 5000");
-    place.assert_clean();
-}
-
-#[test]
-fn a_client_that_cannot_be_is_told_and_the_others_go_on() {
-    let place = Place::new();
-    let result =
-        place.dyno(&format!("run bank {SMALL} --clients 2 --with sqlite:memory,sqlite:wal -o run.jsonl"));
-    let result = result.exits(3).without_panic();
-    let result = result.prints("client 2 of 2").prints("is that of one connection alone");
-    assert!(result.stdout.contains("sqlite:wal"), "{}", result.stdout);
     place.assert_clean();
 }

@@ -67,7 +67,8 @@ impl Encryption {
     }
 }
 
-fn all_asked(conditions: &[String], asked: &[Setting]) -> bool {
+/// Whether settings are asked for of which all conditions hold.
+pub(super) fn all_asked(conditions: &[String], asked: &[Setting]) -> bool {
     conditions.iter().all(|condition| {
         let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
         // Of a setting named twice the last counts.

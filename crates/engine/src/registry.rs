@@ -12,7 +12,7 @@ use dyno_record::{Safety, Standing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::encryption::Encryption;
+use super::encryption::{Encryption, all_asked};
 use super::level::{Asked, Rule, safety};
 use super::memory;
 use super::runner::{Driver, Runner, programs, serving};
@@ -50,6 +50,9 @@ pub struct Engine {
     /// The settings that the engine does not tell again: runners report them as they gave them.
     #[serde(default)]
     pub claimed: Vec<String>,
+    /// Conditions `name=value|value`, each of which leaves the data to one connection alone.
+    #[serde(default)]
+    alone: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     pub values: Values,
@@ -252,6 +255,13 @@ impl Engine {
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
+    /// Why a contender with these settings has no more than one client, as the condition that says so; none where it may
+    /// have many.
+    pub fn alone(&self, asked: &[Setting]) -> Option<&str> {
+        let holds = |condition: &&String| all_asked(std::slice::from_ref(*condition), asked);
+        self.alone.iter().find(holds).map(String::as_str)
+    }
+
     /// How it encrypts; none where it does not.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
@@ -285,6 +295,9 @@ impl Engine {
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;
+        }
+        for condition in &self.alone {
+            parse_setting(condition).context("alone")?;
         }
         Ok(())
     }

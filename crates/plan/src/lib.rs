@@ -215,27 +215,39 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
 /// spare.
 const BESIDE: u64 = 2;
 
-/// A server that dyno starts must let all clients in.
+/// All clients must be let in: by a database that is not for one connection alone, and by a server that dyno starts.
 fn check_clients(
     suite: &Suite,
     parameters: &Parameters,
     selection: &[Selection],
     contender: &Contender,
 ) -> Result<()> {
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    let mixes = chosen.map(|(test, _)| test).filter(|test| test.model == Model::Mix);
+    let mixes: Vec<(&str, u64)> = mixes
+        .map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?.clients.into())))
+        .collect::<Result<_>>()?;
+    if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
+        && let Some(setting) = contender.engine.alone(&contender.settings)
+    {
+        bail!(
+            "test {test} has {clients} clients, and with {setting} the data of {} are those of one connection alone: \
+             take --clients 1, or leave it out",
+            contender.label
+        );
+    }
     let start = contender.engine.server().and_then(|server| server.start);
     let Some(limit) = start.map(|start| start.clients).filter(|_| contender.url.is_none()) else {
         return Ok(());
     };
     let set = contender.settings.iter().find(|setting| setting.name == limit.setting);
     let most = set.map_or(Some(limit.usual), |setting| setting.value.parse().ok());
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
-        let clients = u64::from(suite.mix(test, parameters)?.clients);
+    for (test, clients) in mixes {
         if most.is_some_and(|most| clients + BESIDE > most) {
             bail!(
                 "test {} has {clients} clients, and {} lets in {} connections, of which dyno itself takes {BESIDE}: name \
                  it with a larger {name}, as {},{name}={}",
-                test.id,
+                test,
                 contender.label,
                 most.unwrap_or_default(),
                 contender.engine.name,
