@@ -251,6 +251,8 @@ fn pieces(statement: &str) -> (Vec<String>, Vec<String>) {
             }
             names.push(name);
             texts.push(String::new());
+            // Its last letter, and not the colon, is what stands before what follows.
+            before = 'x';
         } else {
             match quote {
                 None if matches!(letter, '\'' | '"' | '`') => quote = Some(letter),
@@ -258,8 +260,8 @@ fn pieces(statement: &str) -> (Vec<String>, Vec<String>) {
                 _ => {}
             }
             texts.last_mut().expect("there is one from the beginning").push(letter);
+            before = letter;
         }
-        before = letter;
     }
     (texts, names)
 }
