@@ -18,8 +18,6 @@ pub struct Query<'c> {
     statement: Statement<'c>,
     parameters: Vec<Value>,
     columns: Vec<Column>,
-    /// The list of `columns` as the library takes it.
-    results: Vec<Bind>,
 }
 
 /// The value of a parameter. The library reads it where it lies, so it stays in its box.
@@ -66,8 +64,12 @@ impl<'c> Query<'c> {
         let place =
             |kind| Column { kind, place: Box::new(Place { bytes: [0; ROOM], length: 0, is_null: 0 }) };
         let mut columns: Vec<Column> = columns.into_iter().map(place).collect();
-        let results = columns.iter_mut().map(Column::bind).collect();
-        Ok(Query { statement, parameters, columns, results })
+        let mut results: Vec<Bind> = columns.iter_mut().map(Column::bind).collect();
+        if !results.is_empty() {
+            // SAFETY: there is one for each column; boxes keep their places until the statement is closed.
+            unsafe { statement.bind_result(&mut results)? };
+        }
+        Ok(Query { statement, parameters, columns })
     }
 
     /// Takes a number at a place, from 0.
@@ -99,8 +101,6 @@ impl<'c> Query<'c> {
         if self.columns.is_empty() {
             return Ok(());
         }
-        // SAFETY: there is one for each column, whose places stay until the statement is closed.
-        unsafe { self.statement.bind_result(&mut self.results)? };
         // All rows come at once, so that the connection is free for the next statement whatever happens.
         self.statement.store()?;
         loop {

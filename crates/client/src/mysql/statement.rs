@@ -102,7 +102,7 @@ impl<'c> Statement<'c> {
         }
     }
 
-    /// Says where the values of a row go.
+    /// Says where the values of every row go that it will ever return.
     ///
     /// # Safety
     /// There are as many as columns, and what they point to outlives the last fetch.
