@@ -9,6 +9,7 @@ use dyno_record::Parameters;
 use dyno_suite::{self, Data, Model, Shape, Suite, Test};
 
 use super::Selection;
+use super::steps::step_bytes;
 
 /// More than a record of a file that dyno makes has on the average, in bytes.
 const LONGEST_RECORD: u64 = 40;
@@ -28,6 +29,11 @@ pub fn input_bytes(
     let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
     let mut files = BTreeMap::new();
     for (test, _) in chosen {
+        if test.model == Model::Mix {
+            let bytes =
+                step_bytes(&suite.mix(test, parameters)?).with_context(|| format!("test {}", test.id))?;
+            files.insert(format!("{}.steps", test.id), bytes);
+        }
         let Some(name) = &test.data else { continue };
         let data = suite.data.get(name).with_context(|| format!("there are no [data.{name}]"))?;
         files.extend(
@@ -50,7 +56,7 @@ pub fn check_room(bytes: u64, folder: &Path) -> Result<()> {
     ensure!(
         bytes.checked_mul(2).is_some_and(|needed| needed < free),
         "the inputs of this run take {}, and the databases of a trial about as much again: they do not fit into {}, \
-         where {} are free. Take less (--n, --rows, --scale or --only), or another folder with --dir",
+         where {} are free. Take less (--n, --rows, --scale, --clients or --only), or another folder with --dir",
         size(bytes),
         name(),
         size(free)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{FieldKind, MixWork, StepField, StepFile};
+use dyno_protocol::{FieldKind, Lasts, MixWork, STEP_HEAD, StepField, StepFile};
 use dyno_suite::{Distribution, Mix, Source, Test};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
@@ -26,28 +26,8 @@ impl Arrays<'_> {
     /// The work of a mix, whose classes are still to be filled in by dialect, and its numbers.
     pub fn steps(&self, test: &Test) -> Result<(MixWork, Mix)> {
         let mix = self.suite().mix(test, self.parameters())?;
-        let field = |(name, source): &(String, Source)| {
-            let (kind, bytes) = match source {
-                Source::Whole(..) => (FieldKind::Integer, 8),
-                Source::Letters(letters) => (FieldKind::Text, *letters),
-            };
-            StepField { name: name.clone(), kind, bytes }
-        };
-        let fields = mix.values.iter().map(field).collect();
         let draws = Draws::new(&mix)?;
-        let clients = f64::from(mix.clients);
-        let arrivals = mix.rate.zip(mix.lasts).map(|(rate, lasts)| {
-            let whole = (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
-            (rate, whole)
-        });
-        let each = mix.count.unwrap_or(A_CLIENT);
-        let planned = arrivals.map_or(each as f64 * clients, |(rate, seconds)| rate * seconds);
-        ensure!(
-            planned <= MOST,
-            "{planned:.0} operations are more than the {MOST:.0} that a run can plan: take a lower rate, fewer clients or \
-             a shorter time"
-        );
-        let steps = match arrivals {
+        let steps = match arrivals(&mix) {
             Some((rate, seconds)) => {
                 let name = format!("{}.arrivals.steps", test.id);
                 vec![self.write_steps(&name, |rng, output| draws.arrivals(rate, seconds, rng, output))?]
@@ -55,12 +35,12 @@ impl Arrays<'_> {
             None => {
                 let file = |client| {
                     let name = format!("{}.{client}.steps", test.id);
-                    self.write_steps(&name, |rng, output| draws.at_once(each, rng, output))
+                    self.write_steps(&name, |rng, output| draws.at_once(each(&mix), rng, output))
                 };
                 (1..=mix.clients).map(file).collect::<Result<_>>()?
             }
         };
-        let (clients, lasts) = (mix.clients, mix.lasts);
+        let (fields, clients, lasts) = (fields(&mix), mix.clients, mix.lasts);
         Ok((MixWork { classes: Vec::new(), fields, clients, steps, lasts, patience_ns: PATIENCE }, mix))
     }
 
@@ -80,6 +60,46 @@ impl Arrays<'_> {
         ensure!(count > 0, "no operation arrives in that time: take a higher rate or a longer time");
         Ok(StepFile { file, count })
     }
+}
+
+/// How many bytes the steps of a mix take.
+///
+/// # Errors
+/// They are more than a run can plan.
+pub fn step_bytes(mix: &Mix) -> Result<u64> {
+    let planned = match arrivals(mix) {
+        Some((rate, seconds)) => rate * seconds,
+        None => each(mix) as f64 * f64::from(mix.clients),
+    };
+    ensure!(
+        planned <= MOST,
+        "{planned:.0} operations are more than the {MOST:.0} that a run can plan: take a lower rate, fewer clients or \
+         a shorter time"
+    );
+    Ok(planned as u64 * (STEP_HEAD + fields(mix).iter().map(|field| field.bytes).sum::<u64>()))
+}
+
+/// How many operations arrive in a second and for how many seconds; none where each is due as soon as its client is free.
+fn arrivals(mix: &Mix) -> Option<(f64, f64)> {
+    let seconds = |lasts: Lasts| (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
+    mix.rate.zip(mix.lasts.map(seconds))
+}
+
+/// How many steps each client has.
+fn each(mix: &Mix) -> u64 {
+    mix.count.unwrap_or(A_CLIENT)
+}
+
+/// What a step has of each value.
+fn fields(mix: &Mix) -> Vec<StepField> {
+    let field = |(name, source): &(String, Source)| {
+        let (kind, bytes) = match source {
+            Source::Whole(..) => (FieldKind::Integer, 8),
+            Source::Letters(letters) => (FieldKind::Text, *letters),
+        };
+        StepField { name: name.clone(), kind, bytes }
+    };
+    mix.values.iter().map(field).collect()
 }
 
 /// What a step is drawn from.
@@ -173,8 +193,8 @@ mod tests {
 
     use super::*;
 
-    fn draws() -> Draws {
-        let mix = Mix {
+    fn mix() -> Mix {
+        Mix {
             clients: 1,
             lasts: None,
             count: Some(1),
@@ -185,8 +205,20 @@ mod tests {
                 ("b".into(), Source::Whole(1, 1000, Distribution::Zipf)),
                 ("c".into(), Source::Letters(3)),
             ],
-        };
-        Draws::new(&mix).unwrap()
+        }
+    }
+
+    fn draws() -> Draws {
+        Draws::new(&mix()).unwrap()
+    }
+
+    #[test]
+    fn the_bytes_of_steps_are_known_before_they_are_written() {
+        let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+        draws().at_once(10, &mut rng, &mut bytes).unwrap();
+        let of = |clients, count| step_bytes(&Mix { clients, count, ..mix() });
+        assert_eq!(of(3, Some(10)).unwrap(), 3 * bytes.len() as u64);
+        assert!(of(10_000, None).unwrap_err().to_string().contains("fewer clients"));
     }
 
     fn numbers(bytes: &[u8]) -> Vec<[i64; 4]> {

@@ -234,7 +234,8 @@ pub fn in_dialect(
                 let statements = class.statements.into_iter().map(statement).collect::<Result<_>>()?;
                 Ok(MixClass { name: class.name, transaction: class.transaction, statements })
             });
-            Work::Mix(MixWork { classes: classes.collect::<Result<_>>()?, ..work.clone() })
+            let classes = classes.collect::<Result<_>>()?;
+            Work::Mix(MixWork { classes, ..work })
         }
         Some(work) => work,
     };
