@@ -5,7 +5,9 @@
 use std::ffi::c_char;
 use std::slice;
 
-use crate::{Before, Cost, Gauge, Histogram, StoreSums, TableSums};
+use dyno_protocol::Cost;
+
+use crate::{Before, Gauge, Histogram, StoreSums, TableSums};
 
 /// The version of the interface.
 const VERSION: u32 = 2;

@@ -1,9 +1,6 @@
 //! How long single operations take.
 
-use dyno_protocol::Response;
-
-/// The longest duration that is told apart from longer ones: one hour, in nanoseconds.
-const LONGEST: u64 = 3_600_000_000_000;
+use dyno_protocol::{Response, empty_histogram};
 
 /// A histogram of durations with three significant digits, whose memory is reserved when it is made.
 #[derive(Debug)]
@@ -21,8 +18,7 @@ impl Histogram {
     /// # Panics
     /// There are more or fewer digits.
     pub fn with_digits(digits: u8) -> Histogram {
-        let histogram = hdrhistogram::Histogram::new_with_bounds(1, LONGEST, digits);
-        Histogram(histogram.expect("the bounds are constants that are fine"))
+        Histogram(empty_histogram(digits))
     }
 
     /// Counts all that another one has counted.

@@ -16,5 +16,5 @@ mod sums;
 
 pub use counters::field;
 pub use histogram::Histogram;
-pub use section::{Before, Cost, Gauge};
+pub use section::{Before, Gauge};
 pub use sums::{StoreSums, TableSums};

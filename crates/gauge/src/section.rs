@@ -1,5 +1,7 @@
 //! What a timed section cost: differences of counters that are read just outside the clock.
 
+use dyno_protocol::Cost;
+
 use crate::counters::{self, Counters};
 use crate::server_cost::{self, Server};
 
@@ -15,24 +17,6 @@ pub struct Gauge {
 pub struct Before {
     process: counters::Reading,
     server: Option<server_cost::Reading>,
-}
-
-/// What a process, or all those of a server, spent in a section.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Cost {
-    /// CPU time in user mode.
-    pub user_ns: u64,
-    /// CPU time in system mode.
-    pub system_ns: u64,
-    /// Time that threads were runnable and waited for a processor.
-    pub wait_ns: u64,
-    /// Bytes read from a device.
-    pub device_read_bytes: u64,
-    /// Bytes on their way to a device.
-    pub device_written_bytes: u64,
-    /// Largest resident memory in the section.
-    pub peak_memory_bytes: u64,
 }
 
 impl Gauge {

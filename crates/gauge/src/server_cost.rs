@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use dyno_protocol::Cost;
 use nix::time::ClockId;
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::counters::{field, wait};
-use crate::section::Cost;
 
 /// A server to be read.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, S
 pub use job::{Build, Job, Secret, Server, Setting, VersionRule};
 pub use mix::{Lasts, MixClass, MixStatement, MixWork, Purpose, STEP_HEAD, StepField, StepFile};
 pub use model::Model;
-pub use response::{NoHistogram, Response};
+pub use response::{NoHistogram, Response, empty_histogram};
 pub use sample::{Class, Cost, Sample, Section, Tick};
 pub use sink::{Kept, Sink};
 pub use test::{Commits, ImportWork, LoadWork, Test, Work};

@@ -19,8 +19,19 @@ pub struct Response(pub String);
 #[error("'{0}' is no histogram in HdrHistogram's compressed encoding")]
 pub struct NoHistogram(String);
 
+/// The longest duration that is told apart from longer ones: one hour, in nanoseconds.
+const LONGEST: u64 = 3_600_000_000_000;
+
 /// How much of a text that is no histogram a message quotes, in characters.
 const QUOTED: usize = 40;
+
+/// An empty histogram of durations to so many significant digits, with all of its memory reserved.
+///
+/// # Panics
+/// The digits are not 1 to 5.
+pub fn empty_histogram(digits: u8) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("the bounds are constants that are fine")
+}
 
 impl Response {
     /// A histogram as text.
@@ -47,6 +58,17 @@ impl Response {
         Deserializer::new().deserialize(&mut bytes.as_slice()).map(Some).map_err(|_| unreadable())
     }
 
+    /// Several histograms as one; none where nothing was timed. A text that is none counts nothing: whoever reads run files
+    /// has refused it.
+    pub fn merged<'r>(responses: impl IntoIterator<Item = &'r Response>) -> Option<Histogram<u64>> {
+        let histograms = responses.into_iter().filter_map(|response| response.histogram().ok().flatten());
+        histograms.reduce(|mut sum, histogram| {
+            // What one has counted fits into another: all have the same bounds.
+            let _ = sum.add(histogram);
+            sum
+        })
+    }
+
     /// Whether nothing was timed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -59,13 +81,15 @@ mod tests {
 
     #[test]
     fn a_histogram_is_the_same_after_its_way_through_text() {
-        let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        let mut histogram = empty_histogram(3);
         for nanoseconds in [1, 999, 1_000_000, 1_000_001, 3_600_000_000_000] {
             histogram.record(nanoseconds).unwrap();
         }
         let response = Response::of(&histogram);
         assert!(response.0.starts_with("HISTFAAA"), "{response:?}");
         assert_eq!(response.histogram().unwrap().unwrap(), histogram);
+        let twice = Response::merged([&response, &Response::default(), &response]).unwrap();
+        assert_eq!((twice.len(), twice.count_at(999)), (10, 2));
         histogram.clear();
         assert!(Response::of(&histogram).is_empty());
         assert!(Response::default().histogram().unwrap().is_none());

@@ -46,6 +46,8 @@ pub struct Section {
 /// What processes spent: differences of counters that are read just outside the clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+// `dyno_gauge_cost` of the gauge's C header.
+#[repr(C)]
 pub struct Cost {
     /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,

@@ -2,8 +2,7 @@
 
 mod read;
 
-use dyno_protocol::Sample;
-use hdrhistogram::Histogram;
+use dyno_protocol::{Response, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,15 +76,7 @@ impl SampleRecord {
 impl SampleRecord {
     /// The time below which this share of the operations stayed, all classes together, in nanoseconds.
     fn response_ns(&self, share: f64) -> f64 {
-        let mut all: Option<Histogram<u64>> = None;
-        for class in &self.sample.classes {
-            // The reader of run files refuses one that is none.
-            let Ok(Some(histogram)) = class.response.histogram() else { continue };
-            match &mut all {
-                Some(all) => drop(all.add(histogram)),
-                None => all = Some(histogram),
-            }
-        }
+        let all = Response::merged(self.sample.classes.iter().map(|class| &class.response));
         all.map_or(0.0, |all| all.value_at_quantile(share) as f64)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use dyno_gauge::Gauge;
-use dyno_protocol::{Cost, Sample, Section};
+use dyno_protocol::{Sample, Section};
 
 /// Times sections of one trial.
 pub struct Clock {
@@ -25,23 +25,9 @@ impl Clock {
         let result = work();
         let elapsed = clock.elapsed();
 
-        let (spent, by_server) = self.gauge.after(&before);
-        let section = Section {
-            nanoseconds: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
-            client: told(spent),
-            server: by_server.map(told),
-        };
+        let (client, server) = self.gauge.after(&before);
+        let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let section = Section { nanoseconds, client, server };
         (result, Sample { section, ..Sample::default() })
-    }
-}
-
-fn told(cost: dyno_gauge::Cost) -> Cost {
-    Cost {
-        user_ns: cost.user_ns,
-        system_ns: cost.system_ns,
-        wait_ns: cost.wait_ns,
-        device_read_bytes: cost.device_read_bytes,
-        device_written_bytes: cost.device_written_bytes,
-        peak_memory_bytes: cost.peak_memory_bytes,
     }
 }

@@ -1,14 +1,10 @@
 //! Reads samples as dyno writes them, and as the versions before protocol 2 wrote them: what the section took stood
 //! flat in the sample, and durations were a list with how many operations took so long.
 
-use dyno_protocol::{Class, Cost, Response, Sample, Section};
-use hdrhistogram::Histogram;
+use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
-
-/// The longest duration that was told apart from longer ones: one hour, in nanoseconds.
-const LONGEST: u64 = 3_600_000_000_000;
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -48,7 +44,7 @@ impl<'de> Deserialize<'de> for SampleRecord {
 
 /// The one class of a sample whose operations were timed.
 fn class(latency: &[(u64, u64)]) -> Option<Class> {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, LONGEST, 3).ok()?;
+    let mut histogram = empty_histogram(3);
     for &(nanoseconds, times) in latency {
         histogram.saturating_record_n(nanoseconds, times);
     }
