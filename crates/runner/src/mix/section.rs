@@ -12,6 +12,7 @@ use dyno_protocol::{MixWork, Sample};
 use super::Steps;
 use super::client::Client;
 use super::recorder::{Board, Recorder, Sum, Window};
+use crate::clock::Clock;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Session};
 
@@ -56,27 +57,45 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
         None => Window { from: 0, until: u64::MAX },
     };
     let board = Board::new(window, mix.classes.len());
-    let statements = mix.classes.iter().scan(0, |first, class| {
-        *first += class.statements.len();
-        Some(*first - class.statements.len())
-    });
-    let firsts = statements.collect();
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let shared = Shared { mix, steps: &steps, next, window, stop, firsts, board: &board };
+    let shared = Shared { mix, steps: &steps, next, window, stop, firsts: firsts(mix), board: &board };
     let Bench { session, engine, clock, .. } = bench;
     let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
     let mut others: Vec<E::Session> = (2..=clients).map(open).collect::<Result<_>>()?;
-    let (sum, sample) = thread::scope(|scope| {
+    let (sum, sample) = together(iter::once(session).chain(&mut others), &shared, clock)?;
+    others.into_iter().try_for_each(Session::close)?;
+    ensure!(sum.done() > 0, "no operation succeeded within the time");
+    let names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
+    let (classes, operations) = (sum.told(&names), sum.done());
+    Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
+}
+
+/// The position of each class's first statement among those of all classes.
+fn firsts(mix: &MixWork) -> Vec<usize> {
+    let ends = mix.classes.iter().scan(0, |end, class| {
+        *end += class.statements.len();
+        Some(*end)
+    });
+    iter::once(0).chain(ends).take(mix.classes.len()).collect()
+}
+
+/// Makes a client of each session, lets all of them go at once, and waits for the end.
+fn together<'s, S: Session + 's>(
+    sessions: impl Iterator<Item = &'s mut S>,
+    shared: &Shared,
+    clock: &Clock,
+) -> Result<(Sum, Sample)> {
+    let (mix, window, clients) = (shared.mix, shared.window, shared.mix.clients as usize);
+    thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
         let (done, is_done) = mpsc::channel();
         let (mut begins, mut leaves, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, session) in iter::once(session).chain(&mut others).enumerate() {
+        for (place, session) in sessions.enumerate() {
             let ((begin, begins_at), (leave, may_leave)) = (mpsc::channel(), mpsc::channel());
             begins.push(begin);
             leaves.push(leave);
             let lines =
                 Lines { ready: ready.clone(), begin: begins_at, done: done.clone(), leave: may_leave };
-            let shared = &shared;
             threads.push(scope.spawn(move || be_client(place, session, shared, lines)));
         }
         drop((ready, done));
@@ -101,19 +120,14 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
             }
         }
         ended?;
-        match mix.lasts {
+        sample.section.nanoseconds = match mix.lasts {
             // What ended later does not count.
-            Some(lasts) => sample.section.nanoseconds = lasts.duration_ns,
+            Some(lasts) => lasts.duration_ns,
             // The clients began before whoever looks at the clock was awake.
-            None => sample.section.nanoseconds = took.as_nanos() as u64,
-        }
+            None => took.as_nanos() as u64,
+        };
         Ok((sum, sample))
-    })?;
-    others.into_iter().try_for_each(Session::close)?;
-    ensure!(sum.done() > 0, "no operation succeeded within the time");
-    let names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
-    let (classes, operations) = (sum.told(&names), sum.done());
-    Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
+    })
 }
 
 /// The life of one client. Returns what it has recorded, if it came to work.
