@@ -1,15 +1,15 @@
 //! How long single operations took: percentiles of the trials in which each was timed, by class where a test has classes.
 
-use dyno_protocol::Class;
-use dyno_record::{Run, TrialRecord};
+use dyno_protocol::{Class, Response};
+use dyno_record::Run;
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The durations below which so many of the operations stayed, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// How many operations were timed.
+    /// How many operations were timed; 0 where none succeeded, and then the others mean nothing.
     pub count: u64,
     /// Half of them.
     pub p50: u64,
@@ -74,11 +74,10 @@ pub struct LatencyLine {
 /// The latency of a run; none where no operations were timed.
 pub(super) fn latency(run: &Run) -> Option<Latency> {
     let harness = run.contenders.iter().position(|contender| contender.harness);
+    let apart = run.trials.iter().any(|trial| trial.latency);
+    // A mix reads the clock once an operation for every contender alike, as any program would that times itself.
     let clock = |test: &str| {
-        let lines = lines(run, harness?, test);
-        // A mix reads the clock once an operation for every contender alike, as any program would that times itself.
-        let read = |trial: &&TrialRecord| trial.latency;
-        run.trials.iter().find(read)?;
+        let lines = lines(run, harness.filter(|_| apart)?, test);
         lines.iter().map(|line| line.percentiles.p50).max()
     };
     let tests = run.shown_tests().map(|test| LatencyTest {
@@ -88,7 +87,6 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
     let clock_ns = run.tests.iter().filter_map(|test| clock(&test.id)).max();
-    let apart = run.trials.iter().any(|trial| trial.latency);
     (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, apart, tests })
 }
 
@@ -110,13 +108,14 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
     }
     let is_one = sums.len() == 1;
     let line = |sum: Sum| {
-        Some(LatencyLine {
+        let told = Response::merged(sum.responses).and_then(|responses| percentiles(&responses));
+        (told.is_some() || sum.failed > 0).then(|| LatencyLine {
             contender,
             class: (!is_one).then(|| sum.name.to_owned()),
-            percentiles: percentiles(&sum.response?)?,
+            percentiles: told.unwrap_or_default(),
             failed: sum.failed,
             retried: sum.retried,
-            late: sum.late.and_then(|late| percentiles(&late)),
+            late: Response::merged(sum.late).and_then(|late| percentiles(&late)),
         })
     };
     sums.into_iter().filter_map(line).collect()
@@ -128,23 +127,16 @@ struct Sum<'r> {
     name: &'r str,
     failed: u64,
     retried: u64,
-    response: Option<Histogram<u64>>,
-    late: Option<Histogram<u64>>,
+    responses: Vec<&'r Response>,
+    late: Vec<&'r Response>,
 }
 
-impl Sum<'_> {
-    fn add(&mut self, class: &Class) {
+impl<'r> Sum<'r> {
+    fn add(&mut self, class: &'r Class) {
         self.failed += class.failed;
         self.retried += class.retried;
-        for (sum, response) in [(&mut self.response, &class.response), (&mut self.late, &class.late)] {
-            // The reader of run files refuses one that is none.
-            let Ok(Some(histogram)) = response.histogram() else { continue };
-            match sum {
-                // All are in nanoseconds and to as many digits, so they fit into one another.
-                Some(sum) => drop(sum.add(histogram)),
-                None => *sum = Some(histogram),
-            }
-        }
+        self.responses.push(&class.response);
+        self.late.push(&class.late);
     }
 }
 
@@ -171,7 +163,7 @@ mod tests {
     use super::*;
 
     fn histogram(values: impl Iterator<Item = u64>) -> Histogram<u64> {
-        let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        let mut histogram = dyno_protocol::empty_histogram(3);
         values.for_each(|value| histogram.record(value).unwrap());
         histogram
     }
@@ -184,5 +176,25 @@ mod tests {
         let one = percentiles(&histogram([7; 3].into_iter())).unwrap();
         assert_eq!((one.count, one.p50, one.p90, one.max), (3, 7, None, 7));
         assert_eq!(percentiles(&histogram([].into_iter())), None);
+    }
+
+    #[test]
+    fn a_class_that_never_succeeded_is_told() {
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let done = Class {
+            class: "read".into(),
+            done: 1,
+            response: Response::of(&histogram(5..=5)),
+            ..Class::default()
+        };
+        let never = Class { class: "write".into(), failed: 3, ..Class::default() };
+        for sample in run.trials.iter_mut().flat_map(|trial| &mut trial.samples) {
+            sample.sample.classes = vec![done.clone(), never.clone()];
+        }
+        let lines = latency(&run).unwrap().tests[0].lines.clone();
+        let failed: Vec<_> = lines.iter().map(|line| (line.percentiles.count > 0, line.failed > 0)).collect();
+        assert_eq!(failed[..2], [(true, false), (false, true)]);
+        assert_eq!(lines[1].class.as_deref(), Some("write"));
     }
 }

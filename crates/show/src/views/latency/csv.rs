@@ -1,6 +1,6 @@
 //! How long single operations took, as columns.
 
-use dyno_verdict::Verdict;
+use dyno_verdict::{LatencyLine, Verdict};
 
 use crate::csv_lines::Column;
 
@@ -9,8 +9,10 @@ pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> 
     let id = &verdict.tests[test].id;
     let mut tests = verdict.views.latency.iter().flat_map(|latency| &latency.tests);
     let test = tests.find(|test| test.test == *id);
-    let line = test.and_then(|test| test.lines.iter().find(|line| line.contender == contender));
-    let found = line.map(|line| line.percentiles);
+    // Those of one of several classes are not those of the test.
+    let is_its = |line: &&LatencyLine| line.contender == contender && line.class.is_none();
+    let line = test.and_then(|test| test.lines.iter().find(is_its));
+    let found = line.map(|line| line.percentiles).filter(|found| found.count > 0);
     vec![
         ("timed", found.map(|found| found.count).into()),
         ("p50_ns", found.map(|found| found.p50).into()),

@@ -49,7 +49,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
 
 /// The contenders of each level together, those with the shortest 99th percentile first.
 fn rows(verdict: &Verdict, test: &LatencyTest) -> Vec<charts::Row<LatencyRow>> {
-    let mut lines: Vec<&LatencyLine> = test.lines.iter().collect();
+    let mut lines: Vec<&LatencyLine> = test.lines.iter().filter(|line| line.percentiles.count > 0).collect();
     lines.sort_by_key(|line| line.percentiles.p99.unwrap_or(line.percentiles.max));
     let groups = words::LEVELS.map(|level| {
         let of_level = lines.iter().filter(|line| words::level(&verdict.contenders[line.contender]) == level);

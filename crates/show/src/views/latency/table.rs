@@ -31,7 +31,8 @@ pub fn row(verdict: &Verdict, first: &str, line: &LatencyLine) -> Vec<String> {
         None => contender.label.clone(),
     };
     let mut row = vec![first.to_owned(), label, level_name(contender)];
-    let durations = [Some(found.p50), found.p90, found.p99, found.p999, Some(found.max)];
+    let any = |duration: u64| (found.count > 0).then_some(duration);
+    let durations = [any(found.p50), found.p90, found.p99, found.p999, any(found.max)];
     let told = |found: Option<u64>| found.map_or_else(|| "–".into(), |ns| units::duration(ns as f64));
     row.extend(durations.map(told));
     row
