@@ -1,6 +1,6 @@
 """Lays dyno's clients beside pgbench's: the same statements on one PostgreSQL, in turns.
 
-    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32]
+    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer]
 
 Starts a server of its own. Each round runs pgbench (prepared statements, one thread for two clients) and dyno in a
 random order. For each number of clients it prints dyno's throughput over pgbench's, and the processor's time that a
@@ -18,6 +18,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -108,14 +109,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--clients", default="1,8,32")
+    parser.add_argument("--only", choices=SCRIPTS, help="one of the tests")
     arguments = parser.parse_args()
+    # The server and its folder go away then too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, server(folder):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
         connect = ["-h", folder, "-U", "postgres"]
         subprocess.run([program("createdb"), *connect, "pgbench"], **quiet)
         subprocess.run([program("pgbench"), *connect, "-i", "-s", str(BRANCHES), "-n", "pgbench"], **quiet)
         print("dyno over pgbench    throughput                client's processor a transaction")
-        for test in SCRIPTS:
+        for test in [arguments.only] if arguments.only else SCRIPTS:
             for clients in map(int, arguments.clients.split(",")):
                 rates, costs = [], []
                 for _ in range(arguments.rounds):
