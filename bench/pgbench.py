@@ -1,9 +1,9 @@
 """Lays dyno's clients beside pgbench's: the same statements on one PostgreSQL, in turns.
 
-    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer]
+    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer] [--clients-per-thread 1]
 
-Starts a server of its own. Each round runs pgbench (prepared statements, one thread for two clients) and dyno in a
-random order. For each number of clients it prints dyno's throughput over pgbench's, and the processor's time that a
+Starts a server of its own. Each round runs pgbench (prepared statements, one thread for two clients unless told) and
+dyno, which has a thread for each client, in a random order. For each number of clients it prints dyno's throughput over pgbench's, and the processor's time that a
 transaction takes the client, dyno's over pgbench's: medians of the rounds' ratios with the interval of their ranks.
 Needs `make build` before, and the programs of PostgreSQL's server package.
 """
@@ -63,9 +63,8 @@ def cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def pgbench(test: str, clients: int, seconds: int, folder: str) -> tuple[float, float]:
+def pgbench(test: str, clients: int, threads: int, seconds: int, folder: str) -> tuple[float, float]:
     """Transactions a second, and seconds of the client's processor for one."""
-    threads = max(1, clients // 2)
     command = [program("pgbench"), "-h", folder, "-U", "postgres", "-n", "-M", "prepared", "-T", str(seconds)]
     command += ["-c", str(clients), "-j", str(threads), *SCRIPTS[test], "pgbench"]
     before = cpu()
@@ -109,6 +108,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--clients", default="1,8,32")
+    parser.add_argument("--clients-per-thread", type=int, default=2, help="of pgbench; 1 is how dyno does it")
     parser.add_argument("--only", choices=SCRIPTS, help="one of the tests")
     arguments = parser.parse_args()
     # The server and its folder go away then too.
@@ -125,7 +125,8 @@ def main() -> None:
                 for _ in range(arguments.rounds):
                     found = {}
                     for run in random.sample([pgbench, dyno], 2):
-                        found[run] = run(test, clients, arguments.seconds, folder)
+                        threads = [max(1, clients // arguments.clients_per_thread)] if run is pgbench else []
+                        found[run] = run(test, clients, *threads, arguments.seconds, folder)
                     rates.append(found[dyno][0] / found[pgbench][0])
                     costs.append(found[dyno][1] / found[pgbench][1])
                 print(f"{test:9} {clients:3} clients  {interval(rates):24}  {interval(costs)}", flush=True)
