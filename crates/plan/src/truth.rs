@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use dyno_inputs::{Cells, MappedRows, Records, StoreDigest, TableDigest};
 use dyno_protocol::{self as protocol, ImportWork, RowFile, Value};
-use dyno_runner::{Cells, Import, MappedRows, StoreDigest, TableDigest};
 
 /// The rows of an answer.
 pub type Rows = Vec<Vec<Value>>;
@@ -30,18 +30,9 @@ pub fn table(rows: &RowFile) -> Result<Rows> {
 pub fn imported(work: &ImportWork) -> Result<Rows> {
     let name = || work.file.display().to_string();
     let bytes = std::fs::read(&work.file).with_context(|| format!("cannot read {}", name()))?;
-    let import = Import {
-        table: &work.table,
-        columns: &work.columns,
-        delimiter: work.delimiter as u8,
-        bytes: &bytes,
-        records: work.records,
-        per_commit: None,
-        file: None,
-    };
     let mut digest = TableDigest::new(work.columns.len(), []);
-    let mut reader = import.reader();
-    while let Some(fields) = reader.next().map_err(|failure| failure.error.context(name()))? {
+    let mut records = Records::new(&bytes, work.delimiter as u8, work.columns.len());
+    while let Some(fields) = records.next().map_err(|wrong| wrong.error.context(name()))? {
         digest.add(fields)?;
     }
     Ok(digest.answer())

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use anyhow::{Result, bail};
+use dyno_inputs::Malformed;
 use dyno_protocol::{Hello, Job, MixWork, Store};
 
 use crate::mix::Prepared;
@@ -106,6 +107,12 @@ impl Failure {
     /// A model that a session does not implement, though dyno should know.
     pub fn unsupported(model: &str) -> Failure {
         anyhow::anyhow!("this runner does not implement the model {model}").into()
+    }
+}
+
+impl From<Malformed> for Failure {
+    fn from(record: Malformed) -> Failure {
+        Failure::at(record.record, record.error)
     }
 }
 

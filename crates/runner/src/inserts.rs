@@ -137,7 +137,7 @@ pub(crate) mod tests {
     use dyno_protocol::{Column, RowFile};
 
     use super::*;
-    use crate::MappedRows;
+    use dyno_inputs::MappedRows;
 
     /// Hands three rows of two columns to `look`.
     pub(crate) fn with_load<T>(per_commit: Option<u64>, look: impl Fn(&Load) -> T) -> T {
@@ -146,7 +146,7 @@ pub(crate) mod tests {
         std::fs::write(&file, "aabbbccdddeefff").unwrap();
         let columns = [("x", 2), ("y", 3)].map(|(name, bytes)| Column { name: name.into(), bytes });
         let rows = RowFile { file, count: 3, columns: columns.to_vec() };
-        look(&MappedRows::load(&rows).unwrap().to_load("t", 0..3, per_commit))
+        look(&Load::of(&MappedRows::load(&rows).unwrap(), 0..3, "t", per_commit))
     }
 
     #[test]

@@ -52,9 +52,7 @@
 //! the two readings of the clock beyond what [`Answer`] needs to hold rows that are to be kept.
 
 mod answer;
-mod cells;
 mod clock;
-mod digest;
 mod engine;
 mod events;
 mod import;
@@ -74,17 +72,16 @@ mod trial;
 mod work;
 
 pub use answer::Answer;
-pub use cells::{Cells, Slice};
-pub use digest::{StoreDigest, TableDigest};
+pub use dyno_inputs::{Records, Slice, whole_number};
 pub use dyno_protocol as protocol;
 pub use engine::{Engine, Failure, Session};
-pub use import::{Import, Reader, whole_number};
+pub use import::Import;
 pub use inserts::{Around, Extent, column_list, in_transactions, insert, insert_text, rows_per_statement};
 pub use job::{expect, variant};
 pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
 pub use latency::{Latency, Unwatched, Watch};
 pub use locked::locked_version;
-pub use rows::{Load, MappedRows, Rows, Scan, Visit};
+pub use rows::{Load, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
 pub use trial::{file_bytes, quote};

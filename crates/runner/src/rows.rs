@@ -2,12 +2,11 @@
 
 use std::ffi::CStr;
 use std::ops::Range;
-use std::path::Path;
 
 use anyhow::{Result, bail};
-use dyno_protocol::{Column, FieldKind, RowFile};
+use dyno_inputs::{MappedRows, Slice, cells_of};
+use dyno_protocol::{Column, FieldKind};
 
-use crate::cells::{Cells, Slice};
 use crate::{Answer, Failure, Import};
 
 /// What a driver does with rows. A driver that implements one of the loads, or imports files, implements
@@ -73,43 +72,17 @@ pub struct Scan<'a> {
     pub sql: &'a CStr,
 }
 
-/// A mapped row file.
-#[derive(Debug)]
-pub struct MappedRows<'a> {
-    cells: Cells,
-    columns: &'a [Column],
-}
-
-impl<'a> MappedRows<'a> {
-    /// Maps a row file.
-    pub fn load(rows: &'a RowFile) -> Result<MappedRows<'a>> {
-        let width = rows.columns.iter().map(|column| column.bytes).sum();
-        let cells = Cells::load(Path::new(&rows.file), rows.count, width)?;
-        Ok(MappedRows { cells, columns: &rows.columns })
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> u64 {
-        self.cells.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    /// The load of some of the rows.
-    pub fn to_load(&'a self, table: &'a str, range: Range<u64>, per_commit: Option<u64>) -> Load<'a> {
-        Load { table, columns: self.columns, rows: self.cells.slice(range), per_commit }
-    }
-
-    /// The cells of one row.
-    pub fn row(&self, index: u64) -> impl Iterator<Item = &[u8]> {
-        cells_of(self.cells.all().get(index), self.columns)
-    }
-}
-
 impl<'a> Load<'a> {
+    /// Some of the rows of a file, into a table.
+    pub fn of(
+        rows: &'a MappedRows<'a>,
+        range: Range<u64>,
+        table: &'a str,
+        per_commit: Option<u64>,
+    ) -> Load<'a> {
+        Load { table, columns: rows.columns(), rows: rows.slice(range), per_commit }
+    }
+
     /// The names of the columns.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
         self.columns.iter().map(|column| column.name.as_str())
@@ -120,14 +93,4 @@ impl<'a> Load<'a> {
     pub fn cells(&self, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         cells_of(row, self.columns)
     }
-}
-
-#[inline]
-fn cells_of<'a>(row: &'a [u8], columns: &'a [Column]) -> impl Iterator<Item = &'a [u8]> {
-    let mut rest = row;
-    columns.iter().map(move |column| {
-        let (cell, after) = rest.split_at(column.bytes as usize);
-        rest = after;
-        cell
-    })
 }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use anyhow::{Error, Result};
 
-use crate::cells::Slice;
 use crate::kv::{KeyValue, Transaction, Write};
 use crate::{Failure, Watch};
+use dyno_inputs::Slice;
 
 /// Operations by their places.
 pub trait Operations {

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use dyno_inputs::StoreDigest;
 use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Value, Work};
-use dyno_runner::StoreDigest;
 
 use super::Found;
 

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use dyno_protocol::{FieldKind, MixWork, STEP_HEAD};
 
-use crate::cells::Cells;
+use dyno_inputs::Cells;
 
 /// The steps of one client, or those that all share.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::slice::ChunksExact;
 
 use crate::Load;
-use crate::cells::Slice;
+use dyno_inputs::Slice;
 
 /// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
 /// Nothing is escaped, because cells are letters and digits.

@@ -9,10 +9,10 @@ use memchr::memchr_iter;
 use memmap2::Mmap;
 
 use super::{explain, timed};
-use crate::digest::TableDigest;
 use crate::import::Import;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Failure, Rows, Session};
+use dyno_inputs::TableDigest;
 
 pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Sample> {
     ensure!(work.delimiter.is_ascii(), "the delimiter {:?} is not one byte", work.delimiter);

@@ -8,13 +8,13 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::{self as protocol, Commits, Model, Pairs, Sample, Store, Value};
 
 use super::{explain, timed};
-use crate::cells::{Cells, Slice};
 use crate::clock::Clock;
 use crate::kv::{KeyValue, Lookup, Lookups, WriteKind, Writes};
 use crate::latency::{Latency, Unwatched};
 use crate::transactions::{Delete, Operations, Put, in_transactions};
 use crate::trial::Bench;
-use crate::{Engine, Failure, Session, StoreDigest, Watch};
+use crate::{Engine, Failure, Session, Watch};
+use dyno_inputs::{Cells, Slice, StoreDigest};
 
 /// How many of the values are compared after the clock.
 const COMPARED: u64 = 1000;

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Column, FieldKind, LoadWork, Sample};
 
 use super::{explain, timed};
-use crate::digest::TableDigest;
-use crate::rows::{Load, MappedRows, Scan};
+use crate::rows::{Load, Scan};
 use crate::trial::Bench;
 use crate::{Engine, Failure, Rows};
+use dyno_inputs::{MappedRows, TableDigest};
 
 pub fn load<E: Engine>(
     work: &LoadWork,
@@ -18,8 +18,8 @@ pub fn load<E: Engine>(
 ) -> Result<Sample> {
     let rows = MappedRows::load(&work.rows)?;
     let timed = timed(&work.commits, rows.len());
-    let load = rows.to_load(&work.table, 0..timed, work.commits.per_commit);
-    let rest = rows.to_load(&work.table, timed..rows.len(), None);
+    let load = Load::of(&rows, 0..timed, &work.table, work.commits.per_commit);
+    let rest = Load::of(&rows, timed..rows.len(), &work.table, None);
     let Bench { session, clock, .. } = bench;
     let (result, sample) = clock.time(|| way(session, &load));
     let done = result.map_err(|failure| explain(failure, "row", timed))?;

@@ -62,6 +62,7 @@ impl Cells {
     }
 
     /// All cells.
+    #[inline]
     pub fn all(&self) -> Slice<'_> {
         Slice { bytes: &self.bytes, width: self.width }
     }
@@ -77,8 +78,7 @@ impl Cells {
 
 impl<'a> Slice<'a> {
     /// Cells of so many bytes that lie in memory.
-    #[cfg(test)]
-    pub(crate) fn new(bytes: &'a [u8], width: usize) -> Slice<'a> {
+    pub fn new(bytes: &'a [u8], width: usize) -> Slice<'a> {
         Slice { bytes, width }
     }
 
