@@ -56,6 +56,13 @@ pub struct SampleRecord {
     pub judged_percentile: Option<f64>,
 }
 
+impl TrialRecord {
+    /// Whether figures may rest on it: those to warm up, and those in which every operation was timed, are none of them.
+    pub fn is_measured(&self) -> bool {
+        self.block > 0 && !self.latency
+    }
+}
+
 impl SampleRecord {
     /// What is judged of the test, in nanoseconds: what was measured, or where only some operations were timed, as if the
     /// others took as long each; of operations that arrived by themselves a percentile of their response.

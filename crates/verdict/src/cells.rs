@@ -6,35 +6,48 @@ use dyno_protocol::Model;
 use dyno_record::{Answer, Run, TestRecord};
 
 use crate::answers::{self, AnswerVerdict, Reference};
-use crate::figures::{figures, points, used};
+use crate::disturbance::Disturbances;
+use crate::figures::{Judged, figures};
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
-use crate::pairs::{contenders_ratio, logs_by_block};
+use crate::pairs::{logs_by_block, ratio};
 use crate::peers::classes;
-use crate::statistics::{Difference, Ratio, best, median};
+use crate::responses::responses;
+use crate::statistics::{Difference, Ratio, best};
 
 /// Judges a test; `shown` are the contenders shown, by position.
-pub(crate) fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestVerdict {
-    let floor_ns = floor(run, test);
+pub(crate) fn judge_test(
+    run: &Run,
+    disturbances: &Disturbances,
+    shown: &[usize],
+    test: &TestRecord,
+) -> TestVerdict {
+    let floor_ns = floor(run, disturbances, test);
     let (reference, mismatches) = judge_answers(run, shown, test);
-    let mut cells: Vec<Cell> = shown
-        .iter()
-        .map(|&contender| {
-            let figures = figures(run, contender, &test.id);
+    // Whether it has figures in the test but too few operations of a class.
+    let tells = |judged: Judged, contender: usize| {
+        let (own, _) = figures(run, disturbances, contender, &test.id, Judged::Test);
+        matches!(judged, Judged::Response { .. }) && own.summary.is_some()
+    };
+    let cells = |judged: Judged| {
+        let cell = |&contender: &usize| {
+            let (figures, points) = figures(run, disturbances, contender, &test.id, judged);
             let standing = match (&figures.summary, mismatches.get(&contender)) {
                 (None, _) if run.contenders[contender].lacks.contains(&test.id) => {
                     CellStanding::NotApplicable
                 }
+                (None, _) if tells(judged, contender) => CellStanding::TooFew,
                 (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ => CellStanding::Counts,
             };
-            let points = points(run, contender, &test.id);
             Cell { contender, figures, points, standing, ratio: None, difference: None, fastest: false }
-        })
-        .collect();
-    compare_with_baseline(run, &test.id, floor_ns, &mut cells);
-    mark_fastest(run, &test.id, floor_ns, &mut cells);
+        };
+        let mut cells: Vec<Cell> = shown.iter().map(cell).collect();
+        compare_with_baseline(run, floor_ns, &mut cells);
+        mark_fastest(run, floor_ns, &mut cells);
+        cells
+    };
     TestVerdict {
         id: test.id.clone(),
         title: test.title.clone(),
@@ -48,15 +61,17 @@ pub(crate) fn judge_test(run: &Run, shown: &[usize], test: &TestRecord) -> TestV
         published: test.published.clone(),
         reference,
         floor_ns,
-        cells,
+        cells: cells(Judged::Test),
+        responses: responses(run, test, |class, share| cells(Judged::Response { class, share })),
     }
 }
 
 /// The null runner's median for the same work. A file it reads and splits as every contender must: that is work, and no
 /// cost of measuring.
-fn floor(run: &Run, test: &TestRecord) -> Option<f64> {
+fn floor(run: &Run, disturbances: &Disturbances, test: &TestRecord) -> Option<f64> {
     let harness = run.contenders.iter().position(|contender| contender.harness)?;
-    let summary = figures(run, harness, &test.id).summary.filter(|_| test.model != Model::ImportFile.name());
+    let (figures, _) = figures(run, disturbances, harness, &test.id, Judged::Test);
+    let summary = figures.summary.filter(|_| test.model != Model::ImportFile.name());
     summary.map(|summary| summary.median)
 }
 
@@ -107,39 +122,26 @@ fn why_missing(run: &Run, contender: usize, test: &str) -> String {
     }
 }
 
-fn compare_with_baseline(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
-    let baseline = run.baseline_index();
-    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline) {
-        let Some(ratio) = contenders_ratio(run, cell.contender, baseline, test) else {
-            continue;
-        };
-        cell.ratio = Some(ratio);
-        cell.difference = Some(difference(run, &ratio, cell.contender, baseline, test, floor));
+fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
+    let Some(baseline) = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned() else {
+        return;
+    };
+    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline.contender) {
+        cell.ratio = ratio(&cell.points, &baseline.points);
+        cell.difference = cell.ratio.map(|ratio| difference(&ratio, cell, &baseline, floor));
     }
 }
 
-fn difference(
-    run: &Run,
-    ratio: &Ratio,
-    contender: usize,
-    baseline: usize,
-    test: &str,
-    floor: Option<f64>,
-) -> Difference {
-    let middle = |contender| {
-        let times = used(run, contender, test).into_iter().map(|(_, sample)| sample.duration_ns());
-        median(&times.collect::<Vec<_>>())
-    };
-    match (middle(contender), middle(baseline)) {
-        (Some(contender), Some(baseline)) => {
-            ratio.difference_above(contender, baseline, floor.unwrap_or(0.0))
-        }
+fn difference(ratio: &Ratio, cell: &Cell, baseline: &Cell, floor: Option<f64>) -> Difference {
+    let middle = |cell: &Cell| cell.figures.summary.map(|summary| summary.median);
+    match (middle(cell), middle(baseline)) {
+        (Some(cell), Some(baseline)) => ratio.difference_above(cell, baseline, floor.unwrap_or(0.0)),
         _ => ratio.difference(),
     }
 }
 
 /// Marks the fastest of each class that has two contenders or more.
-fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
+fn mark_fastest(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
     for (_, members) in classes(run) {
         let rivals: Vec<usize> = cells
             .iter()
@@ -150,8 +152,7 @@ fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
         if rivals.len() < 2 {
             continue;
         }
-        let logs: Vec<_> =
-            rivals.iter().map(|&place| logs_by_block(run, cells[place].contender, test)).collect();
+        let logs: Vec<_> = rivals.iter().map(|&place| logs_by_block(run, &cells[place].points)).collect();
         // Where the samples are too few to tell anyone apart, nobody is called the fastest.
         let Some(found) = best(&logs, run.schedule.margin) else { continue };
         let middle = |place: usize| cells[place].figures.summary.map(|summary| summary.median);

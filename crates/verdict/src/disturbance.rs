@@ -32,7 +32,7 @@ pub struct Disturbances {
 impl Disturbances {
     /// Those of a run; warm-up and trials of latency are no measured blocks.
     pub fn new(run: &Run) -> Disturbances {
-        let trials = || run.trials.iter().filter(|trial| trial.block > 0 && !trial.latency);
+        let trials = || run.trials.iter().filter(|trial| trial.is_measured());
         // By block, the time that there was and what others took of it.
         let mut blocks: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
         for trial in trials() {

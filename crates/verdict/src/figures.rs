@@ -52,32 +52,35 @@ pub struct Costs {
     pub database_bytes: f64,
 }
 
-/// The figures of a contender (by position) in a test (by id).
-pub(super) fn figures(run: &Run, contender: usize, test: &str) -> Figures {
-    let all: Vec<&SampleRecord> = measured(run, contender, test).map(|(_, sample)| sample).collect();
-    let used = used(run, contender, test);
-    let times: Vec<f64> = used.iter().map(|(_, sample)| sample.duration_ns()).collect();
-    let disturbances = Disturbances::new(run);
-    let is_quiet = |(block, _): &(u32, &SampleRecord)| !disturbances.disturbed.contains(block);
-    let undisturbed = measured(run, contender, test).filter(is_quiet).count();
-    Figures {
-        samples: all.len(),
-        undisturbed,
-        rests_on_disturbed: used.iter().any(|sample| !is_quiet(sample)),
-        // A mix that lasts a time has done more than the one operation that is judged.
-        extrapolated: used
-            .iter()
-            .any(|(_, sample)| sample.extrapolated_to.is_some_and(|whole| whole > sample.sample.operations)),
-        summary: summarize(&times, run.schedule.seed),
-        costs: costs(&used),
+/// What is judged of a sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Judged<'a> {
+    /// The test's own figure: how long it took or, where operations arrived by themselves, how long the slow ones took.
+    Test,
+    /// How long this share of the operations of a class took at most.
+    Response { class: &'a str, share: f64 },
+}
+
+impl Judged<'_> {
+    /// The figure in nanoseconds; none where too few operations tell of it.
+    fn of(self, sample: &SampleRecord) -> Option<f64> {
+        match self {
+            Judged::Test => Some(sample.duration_ns()),
+            Judged::Response { class, share } => {
+                let class = sample.sample.classes.iter().find(|told| told.class == class)?;
+                let response = class.response.histogram().ok().flatten()?;
+                is_told(response.len(), share).then(|| response.value_at_quantile(share) as f64)
+            }
+        }
     }
 }
 
-/// The samples on which figures rest, each with its block: those of undisturbed blocks where there are enough of these
-/// for an interval, else all.
-pub(super) fn used<'a>(run: &'a Run, contender: usize, test: &'a str) -> Vec<(u32, &'a SampleRecord)> {
-    let disturbances = Disturbances::new(run);
-    measured(run, contender, test).filter(|(block, _)| disturbances.counts(*block)).collect()
+/// How many operations must have taken longer than a percentile for it to be told.
+const BEYOND: f64 = 10.0;
+
+/// Whether so many operations tell of a percentile, given as a share: fewer would tell of chance alone.
+pub(crate) fn is_told(operations: u64, share: f64) -> bool {
+    (operations as f64 * (1.0 - share)).round() >= BEYOND
 }
 
 /// Block and nanoseconds of every measured sample of a contender in a test.
@@ -89,33 +92,58 @@ pub struct Points {
     pub left_out: Vec<(u32, f64)>,
 }
 
-/// The samples of a contender (by position) in a test (by id).
-pub(super) fn points(run: &Run, contender: usize, test: &str) -> Points {
-    let blocks: Vec<u32> = used(run, contender, test).iter().map(|(block, _)| *block).collect();
-    let all = measured(run, contender, test).map(|(block, sample)| (block, sample.duration_ns()));
-    let (used, left_out) = all.partition(|(block, _)| blocks.contains(block));
-    Points { used, left_out }
+/// The figures of a contender (by position) in a test (by id), and the samples on which they rest: those of undisturbed
+/// blocks where there are enough of these for an interval, else all.
+pub(crate) fn figures(
+    run: &Run,
+    disturbances: &Disturbances,
+    contender: usize,
+    test: &str,
+    judged: Judged,
+) -> (Figures, Points) {
+    let told = measured(run, contender, test);
+    let told = told.filter_map(|(block, sample)| Some((block, sample, judged.of(sample)?)));
+    let (used, left_out): (Vec<_>, Vec<_>) = told.partition(|(block, ..)| disturbances.counts(*block));
+    let is_disturbed = |(block, ..): &&(u32, &SampleRecord, f64)| disturbances.disturbed.contains(block);
+    let disturbed = used.iter().filter(is_disturbed).count();
+    let times: Vec<f64> = used.iter().map(|(_, _, time)| *time).collect();
+    let costs = match judged {
+        Judged::Test => costs(&used.iter().map(|(_, sample, _)| &sample.sample).collect::<Vec<_>>()),
+        Judged::Response { .. } => None,
+    };
+    // A mix that lasts a time has done more than the one operation that is judged.
+    let is_extrapolated = |(_, sample, _): &(u32, &SampleRecord, f64)| {
+        sample.extrapolated_to.is_some_and(|whole| whole > sample.sample.operations)
+    };
+    let figures = Figures {
+        samples: used.len() + left_out.len(),
+        undisturbed: used.len() - disturbed,
+        rests_on_disturbed: disturbed > 0,
+        extrapolated: used.iter().any(is_extrapolated),
+        summary: summarize(&times, run.schedule.seed),
+        costs,
+    };
+    let points =
+        |all: Vec<(u32, &SampleRecord, f64)>| all.iter().map(|&(block, _, time)| (block, time)).collect();
+    (figures, Points { used: points(used), left_out: points(left_out) })
 }
 
 /// All samples of a contender in a test but those of the warm-up block, each with its block.
-pub(super) fn measured<'a>(
+fn measured<'a>(
     run: &'a Run,
     contender: usize,
     test: &'a str,
 ) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
-    let trials = run
-        .trials
-        .iter()
-        .filter(move |trial| trial.contender == contender && trial.block > 0 && !trial.latency);
+    let trials = run.trials.iter().filter(move |trial| trial.contender == contender && trial.is_measured());
     trials.flat_map(move |trial| {
         let samples = trial.samples.iter().filter(move |sample| sample.sample.test == test);
         samples.map(move |sample| (trial.block, sample))
     })
 }
 
-fn costs(samples: &[(u32, &SampleRecord)]) -> Option<Costs> {
+fn costs(samples: &[&Sample]) -> Option<Costs> {
     let middle = |field: &dyn Fn(&Sample) -> u64| {
-        let values: Vec<f64> = samples.iter().map(|(_, sample)| field(&sample.sample) as f64).collect();
+        let values: Vec<f64> = samples.iter().map(|sample| field(sample) as f64).collect();
         median(&values)
     };
     let spent = |field: fn(&Cost) -> u64| {

@@ -5,6 +5,7 @@ use dyno_record::{ContenderRecord, Run};
 use crate::about::About;
 use crate::cells::judge_test;
 use crate::compare::changes;
+use crate::disturbance::Disturbances;
 use crate::judge::TestVerdict;
 use crate::statistics::{self, median};
 
@@ -68,7 +69,7 @@ fn judge_one<'a>(run: &'a Run, test: &str) -> Judged<'a> {
     Judged {
         about: About::new(run),
         contenders: &run.contenders,
-        test: record.map(|record| judge_test(run, &shown, record)),
+        test: record.map(|record| judge_test(run, &Disturbances::new(run), &shown, record)),
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking>
 
 fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> LevelRanking {
     let passed = |test: &&TestVerdict| rivals.iter().all(|&rival| test.counts(rival));
-    let tests: Vec<&str> = tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
+    let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
     let logs: Vec<_> = rivals.iter().map(|&rival| mean_logs_by_block(run, &tests, rival)).collect();
     let found = best(&logs, run.schedule.margin).filter(|_| rivals.len() > 1);
     let best = match &found {
@@ -72,7 +72,7 @@ fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> Lev
 }
 
 /// The contender with the smallest geometric mean, however few its samples; none where there is no test to rank by.
-fn least(run: &Run, tests: &[&str], rivals: &[usize]) -> Option<usize> {
+fn least(run: &Run, tests: &[&TestVerdict], rivals: &[usize]) -> Option<usize> {
     let first = *rivals.first()?;
     let means = rivals.iter().filter_map(|&rival| Some((rival, mean_over(run, tests, rival, first)?.ratio)));
     means.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)

@@ -17,6 +17,7 @@ mod measure;
 mod pairs;
 mod peers;
 mod precision;
+mod responses;
 pub mod statistics;
 mod views;
 
@@ -26,11 +27,12 @@ pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
 pub use history::{History, HistoryLine, Turn, history};
-pub use judge::{Cell, CellStanding, SummaryVerdict, TestVerdict, Verdict, judge};
+pub use judge::{Cell, CellStanding, Line, SummaryVerdict, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
 pub use peers::{Class, Commits};
 pub use precision::is_precise;
+pub use responses::ResponseVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     Against, Ladder, Latency, LatencyLine, LatencyTest, Pages, Percentiles, Published, PublishedPoint,

@@ -2,44 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Run, SampleRecord};
+use dyno_record::Run;
 
-use crate::figures::used;
+use crate::figures::Points;
+use crate::judge::TestVerdict;
 use crate::statistics::{Ratio, geometric_mean_ratio, paired_ratio};
 
-/// How long a contender takes beside another (both by position) in a test, from the blocks that both have.
-pub(crate) fn contenders_ratio(run: &Run, contender: usize, other: usize, test: &str) -> Option<Ratio> {
-    let pairs: Vec<(f64, f64)> = by_block(run, contender, other, test).into_iter().flatten().collect();
+/// How much larger a contender's figures are than another's, from the blocks that both have.
+pub(crate) fn ratio(contender: &Points, other: &Points) -> Option<Ratio> {
+    let pairs: Vec<(f64, f64)> = by_block(contender, other).into_values().collect();
     paired_ratio(&pairs)
 }
 
-/// The geometric mean over `tests` of a contender's times over another's, with its interval.
-pub(crate) fn mean_over(run: &Run, tests: &[&str], contender: usize, other: usize) -> Option<Ratio> {
-    let tests: Vec<_> = tests.iter().map(|test| by_block(run, contender, other, test)).collect();
-    geometric_mean_ratio(&tests)
+/// The same of two contenders (by position) in a test.
+pub(crate) fn ratio_in(test: &TestVerdict, contender: usize, other: usize) -> Option<Ratio> {
+    ratio(&test.cell(contender)?.points, &test.cell(other)?.points)
 }
 
-/// The pairs of durations by block, from the blocks on which figures rest.
-fn by_block(run: &Run, contender: usize, other: usize, test: &str) -> Vec<Option<(f64, f64)>> {
-    let samples = |index| used(run, index, test).into_iter().collect::<BTreeMap<u32, &SampleRecord>>();
-    let (contender, other) = (samples(contender), samples(other));
-    let time = |sample: &&SampleRecord| sample.duration_ns();
-    let pair = |block| Some((contender.get(&block).map(time)?, other.get(&block).map(time)?));
-    (1..blocks(run)).map(pair).collect()
+/// The geometric mean over `tests` of a contender's times over another's (both by position), with its interval.
+pub(crate) fn mean_over(run: &Run, tests: &[&TestVerdict], contender: usize, other: usize) -> Option<Ratio> {
+    let blocks = |test: &&TestVerdict| {
+        let (contender, other) = (test.cell(contender)?, test.cell(other)?);
+        let pairs = by_block(&contender.points, &other.points);
+        Some((1..blocks(run)).map(|block| pairs.get(&block).copied()).collect::<Vec<_>>())
+    };
+    let tests: Option<Vec<_>> = tests.iter().map(blocks).collect();
+    geometric_mean_ratio(&tests?)
 }
 
-/// The logarithm of a contender's time in a test, for each block that has one.
-pub(crate) fn logs_by_block(run: &Run, contender: usize, test: &str) -> Vec<Option<f64>> {
+/// The pairs of figures by block.
+fn by_block(contender: &Points, other: &Points) -> BTreeMap<u32, (f64, f64)> {
+    let other: BTreeMap<u32, f64> = other.used.iter().copied().collect();
+    let pair = |&(block, figure): &(u32, f64)| Some((block, (figure, *other.get(&block)?)));
+    contender.used.iter().filter_map(pair).collect()
+}
+
+/// The logarithm of a contender's figure, for each block that has one.
+pub(crate) fn logs_by_block(run: &Run, points: &Points) -> Vec<Option<f64>> {
     let mut logs = vec![None; blocks(run) as usize];
-    for (block, sample) in used(run, contender, test) {
-        logs[block as usize] = Some(sample.duration_ns().ln()).filter(|log| log.is_finite());
+    for &(block, figure) in &points.used {
+        logs[block as usize] = Some(figure.ln()).filter(|log| log.is_finite());
     }
     logs
 }
 
 /// The mean over `tests` of the logarithms of a contender's times, for each block that has them all.
-pub(crate) fn mean_logs_by_block(run: &Run, tests: &[&str], contender: usize) -> Vec<Option<f64>> {
-    let tests: Vec<_> = tests.iter().map(|test| logs_by_block(run, contender, test)).collect();
+pub(crate) fn mean_logs_by_block(run: &Run, tests: &[&TestVerdict], contender: usize) -> Vec<Option<f64>> {
+    let cells = tests.iter().filter_map(|test| test.cell(contender));
+    let tests: Vec<_> = cells.map(|cell| logs_by_block(run, &cell.points)).collect();
     let mean = |block: usize| {
         let logs = tests.iter().map(|test| test[block]).collect::<Option<Vec<f64>>>()?;
         (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)

@@ -1,7 +1,7 @@
 //! All tests and contenders at a glance.
 
 use dyno_record::ContenderRecord;
-use dyno_verdict::{Cell, CellStanding, LevelRanking, TestVerdict, Verdict};
+use dyno_verdict::{Cell, LevelRanking, Measure, ResponseVerdict, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
@@ -63,22 +63,24 @@ pub(super) fn overview(verdict: &Verdict) -> Overview {
         true => ("Contender", verdict.tests.iter().map(column).collect(), by_contender(verdict)),
         false => {
             let columns = verdict.shown_contenders().map(|(index, _)| contender(verdict, index)).collect();
-            ("Test", columns, verdict.tests.iter().map(|judged| test(verdict, judged)).collect())
+            ("Test", columns, verdict.tests.iter().flat_map(|judged| test(verdict, judged)).collect())
         }
     };
     let rates = verdict.about.suite.figure == dyno_record::Figure::Rate;
     Overview { figure: figure(verdict), corner, columns, rows, rates }
 }
 
-/// A test's row.
-fn test(verdict: &Verdict, judged: &TestVerdict) -> GlanceRow {
-    let heading = Heading {
-        id: Some(judged.id.clone()),
-        name: judged.title.clone(),
-        below: String::new(),
-        anchor: anchor(&judged.id),
-    };
-    GlanceRow { heading, cells: judged.cells.iter().map(|found| cell(verdict, judged, found)).collect() }
+/// A test's rows, one for each measure.
+fn test(verdict: &Verdict, judged: &TestVerdict) -> impl Iterator<Item = GlanceRow> {
+    judged.lines().map(|line| GlanceRow {
+        heading: Heading {
+            id: line.response.is_none().then(|| judged.id.clone()),
+            name: line.response.map_or_else(|| judged.title.clone(), ResponseVerdict::title),
+            below: String::new(),
+            anchor: anchor(&judged.id),
+        },
+        cells: line.cells.iter().map(|found| cell(verdict, line.measure, found)).collect(),
+    })
 }
 
 /// A row for each contender: the safest first, the harness last, and within a level as they were named.
@@ -88,7 +90,7 @@ fn by_contender(verdict: &Verdict) -> Vec<GlanceRow> {
         false => words::place(words::level(record)),
     };
     let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
-        let cells = verdict.tests.iter().map(|judged| cell(verdict, judged, &judged.cells[column]));
+        let cells = verdict.tests.iter().map(|judged| cell(verdict, judged.measure(), &judged.cells[column]));
         (place(record), GlanceRow { heading: contender(verdict, index), cells: cells.collect() })
     };
     let mut rows: Vec<(usize, GlanceRow)> = verdict.shown_contenders().enumerate().map(row).collect();
@@ -117,13 +119,13 @@ fn column(judged: &TestVerdict) -> Heading {
     }
 }
 
-fn cell(verdict: &Verdict, judged: &TestVerdict, cell: &Cell) -> GlanceCell {
+fn cell(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> GlanceCell {
     GlanceCell {
-        figure: grid::figure(judged, cell),
+        figure: grid::figure(shown_as, cell),
         ratio: (cell.contender != verdict.baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
-        value: cell.figures.summary.map(|summary| judged.measure().value(summary.median)),
+        value: cell.figures.summary.map(|summary| shown_as.value(summary.median)),
         fastest: cell.fastest,
-        bad: !matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable),
+        bad: !cell.standing.is_fine(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One section for each test: what was asked, every sample, the table.
 
 use dyno_verdict::answers::Reference;
-use dyno_verdict::{Cell, CellStanding, Measure, TestVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, Measure, ResponseVerdict, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, Samples, grouped};
@@ -25,10 +25,19 @@ pub(super) struct TestSection {
     /// What is counted where figures are rates: `rows` or `operations`.
     unit: Option<String>,
     rows: Vec<TestRow>,
+    /// How long the slow operations of each class took.
+    responses: Vec<ResponseTable>,
     published: Vec<(String, String)>,
     /// How the right answer is known.
     reference: Option<String>,
     floor: Option<String>,
+}
+
+/// How long the slow operations of a class took.
+#[derive(Debug, Serialize)]
+struct ResponseTable {
+    title: String,
+    rows: Vec<TestRow>,
 }
 
 /// A contender in the test's table.
@@ -84,7 +93,8 @@ fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
         last: test.last.clone(),
         figure: figure(verdict, test),
         unit: test.measure().unit().map(String::from),
-        rows: test.cells.iter().map(|cell| row(verdict, test, cell)).collect(),
+        rows: test.cells.iter().map(|cell| row(verdict, test.measure(), cell)).collect(),
+        responses: test.responses.iter().map(|response| responses(verdict, response)).collect(),
         published: test
             .published
             .iter()
@@ -116,9 +126,13 @@ fn known_by(verdict: &Verdict, reference: &Reference) -> String {
     }
 }
 
-fn row(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> TestRow {
+fn responses(verdict: &Verdict, response: &ResponseVerdict) -> ResponseTable {
+    let rows = response.cells.iter().map(|cell| row(verdict, Measure::Time, cell));
+    ResponseTable { title: response.title(), rows: rows.collect() }
+}
+
+fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
     let contender = &verdict.contenders[cell.contender];
-    let shown_as = test.measure();
     let summary = cell.figures.summary;
     let costs = cell.figures.costs.as_ref();
     let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
@@ -136,7 +150,7 @@ fn row(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> TestRow {
         anchor: super::contenders::anchor(cell.contender),
         colour: charts::colour(verdict, cell.contender),
         level: words::short(contender),
-        figure: grid::figure(test, cell),
+        figure: grid::figure(shown_as, cell),
         value: summary.map(|summary| shown_as.value(summary.median)),
         time: super::overview::time(summary.map(|summary| summary.median)),
         nanoseconds: summary.map(|summary| summary.median),
@@ -162,7 +176,7 @@ fn row(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> TestRow {
         memory_bytes: memory,
         fastest: cell.fastest,
         trouble: match &cell.standing {
-            CellStanding::Counts | CellStanding::NotApplicable => None,
+            CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew => None,
             CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
@@ -181,7 +195,9 @@ fn figure(verdict: &Verdict, test: &TestVerdict) -> Figure {
     });
     let said: Vec<String> = cells
         .iter()
-        .map(|cell| format!("{}: {}", verdict.contenders[cell.contender].label, grid::figure(test, cell)))
+        .map(|cell| {
+            format!("{}: {}", verdict.contenders[cell.contender].label, grid::figure(test.measure(), cell))
+        })
         .collect();
     let rows = grouped(groups.to_vec(), false);
     let lines = rows.len();
@@ -208,7 +224,7 @@ fn line(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Samples {
             (CellStanding::Wrong(_), Some(summary)) => {
                 format!("{} ✗ wrong", measure::text(test.measure(), summary.median))
             }
-            _ => grid::figure(test, cell),
+            _ => grid::figure(test.measure(), cell),
         },
         median: summary.map(|summary| summary.median),
         interval: summary.and_then(|summary| summary.interval),

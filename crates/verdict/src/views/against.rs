@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
-use crate::pairs::{contenders_ratio, mean_over};
+use crate::pairs::{mean_over, ratio_in};
 use crate::peers::class_of;
 use crate::statistics::Ratio;
 
@@ -36,14 +36,13 @@ impl Against {
         is_meant: impl Fn(&TestVerdict) -> bool,
     ) -> Against {
         let both = |test: &TestVerdict| test.counts(contender) && test.counts(over);
-        let ratio = |test: &TestVerdict| contenders_ratio(run, contender, over, &test.id);
-        let meant = tests.iter().filter(|test| both(test) && is_meant(test));
-        let meant: Vec<&str> = meant.map(|test| test.id.as_str()).collect();
+        let ratio = |test| both(test).then(|| ratio_in(test, contender, over)).flatten();
+        let meant: Vec<&TestVerdict> = tests.iter().filter(|test| both(test) && is_meant(test)).collect();
         Against {
             contender,
             over,
             same_level: class_of(run, contender) == class_of(run, over),
-            tests: tests.iter().map(|test| both(test).then(|| ratio(test)).flatten()).collect(),
+            tests: tests.iter().map(ratio).collect(),
             geometric_mean: mean_over(run, &meant, contender, over),
         }
     }

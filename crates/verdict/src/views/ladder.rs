@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{CellStanding, TestVerdict};
-use crate::pairs::contenders_ratio;
+use crate::pairs::ratio_in;
 use crate::statistics::{Difference, Interval, Ratio};
 
 /// The rungs in one test.
@@ -91,7 +91,7 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
         let Some(rung) = alone(run, test, rows, record) else { continue };
         let over = record.over.as_ref().and_then(|over| rungs.iter().position(|rung| rung.name == *over));
         rungs.push(match over {
-            Some(over) => compared(run, &test.id, rung, over, &rungs[over]),
+            Some(over) => compared(test, rung, over, &rungs[over]),
             None => rung,
         });
     }
@@ -126,10 +126,10 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
 }
 
 /// The same with what is to be said of it beside another, which stands at `over`.
-fn compared(run: &Run, test: &str, rung: Rung, over: usize, other: &Rung) -> Rung {
+fn compared(test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
     // The other's time over its own: how many times as fast.
     let both_count = [&rung, other].iter().all(|rung| rung.standing == CellStanding::Counts);
-    let gain = contenders_ratio(run, other.contender, rung.contender, test).filter(|_| both_count);
+    let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_count);
     let difference = gain.map(|gain| match gain.difference() {
         Difference::Slower => Difference::Faster,
         Difference::Faster => Difference::Slower,

@@ -6,6 +6,8 @@ use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::figures::is_told;
+
 /// The durations below which so many of the operations stayed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
@@ -140,14 +142,11 @@ impl<'r> Sum<'r> {
     }
 }
 
-/// How many operations must have taken longer than a percentile for it to be told.
-const BEYOND: f64 = 10.0;
-
 /// The percentiles of a histogram; none where it is empty.
 fn percentiles(histogram: &Histogram<u64>) -> Option<Percentiles> {
     let count = histogram.len();
     let below = |share: f64| histogram.value_at_quantile(share);
-    let told = |share: f64| ((count as f64 * (1.0 - share)).round() >= BEYOND).then(|| below(share));
+    let told = |share: f64| is_told(count, share).then(|| below(share));
     (count > 0).then(|| Percentiles {
         count,
         p50: below(0.5),
