@@ -45,6 +45,34 @@ fn money_moves_between_all_accounts_and_none_is_lost() {
 }
 
 #[test]
+fn isolation_is_read_back_and_only_equals_are_ranked() {
+    let place = Place::new();
+    let with =
+        "sqlite:wal,postgres,postgres:serializable,mariadb,mariadb:read-committed,mariadb:serializable";
+    let run = format!("run bank {SMALL} --clients 2 --only transfer --with {with} -o run.jsonl");
+    place.dyno(&run).exits(0).without_panic().prints("serializable").prints("read-committed");
+    let run = read_json(&place.path("run.jsonl"));
+    let levels = run["contenders"].as_array().unwrap().iter().filter(|contender| contender["named"] == true);
+    let levels: Vec<_> = levels.map(|contender| contender["isolation"]["level"].as_str().unwrap()).collect();
+    let serializable = "serializable";
+    let expected =
+        [serializable, "read-committed", serializable, "repeatable-read", "read-committed", serializable];
+    assert_eq!(levels, expected);
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let classes = verdict["verdict"]["rankings"].as_array().unwrap().iter().map(|ranking| {
+        let members =
+            ranking["ranks"].as_array().unwrap().iter().map(|rank| rank["contender"].as_u64().unwrap());
+        let mut members: Vec<u64> = members.collect();
+        members.sort_unstable();
+        (ranking["isolation"].as_str().unwrap(), members)
+    });
+    let expected =
+        [(serializable, vec![0, 2, 5]), ("repeatable-read", vec![3]), ("read-committed", vec![1, 4])];
+    assert_eq!(classes.collect::<Vec<_>>(), expected);
+    place.assert_clean();
+}
+
+#[test]
 fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
     let place = Place::new();
     let run = format!(

@@ -37,19 +37,23 @@ pub(super) struct Asked<'a> {
 impl Rule {
     fn holds(&self, values: &Values, Asked { in_force, variant, .. }: Asked) -> bool {
         let is_its = self.variant.as_deref().is_none_or(|its| variant == Some(its));
-        is_its
-            && self.when.iter().all(|condition| {
-                let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
-                in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
-                    let found = canonical(values, &name, &setting.value);
-                    let (wanted, listed) = match value.strip_prefix('!') {
-                        Some(listed) => (false, listed),
-                        None => (true, value.as_str()),
-                    };
-                    listed.split('|').any(|known| canonical(values, &name, known) == found) == wanted
-                })
-            })
+        is_its && all_hold(&self.when, values, in_force)
     }
+}
+
+/// Whether all of these conditions hold.
+pub(super) fn all_hold(conditions: &[String], values: &Values, in_force: &[InForce]) -> bool {
+    conditions.iter().all(|condition| {
+        let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
+        in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
+            let found = canonical(values, &name, &setting.value);
+            let (wanted, listed) = match value.strip_prefix('!') {
+                Some(listed) => (false, listed),
+                None => (true, value.as_str()),
+            };
+            listed.split('|').any(|known| canonical(values, &name, known) == found) == wanted
+        })
+    })
 }
 
 /// The safety that the first rule which holds gives; none if no rule does. It is no more than claimed where the rule

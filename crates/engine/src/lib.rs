@@ -8,6 +8,7 @@ mod contender;
 mod encryption;
 mod file_system;
 mod home;
+mod isolation;
 mod key;
 mod level;
 mod memory;

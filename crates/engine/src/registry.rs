@@ -8,11 +8,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use dyno_nearest as nearest;
 use dyno_needs as needs;
 use dyno_protocol::{InForce, Setting, VersionRule};
-use dyno_record::{Safety, Standing};
+use dyno_record::{Isolated, Safety, Standing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::encryption::{Encryption, all_asked};
+use super::isolation::{IsolationRule, isolation};
 use super::level::{Asked, Rule, safety};
 use super::memory;
 use super::runner::{Driver, Runner, programs, serving};
@@ -68,6 +69,8 @@ pub struct Engine {
     pub profiles: Vec<Profile>,
     #[serde(rename = "level")]
     rules: Vec<Rule>,
+    #[serde(default)]
+    isolation: Vec<IsolationRule>,
 }
 
 /// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
@@ -242,6 +245,12 @@ impl Engine {
         self.safety_of(Asked { in_force, variant, standing: Standing::ReadBack })
     }
 
+    /// What transactions may see of one another with the settings in force.
+    pub fn isolation(&self, in_force: &[InForce]) -> Option<Isolated> {
+        let asked = Asked { in_force, variant: None, standing: Standing::ReadBack };
+        isolation(&self.isolation, &self.values, asked)
+    }
+
     fn safety_of(&self, asked: Asked) -> Option<Safety> {
         safety(&self.rules, &self.values, &self.claimed, asked)
     }
@@ -295,6 +304,9 @@ impl Engine {
         }
         for condition in self.rules.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[level]] when")?;
+        }
+        for condition in self.isolation.iter().flat_map(|rule| &rule.when) {
+            parse_setting(condition).context("[[isolation]] when")?;
         }
         for condition in &self.alone {
             parse_setting(condition).context("alone")?;

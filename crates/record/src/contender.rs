@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Proof, Safety};
+use crate::{Isolated, Proof, Safety};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +56,9 @@ pub struct ContenderRecord {
     /// What its commits survive; absent where the engine's rules do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,
+    /// What its transactions may see of one another; absent where the engine's rules do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolated>,
     /// What its files tell of encryption; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::Hole;
+use dyno_record::{Hole, Isolation};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{Cell, CellStanding, Commits, TestVerdict, Verdict};
 use serde::Serialize;
@@ -120,6 +120,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         CellStanding::Wrong(_) => "wrong",
         CellStanding::Missing(_) => "missing",
         CellStanding::NotApplicable => "not-applicable",
+        CellStanding::TooFew => "too-few",
         CellStanding::NotEncrypted => "not-encrypted",
     };
     let difference = cell.difference.map(|difference| match difference {
@@ -138,6 +139,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("level", contender.safety.as_ref().map(|safety| safety.level.name()).into()),
         ("consistent", contender.safety.as_ref().map(|safety| safety.consistent).into()),
         ("hole", contender.safety.as_ref().and_then(|safety| safety.hole).into()),
+        ("isolation", verdict.isolation(cell.contender).map(Isolation::name).into()),
         ("per_commit", verdict.commits(cell.contender).into()),
         ("standing", standing.into()),
         ("samples", cell.figures.samples.into()),

@@ -2,7 +2,9 @@
 
 use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{Cell, CellStanding, Commits, SummaryVerdict, TestVerdict, Verdict};
+use dyno_verdict::{
+    Cell, CellStanding, Commits, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
+};
 
 use super::{measure, units};
 
@@ -31,18 +33,23 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
     let mut header = vec![String::new(), "test".to_owned()];
     for &place in places {
         let (index, contender) = shown[place];
-        let commits = verdict.commits(index).map(|commits| format!("\n{}", commit_size(commits)));
-        header.push(format!("{}\n{}{}", contender.label, level_name(contender), commits.unwrap_or_default()));
+        let isolation = verdict.isolation(index).map(|isolation| isolation.name().to_owned());
+        let commits = verdict.commits(index).map(commit_size);
+        let lines = [Some(contender.label.clone()), Some(level_name(contender)), isolation, commits];
+        header.push(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
         if index != baseline {
             header.push("ratio\n".to_owned());
         }
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for test in &verdict.tests {
-        let mut row = vec![test.id.clone(), test.title.clone()];
+    for (test, line) in lines(verdict) {
+        let mut row = match line.response {
+            None => vec![test.id.clone(), test.title.clone()],
+            Some(response) => vec![String::new(), response.title()],
+        };
         for &place in places {
-            let cell = &test.cells[place];
-            row.push(figure(test, cell));
+            let cell = &line.cells[place];
+            row.push(figure(line.measure, cell));
             if cell.contender != baseline {
                 row.push(ratio_of(cell, detail));
             }
@@ -53,6 +60,16 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
         rows.push(summary_row(verdict, places, baseline, detail));
     }
     Grid { header, rows }
+}
+
+/// Everything that is judged of the tests, test by test.
+fn lines(verdict: &Verdict) -> impl Iterator<Item = (&TestVerdict, Line<'_>)> {
+    verdict.tests.iter().flat_map(|test| test.lines().map(move |line| (test, line)))
+}
+
+/// The cells of all measures of all tests.
+pub fn cells(verdict: &Verdict) -> impl Iterator<Item = &Cell> {
+    lines(verdict).flat_map(|(_, line)| line.cells)
 }
 
 /// One test with a row for each contender, which has room for everything that is known of its time.
@@ -67,8 +84,9 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
         header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
     }
     header.push("ratio".into());
-    let shown = verdict.shown_contenders().zip(&judged.cells);
-    let rows = shown.map(|((index, contender), cell)| {
+    header.extend(judged.responses.iter().map(ResponseVerdict::title));
+    let shown = verdict.shown_contenders().zip(&judged.cells).enumerate();
+    let rows = shown.map(|(place, ((index, contender), cell))| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
         row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
         match &cell.figures.summary {
@@ -88,6 +106,8 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
             row.push(seconds.map(|s| units::throughput(amount.bytes as f64 / s)).unwrap_or_default());
         }
         row.push(if index == verdict.baseline { "1".into() } else { ratio_of(cell, Detail::Interval) });
+        let responses = judged.responses.iter().map(|response| &response.cells[place]);
+        row.extend(responses.map(|cell| figure(Measure::Time, cell)));
         row
     });
     Grid { header, rows: rows.collect() }
@@ -135,24 +155,23 @@ fn per_commit(verdict: &Verdict, contender: usize) -> String {
 /// What a contender's commits survive and, where that differs, how much they hold.
 pub fn survives(verdict: &Verdict, contender: usize) -> String {
     let level = level_name(&verdict.contenders[contender]);
-    match verdict.commits(contender) {
-        Some(commits) => format!("{level}, {}", commit_size(commits)),
-        None => level,
-    }
+    let isolation = verdict.isolation(contender).map(|isolation| isolation.name().to_owned());
+    let parts = [Some(level), isolation, verdict.commits(contender).map(commit_size)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
-pub fn figure(test: &TestVerdict, cell: &Cell) -> String {
+pub fn figure(shown_as: Measure, cell: &Cell) -> String {
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
     let spread = match summary.spread {
         Some(spread) if summary.median > 0.0 => format!(" ±{}", units::percent(spread / summary.median)),
         _ => String::new(),
     };
-    format!("{}{spread}{}", measure::text(test.measure(), summary.median), marks(cell))
+    format!("{}{spread}{}", measure::text(shown_as, summary.median), marks(cell))
 }
 
 fn missing(cell: &Cell) -> String {
-    if cell.standing == CellStanding::NotApplicable { "–".into() } else { "failed".into() }
+    if cell.standing.is_fine() { "–".into() } else { "failed".into() }
 }
 
 /// The marks of a figure: worked out, wrong, fastest.

@@ -1,7 +1,7 @@
 //! The verdict as JSON, for programs. The samples themselves are in the run file.
 
 use anyhow::{Context, Result};
-use dyno_record::{Ended, Safety};
+use dyno_record::{Ended, Isolated, Safety};
 use dyno_verdict::{Commits, Verdict};
 use serde::Serialize;
 
@@ -28,6 +28,8 @@ struct Contender<'a> {
     label: &'a str,
     safety: Option<&'a Safety>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    isolation: Option<&'a Isolated>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     commits: Option<Commits>,
 }
 
@@ -37,6 +39,7 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         contender,
         label: &record.label,
         safety: record.safety.as_ref(),
+        isolation: record.isolation.as_ref().filter(|_| verdict.isolation(contender).is_some()),
         commits: verdict.commits(contender),
     });
     pretty(&Report {

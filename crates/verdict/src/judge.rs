@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use dyno_protocol::Model;
-use dyno_record::{AmountRecord, ContenderRecord, Figure, Run};
+use dyno_record::{AmountRecord, ContenderRecord, Figure, Isolation, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,7 @@ use crate::levels::{LevelRanking, rank_levels};
 use crate::measure::Measure;
 use crate::pairs::mean_over;
 use crate::peers::{Class, Commits, class, class_of};
+use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
 use crate::views::Views;
 
@@ -92,6 +93,20 @@ pub struct TestVerdict {
     pub floor_ns: Option<f64>,
     /// One for each contender shown, in order.
     pub cells: Vec<Cell>,
+    /// How long the slow operations of each class took, where operations were timed one by one in the measured trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<ResponseVerdict>,
+}
+
+/// One measure of a test.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// The class whose operations it is about; none where it is about the test.
+    pub response: Option<&'a ResponseVerdict>,
+    /// What the figures are shown as.
+    pub measure: Measure<'a>,
+    /// One for each contender shown, in order.
+    pub cells: &'a [Cell],
 }
 
 /// What may be said about a contender in a test.
@@ -129,6 +144,8 @@ pub enum CellStanding {
     Missing(String),
     /// Its runner does not do this kind of work.
     NotApplicable,
+    /// Fewer than ten of its operations in a trial took longer than the percentile: it would tell of chance alone.
+    TooFew,
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
 }
@@ -151,7 +168,9 @@ pub struct SummaryVerdict {
 /// Judges a run.
 pub fn judge(run: &Run) -> Verdict {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
-    let tests: Vec<TestVerdict> = run.shown_tests().map(|test| judge_test(run, &shown, test)).collect();
+    let disturbances = Disturbances::new(run);
+    let tests = run.shown_tests().map(|test| judge_test(run, &disturbances, &shown, test));
+    let tests: Vec<TestVerdict> = tests.collect();
     Verdict {
         about: About::new(run),
         contenders: run.contenders.clone(),
@@ -159,7 +178,7 @@ pub fn judge(run: &Run) -> Verdict {
         baseline: run.baseline_index(),
         summaries: shown.iter().map(|&contender| summarize(run, &tests, contender)).collect(),
         rankings: rank_levels(run, &tests),
-        disturbances: Disturbances::new(run),
+        disturbances,
         failures: failures(run),
         views: Views::new(run, &tests),
         tests,
@@ -177,6 +196,11 @@ impl Verdict {
         self.classes[contender]?.commits
     }
 
+    /// What transactions of a contender may see of one another, where that is part of who is ranked with whom.
+    pub fn isolation(&self, contender: usize) -> Option<Isolation> {
+        self.classes[contender]?.isolation
+    }
+
     /// The label of a contender, by its position in the run.
     pub fn label(&self, contender: usize) -> &str {
         &self.contenders[contender].label
@@ -190,8 +214,7 @@ impl Verdict {
     /// Whether every figure counts that could and no trial failed.
     pub fn is_complete(&self) -> bool {
         let mut cells = self.tests.iter().flat_map(|test| &test.cells);
-        cells.all(|cell| matches!(cell.standing, CellStanding::Counts | CellStanding::NotApplicable))
-            && self.failures.is_empty()
+        cells.all(|cell| cell.standing.is_fine()) && self.failures.is_empty()
     }
 
     /// What measuring itself costs in the test where it is most: of the test and of one operation, in nanoseconds.
@@ -211,6 +234,17 @@ impl TestVerdict {
         Measure::new(self.figure, self.amount.as_ref())
     }
 
+    /// Everything that is judged of it, a line for each measure: its own figures first.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let own = Line { response: None, measure: self.measure(), cells: &self.cells };
+        let responses = self.responses.iter().map(|response| Line {
+            response: Some(response),
+            measure: Measure::Time,
+            cells: &response.cells,
+        });
+        std::iter::once(own).chain(responses)
+    }
+
     /// What may be said about a contender, by its position in the run.
     pub fn cell(&self, contender: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.contender == contender)
@@ -225,6 +259,13 @@ impl TestVerdict {
     /// key, slow on purpose, would drown the work.
     pub(crate) fn is_of_means(&self) -> bool {
         self.model != Model::Reopen.name()
+    }
+}
+
+impl CellStanding {
+    /// Whether nothing is wrong with the contender in this test.
+    pub fn is_fine(&self) -> bool {
+        matches!(self, CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew)
     }
 }
 
@@ -249,7 +290,7 @@ fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdi
         });
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
     };
-    let tests: Vec<&str> = tests.iter().filter(passed).map(|test| test.id.as_str()).collect();
+    let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
     SummaryVerdict {
         contender,
         geometric_mean: (contender != baseline && !is_unproved(run, contender))

@@ -4,6 +4,9 @@
 //! may undo, sets a contender apart from those that have none: to leave it open saves work. Where even a crash of the
 //! process takes commits, those whose other data stay whole are no equals of those whose data are gone or ruined.
 //!
+//! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart is
+//! work. So contenders must have the same isolation there.
+//!
 //! What a commit is, differs too: a store that commits a thousand puts at
 //! once waits for the device, or writes its log, a thousand times less often. So the commit size is part of what
 //! contenders must have in common, in every run that has a test which contenders cut into commits as they are told. Where
@@ -12,7 +15,7 @@
 use std::cmp::Reverse;
 
 use dyno_protocol::Model;
-use dyno_record::{ContenderRecord, Hole, Level, Run, TestRecord};
+use dyno_record::{ContenderRecord, Hole, Isolation, Level, Run, TestRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +30,9 @@ pub struct Class {
     /// A known hole in the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
+    /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
     /// How much a commit holds; absent where the statements of the suite say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
@@ -46,7 +52,13 @@ pub enum Commits {
 pub(crate) fn class(run: &Run, contender: &ContenderRecord) -> Option<Class> {
     let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
     let consistent = (safety.level == Level::None).then_some(safety.consistent);
-    Some(Class { level: safety.level, consistent, hole: safety.hole, commits: commits(run, contender) })
+    Some(Class {
+        level: safety.level,
+        consistent,
+        hole: safety.hole,
+        isolation: contender.isolation.as_ref().filter(|_| has_clients(run)).map(|isolation| isolation.level),
+        commits: commits(run, contender),
+    })
 }
 
 /// The class of a contender by its position.
@@ -65,8 +77,15 @@ pub(crate) fn classes(run: &Run) -> Vec<(Class, Vec<usize>)> {
             None => classes.push((own, vec![index])),
         }
     }
-    classes.sort_by_key(|(class, _)| (Reverse((class.level, class.consistent)), class.hole, class.commits));
+    classes.sort_by_key(|(class, _)| {
+        (Reverse((class.level, class.consistent)), class.hole, Reverse(class.isolation), class.commits)
+    });
     classes
+}
+
+/// Whether a run has a test in which many clients work at once: only then does it matter what they see of one another.
+fn has_clients(run: &Run) -> bool {
+    run.shown_tests().any(|test| test.model == Model::Mix.name())
 }
 
 /// How much a commit of a contender holds, in a run with a test that contenders cut into commits. As much as the largest
@@ -90,7 +109,7 @@ fn is_cut(model: &str) -> bool {
 mod tests {
     use std::path::Path;
 
-    use dyno_record::AmountRecord;
+    use dyno_record::{AmountRecord, Isolated, Standing};
 
     use super::*;
     use crate::judge;
@@ -156,5 +175,25 @@ mod tests {
         change(&mut run, 1, Level::ProcessCrash, false, None);
         change(&mut run, 2, Level::ProcessCrash, true, None);
         assert_eq!(told(&run), [(Some(Commits::Whole), 3)]);
+    }
+
+    #[test]
+    fn isolation_sets_contenders_apart_where_many_clients_work() {
+        let mut run = run();
+        let isolated = |level| {
+            let why = "a test says so".into();
+            Some(Isolated { level, standing: Standing::ReadBack, why, link: None })
+        };
+        run.contenders[0].isolation = isolated(Isolation::ReadCommitted);
+        run.contenders[1].isolation = isolated(Isolation::Serializable);
+        run.contenders[2].isolation = isolated(Isolation::Serializable);
+        let levels = |run: &Run| {
+            let rankings = judge(run).rankings;
+            rankings.iter().map(|found| (found.class.isolation, found.ranks.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(levels(&run), [(None, 3)], "one client at a time sees nothing of others");
+        run.tests[0].model = Model::Mix.name().into();
+        let apart = [(Some(Isolation::Serializable), 2), (Some(Isolation::ReadCommitted), 1)];
+        assert_eq!(levels(&run), apart);
     }
 }

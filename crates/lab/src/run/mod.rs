@@ -289,6 +289,7 @@ fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run)
     }
     let record = &mut run.contenders[index];
     record.safety = contender.safety(&hello.settings);
+    record.isolation = contender.engine.isolation(&hello.settings);
     if contender.url.is_none()
         && let Some((most, why)) = cap(&run.storage)
     {

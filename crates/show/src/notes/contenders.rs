@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{ContenderRecord, Safety};
+use dyno_record::{ContenderRecord, Isolated, Safety};
 use dyno_verdict::Verdict;
 
 use crate::grid;
@@ -64,7 +64,11 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
     if let Some(commits) = verdict.commits(index) {
         settings += &format!("; {}", grid::commit_size(commits));
     }
-    format!("{version}{settings}. {}", safety(contender))
+    let isolation = contender.isolation.as_ref().filter(|_| verdict.isolation(index).is_some());
+    let isolation = isolation.map(|Isolated { level, standing, why, .. }| {
+        format!(" Isolation: {} ({}): {why}.", level.name(), standing.name())
+    });
+    format!("{version}{settings}. {}{}", safety(contender), isolation.unwrap_or_default())
 }
 
 /// What a contender's commits survive.

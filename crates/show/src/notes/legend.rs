@@ -12,6 +12,7 @@ use crate::{grid, units};
 /// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
 pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut lines = vec![figures(verdict), LEVELS.to_owned()];
+    lines.extend(isolation(verdict));
     lines.extend(sizes(verdict));
     lines.extend(marks(verdict));
     if all {
@@ -49,6 +50,21 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
 const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither: a \
      crash takes the newest commits (newest lost), or may take or ruin everything (none).";
 
+/// Whether isolation is part of who is ranked with whom.
+fn tells_isolation(verdict: &Verdict) -> bool {
+    verdict.classes.iter().flatten().any(|class| class.isolation.is_some())
+}
+
+/// What the name of an isolation level beside a contender means, where there is one.
+fn isolation(verdict: &Verdict) -> Option<String> {
+    tells_isolation(verdict).then(|| {
+        "Transactions at the same time see of one another what is committed at each statement (read-committed), the same \
+         rows whenever they read (repeatable-read), one state of the database (snapshot), or nothing (serializable). dyno \
+         ranks only contenders with the same isolation."
+            .to_owned()
+    })
+}
+
 /// What a commit size beside a contender means, where there is one.
 fn sizes(verdict: &Verdict) -> Option<String> {
     grid::tells_commits(verdict).then(|| {
@@ -73,7 +89,7 @@ fn figures(verdict: &Verdict) -> String {
 
 /// The marks that are used in this table.
 fn marks(verdict: &Verdict) -> Vec<String> {
-    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let cells = || grid::cells(verdict);
     let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
     let reason = |wanted| {
         cells().any(|cell| matches!(cell.difference, Some(Difference::None(reason)) if reason == wanted))
@@ -90,8 +106,10 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
         let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
+        let or_apart =
+            if tells_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
         lines.push(format!(
-            "‡ safer or less safe than {}{or_size}: this ratio is a price, and ranks nobody",
+            "‡ safer or less safe than {}{or_size}{or_apart}: this ratio is a price, and ranks nobody",
             verdict.label(verdict.baseline)
         ));
     }
@@ -101,15 +119,14 @@ fn marks(verdict: &Verdict) -> Vec<String> {
 
 /// What the mark of the fastest means, where it is used.
 pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
-    let mut cells = verdict.tests.iter().flat_map(|test| &test.cells);
-    let is_used = cells.any(|cell| cell.fastest);
+    let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
             "* fastest among {}, or within {} of the fastest and not shown to be slower",
-            if grid::tells_commits(verdict) {
-                "those equally safe that commit as much"
-            } else {
-                "contenders equally safe"
+            match (grid::tells_commits(verdict), tells_isolation(verdict)) {
+                (true, _) => "those equally safe that commit as much",
+                (_, true) => "those equally safe with the same isolation",
+                _ => "contenders equally safe",
             },
             units::percent(verdict.about.schedule.margin)
         )
@@ -118,7 +135,7 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
 
 /// What the marks of figures mean that are worked out or wrong.
 pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
-    let cells = || verdict.tests.iter().flat_map(|test| &test.cells);
+    let cells = || grid::cells(verdict);
     let mut lines = Vec::new();
     if cells().any(|cell| cell.figures.extrapolated) {
         lines.push(

@@ -18,13 +18,17 @@ pub(crate) fn that(class: &Class) -> String {
         (Level::None, _, Some(true)) => "may lose the newest commits in a crash and nothing else",
         (Level::None, ..) => "may lose all data in a crash",
     };
+    let survive = match class.isolation {
+        Some(isolation) => format!("{survive}, with {} transactions", isolation.name()),
+        None => survive.to_owned(),
+    };
     match class.commits {
         Some(Commits::Each(1)) => format!("{survive} and commit each operation by itself"),
         Some(Commits::Each(operations)) => {
             format!("{survive} and commit {} operations at a time", whole(operations))
         }
         Some(Commits::Whole) => format!("{survive} and commit a whole test at once"),
-        None => survive.to_owned(),
+        None => survive,
     }
 }
 
@@ -37,7 +41,9 @@ pub(crate) fn class(class: &Class) -> String {
         (Level::None, ..) => "May lose all data in a crash",
         (level, ..) => heading(Some(level)),
     };
-    class.commits.map_or(level.to_owned(), |commits| format!("{level}, {}", grid::commit_size(commits)))
+    let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
+    let parts = [Some(level.to_owned()), isolation, class.commits.map(grid::commit_size)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The heading of a level.

@@ -144,6 +144,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         claimed: contender.engine.claimed.clone(),
         hello: None,
         safety: contender.claimed.clone(),
+        isolation: None,
         proof: None,
         harness: contender.engine.harness,
         named,

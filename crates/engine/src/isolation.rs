@@ -1,0 +1,29 @@
+//! The rules of an engine that tell from its settings what its transactions may see of one another.
+
+use dyno_record::{Isolated, Isolation};
+use serde::Deserialize;
+
+use super::level::{Asked, all_hold};
+use super::settings::Values;
+
+/// A rule: settings, and the isolation that they mean.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IsolationRule {
+    /// Conditions as those of a level's rule, all of which must hold.
+    #[serde(default)]
+    pub when: Vec<String>,
+    pub gives: Isolation,
+    pub why: String,
+    pub link: Option<String>,
+}
+
+/// What the first rule gives that holds; none if no rule does.
+pub(super) fn isolation(rules: &[IsolationRule], values: &Values, asked: Asked) -> Option<Isolated> {
+    rules.iter().find(|rule| all_hold(&rule.when, values, asked.in_force)).map(|rule| Isolated {
+        level: rule.gives,
+        standing: asked.standing,
+        why: rule.why.clone(),
+        link: rule.link.clone(),
+    })
+}

@@ -1,0 +1,137 @@
+//! What else is judged of a test whose operations were timed one by one in the measured trials, as those of many clients
+//! are: how long the slow operations of each class took, trial by trial, so that contenders can be compared by it too.
+
+use dyno_record::{Run, TestRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::figures::is_told;
+use crate::judge::Cell;
+
+/// The shares of operations by which a class may be judged, the best first.
+const SHARES: [f64; 3] = [0.99, 0.9, 0.5];
+
+/// What may be said about how long the operations of a class take.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResponseVerdict {
+    /// The class, by its name in the suite.
+    pub class: String,
+    /// The share of its operations that took no longer than the figure, as 0.99.
+    pub share: f64,
+    /// One for each contender shown, in order. Their figures are nanoseconds; a contender of which too few operations tell
+    /// of this share has none.
+    pub cells: Vec<Cell>,
+}
+
+impl ResponseVerdict {
+    /// What the figures are, as a title: `read: 99 % within`.
+    pub fn title(&self) -> String {
+        format!("{}: {:.0} % within", self.class, self.share * 100.0)
+    }
+}
+
+/// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by the
+/// largest share that the operations of at least one contender tell of in each of its trials.
+pub(crate) fn responses(
+    run: &Run,
+    test: &TestRecord,
+    cells: impl Fn(&str, f64) -> Vec<Cell>,
+) -> Vec<ResponseVerdict> {
+    let classes = classes(run, &test.id);
+    // Of what arrives by itself the only class is what the test is judged by.
+    let is_the_test = classes.len() == 1 && arrives(run, &test.id);
+    let judged = classes.iter().filter(|_| !is_the_test).filter_map(|class| {
+        let share = SHARES.into_iter().find(|share| is_told(class.most, *share))?;
+        Some(ResponseVerdict { class: class.name.to_owned(), share, cells: cells(class.name, share) })
+    });
+    judged.collect()
+}
+
+/// A class of operations.
+struct Class<'r> {
+    name: &'r str,
+    /// How many operations succeeded in the trial in which they were the fewest, of the contender that has the most.
+    most: u64,
+}
+
+/// The classes of a test, in the order of the suite.
+fn classes<'r>(run: &'r Run, test: &str) -> Vec<Class<'r>> {
+    let mut classes: Vec<Class> = Vec::new();
+    for (contender, _) in run.shown_contenders() {
+        let mut least: Vec<(&str, u64)> = Vec::new();
+        let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+        let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
+        for class in samples.flat_map(|sample| &sample.sample.classes) {
+            match least.iter_mut().find(|(name, _)| *name == class.class) {
+                Some((_, done)) => *done = class.done.min(*done),
+                None => least.push((&class.class, class.done)),
+            }
+        }
+        for (name, done) in least {
+            match classes.iter_mut().find(|class| class.name == name) {
+                Some(class) => class.most = class.most.max(done),
+                None => classes.push(Class { name, most: done }),
+            }
+        }
+    }
+    classes
+}
+
+/// Whether the operations of a test arrive by themselves.
+fn arrives(run: &Run, test: &str) -> bool {
+    let mut samples = run.trials.iter().flat_map(|trial| &trial.samples);
+    samples.any(|sample| sample.sample.test == test && sample.judged_percentile.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_protocol::{Class, Response, empty_histogram};
+
+    use crate::judge::CellStanding;
+    use crate::{TestVerdict, judge};
+
+    /// Three contenders of whose operations `done` were timed in each trial, each `ns` long.
+    fn judged(class: &str, done: [u64; 3], ns: [u64; 3]) -> TestVerdict {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let safety = run.contenders[1].safety.clone();
+        run.contenders.iter_mut().for_each(|contender| contender.safety.clone_from(&safety));
+        // The last one is the harness.
+        for trial in run.trials.iter_mut().filter(|trial| trial.contender < 3) {
+            let (done, ns) = (done[trial.contender], ns[trial.contender] + u64::from(trial.block) % 3);
+            for sample in &mut trial.samples {
+                let mut histogram = empty_histogram(3);
+                histogram.record_n(ns, done).unwrap();
+                let response = Response::of(&histogram);
+                sample.sample.classes =
+                    vec![Class { class: class.into(), done, response, ..Class::default() }];
+            }
+        }
+        judge(&run).tests.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn classes_are_compared_by_their_slow_operations() {
+        let test = judged("read", [2000, 1000, 40], [500, 1000, 700]);
+        let [response] = &test.responses[..] else { panic!("one class: {:?}", test.responses) };
+        assert_eq!((response.title().as_str(), response.share), ("read: 99 % within", 0.99));
+        let [first, second, third] = &response.cells[..] else { panic!("three contenders") };
+        assert!(first.fastest && !second.fastest, "{first:?} {second:?}");
+        let ratio = second.ratio.unwrap().ratio;
+        assert!((1.98..2.02).contains(&ratio), "{ratio}");
+        // Of forty operations none tells of the slowest hundredth.
+        assert_eq!(third.standing, CellStanding::TooFew);
+        assert!(third.standing.is_fine() && third.figures.summary.is_none() && !third.fastest);
+        assert_eq!(test.lines().count(), 2);
+    }
+
+    #[test]
+    fn the_share_is_one_that_somebody_tells_of() {
+        let share = |done| judged("read", done, [500, 500, 500]).responses.first().map(|found| found.share);
+        assert_eq!(share([40, 120, 30]), Some(0.9));
+        assert_eq!(share([40, 30, 30]), Some(0.5));
+        assert_eq!(share([4, 3, 3]), None);
+    }
+}
