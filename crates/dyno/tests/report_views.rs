@@ -297,3 +297,32 @@ fn a_ladder_is_a_waterfall() {
     }
     everyone_can_read(&browser, &page);
 }
+
+#[test]
+fn seconds_are_bars_and_stalls_stand_out() {
+    let place = Place::new();
+    let run = "run bank --only read --with sqlite:wal --clients 2 --duration 6s --set accounts=50 --set warm_up=0.1";
+    place.dyno(&format!("{run} --trials 1 --no-warm-up --quiet -o run.jsonl")).exits(0);
+    // Nobody did anything in the third second, as far as the record says.
+    let mut record = record::load(&place.path("run.jsonl")).unwrap();
+    let samples = record.trials.iter_mut().flat_map(|trial| &mut trial.samples);
+    for class in samples
+        .filter(|sample| sample.sample.test == "read")
+        .flat_map(|sample| &mut sample.sample.ticks[2].classes)
+    {
+        class.done = 0;
+    }
+    std::fs::write(place.path("run.jsonl"), record::whole(&record).unwrap()).unwrap();
+    let shown = place.dyno("show run.jsonl").exits(0).prints("read: second by second");
+    assert!(shown.stdout.contains("1.00 s"), "one stall of a second: {}", shown.stdout);
+    place.dyno("report run.jsonl -o page.html").exits(0);
+    let browser = Browser::start();
+    browser.show(&place.path("page.html"));
+    let bars = marks(&browser, "section[aria-labelledby=seconds]", "path");
+    assert_eq!(bars.len(), 6, "{bars:?}");
+    let (stalls, others): (Vec<_>, Vec<_>) = bars.into_iter().partition(|(text, ..)| text.ends_with(" 0/s"));
+    assert_eq!((stalls.len(), others.len()), (1, 5), "{stalls:?} {others:?}");
+    assert!(stalls[0].0.contains("trial 1, second 3"), "{stalls:?}");
+    everyone_can_read(&browser, &place.path("page.html"));
+    place.assert_clean();
+}

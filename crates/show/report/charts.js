@@ -91,6 +91,36 @@ const charts = {
     });
   },
 
+  /** What was done in each second of each trial, as bars in rows. */
+  timeline({ series }, width, figure) {
+    const { rows } = series[chosen(figure)];
+    const at = layout(rows, width);
+    const right = rightMargin(at.lines);
+    const GAP = 1;
+    const bars = at.lines.flatMap((row) => {
+      const most = Math.max(...row.trials.flat(), 1);
+      let second = -GAP;
+      return row.trials.flatMap((trial, place) => {
+        second += GAP;
+        return trial.map((done, i) => ({ row, done, stall: done < row.usual / 10, x: second++, high: Math.max((24 * done) / most, 1), name: `trial ${place + 1}, second ${i + 1}` }));
+      });
+    });
+    if (bars.length === 0) return null;
+    const said = (bar) => `${bar.row.label}, ${bar.name}: ${rate(bar.done)}`;
+    const domain = [0, Math.max(...bars.map((bar) => bar.x)) + 1];
+    const wide = Math.max(1, (0.8 * (width - at.margin - right)) / domain[1]);
+    const bar = { x: (bar) => bar.x + 0.5, y2: (bar) => bar.row.y + 12, strokeWidth: wide, strokeLinecap: "butt", title: said };
+    return plot({
+      width, height: at.bottom + 10, marginLeft: at.margin, marginRight: right, marginTop: 0, marginBottom: 10,
+      x: { type: "linear", domain, axis: null },
+      marks: [
+        Plot.link(bars.filter((bar) => !bar.stall), { ...bar, y1: (bar) => bar.row.y + 12 - bar.high, stroke: (bar) => colour(bar.row), strokeOpacity: 0.65 }),
+        Plot.link(bars.filter((bar) => bar.stall), { ...bar, y1: (bar) => bar.row.y - 12, stroke: "var(--ink)", strokeOpacity: 0.8 }),
+        ...rowTexts(at, width, right),
+      ],
+    });
+  },
+
   /** The rungs of a ladder as a waterfall: each bar from the rate of the rung that it changes to its own. */
   ladder({ series }, width, figure) {
     const LEVELS = [["survives power loss", 0], ["survives a crash of the process", 4], ["may lose commits in a crash", 1], ["keeps nothing, or unknown", 5]];

@@ -36,5 +36,5 @@ pub use responses::ResponseVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     Against, Ladder, Latency, LatencyLine, LatencyTest, Pages, Percentiles, Published, PublishedPoint,
-    PublishedSeries, Rung, SafetyChange, Views,
+    PublishedSeries, Rung, SafetyChange, Second, Timeline, TimelineLine, Views,
 };

@@ -57,6 +57,8 @@ pub(crate) enum Chart {
     Ladder { series: Vec<LadderSeries> },
     /// Percentiles of durations in rows. Nanoseconds.
     Latency { series: Vec<LatencySeries> },
+    /// What was done in each second of each trial, in rows.
+    Timeline { series: Vec<TimelineSeries> },
 }
 
 /// A line of a chart: a heading or a contender.
@@ -189,6 +191,27 @@ pub(crate) struct LatencyRow {
     pub colour: usize,
     pub text: String,
     pub percentiles: Percentiles,
+}
+
+/// The seconds of a test.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TimelineSeries {
+    pub name: String,
+    pub rows: Vec<Row<TimelineRow>>,
+}
+
+/// The seconds of a contender.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TimelineRow {
+    pub label: String,
+    /// The number of its colour.
+    pub colour: usize,
+    /// What stands beside the bars.
+    pub text: String,
+    /// What it usually did in a second.
+    pub usual: f64,
+    /// For each trial what was done in each of its seconds.
+    pub trials: Vec<Vec<f64>>,
 }
 
 /// The colour of a contender: its engine's.

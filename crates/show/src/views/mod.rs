@@ -12,6 +12,7 @@ mod latency;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
+mod timeline;
 
 use dyno_verdict::{Beside, Verdict};
 use serde::Serialize;
@@ -21,7 +22,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 8] = [
+const VIEWS: [Parts; 9] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -30,6 +31,7 @@ const VIEWS: [Parts; 8] = [
     drivers::PARTS,
     settings::PARTS,
     latency::PARTS,
+    timeline::PARTS,
 ];
 
 /// What there is of a view.

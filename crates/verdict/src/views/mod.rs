@@ -10,6 +10,7 @@ mod latency;
 mod published;
 pub(crate) mod scaling;
 mod settings;
+mod timeline;
 
 use dyno_record::Run;
 use schemars::JsonSchema;
@@ -22,6 +23,7 @@ pub use encryption::Pages;
 pub use ladder::{Ladder, Rung, SafetyChange};
 pub use latency::{Latency, LatencyLine, LatencyTest, Percentiles};
 pub use published::{Published, PublishedPoint, PublishedSeries};
+pub use timeline::{Second, Timeline, TimelineLine};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,9 @@ pub struct Views {
     /// How long single operations took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// What was done second by second, one for each test whose operations were counted so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
     /// What others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
@@ -58,6 +63,7 @@ impl Views {
             drivers: drivers::drivers(run, tests),
             settings: settings::settings(run, tests),
             latency: latency::latency(run),
+            timelines: timeline::timelines(run),
             published: published::published(run, tests),
         }
     }
