@@ -71,6 +71,7 @@ pub mod setting;
 mod statements;
 mod transactions;
 mod trial;
+mod turns;
 mod work;
 
 pub use answer::Answer;
@@ -88,3 +89,4 @@ pub use rows::{Load, MappedRows, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
 pub use trial::{file_bytes, quote};
+pub use turns::Turns;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use dyno_protocol::{Column, FieldKind, RowFile};
 
 use crate::cells::{Cells, Slice};
-use crate::{Answer, Failure, Import};
+use crate::{Answer, Failure, Import, Turns};
 
 /// What a driver does with rows. A driver that implements one of the loads, or imports files, implements
 /// [`Rows::read_rows`] too.
@@ -58,6 +58,8 @@ pub struct Load<'a> {
     pub rows: Slice<'a>,
     /// How many rows make a transaction; none: all of them make one.
     pub per_commit: Option<u64>,
+    /// When they are loaded.
+    pub turns: Turns<'a>,
 }
 
 /// A scan.
@@ -100,7 +102,13 @@ impl<'a> MappedRows<'a> {
 
     /// The load of some of the rows.
     pub fn to_load(&'a self, table: &'a str, range: Range<u64>, per_commit: Option<u64>) -> Load<'a> {
-        Load { table, columns: self.columns, rows: self.cells.slice(range), per_commit }
+        Load {
+            table,
+            columns: self.columns,
+            rows: self.cells.slice(range),
+            per_commit,
+            turns: Turns::default(),
+        }
     }
 
     /// The cells of one row.

@@ -145,6 +145,8 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         hello: None,
         safety: contender.claimed.clone(),
         proof: None,
+        slowdown: contender.slowdown,
+        apart: None,
         harness: contender.engine.harness,
         named,
     }
