@@ -127,6 +127,17 @@ pub struct PlaceArgs {
     pub quiet: bool,
 }
 
+/// Arguments of `dyno calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Show what a run that was made before can tell, and run nothing
+    #[arg(long, value_name = "RUN")]
+    pub again: Option<PathBuf>,
+    /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 /// Arguments of `dyno rerun`.
 #[derive(Debug, Args)]
 pub struct RerunArgs {
