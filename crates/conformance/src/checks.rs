@@ -155,7 +155,7 @@ fn answers_with_types(script: &Script) -> Result<()> {
     answered(&trial, 1, &[row, vec![Value::Integer(2)]])
 }
 
-fn check_is_the_answer(script: &Script) -> Result<()> {
+pub(super) fn check_is_the_answer(script: &Script) -> Result<()> {
     let statements = [CREATE, INSERT, INSERT, "SELECT a FROM t"];
     let trial = script.run(&[(&statements, Some("SELECT count(*), sum(a) FROM t"))])?;
     finished(&trial)?;

@@ -111,7 +111,7 @@ fn tests(works: Vec<Work>) -> Vec<Test> {
     (1..).zip(works).map(test).collect()
 }
 
-fn puts(script: &Script) -> Result<()> {
+pub(super) fn puts(script: &Script) -> Result<()> {
     let trial = agrees(script, |input| {
         let found = truth::found(COUNT, VALUE);
         Ok(vec![(input.put(), truth::store(&input.keys, &input.values)?), (input.get(), found)])
@@ -161,7 +161,7 @@ fn overwrites(script: &Script) -> Result<()> {
     Ok(())
 }
 
-fn deletes(script: &Script) -> Result<()> {
+pub(super) fn deletes(script: &Script) -> Result<()> {
     agrees(script, |input| {
         let commits = Commits { per_commit: None, timed: Some(100) };
         let delete = Work::KvDelete { store: input.store.clone(), keys: input.keys.clone(), commits };

@@ -9,6 +9,7 @@ mod kv;
 mod mix;
 mod rows;
 mod script;
+mod turns;
 
 use std::fmt;
 
@@ -35,6 +36,10 @@ enum Needs {
     Models(&'static [&'static str]),
     /// These models, and an engine.
     Stored(&'static [&'static str]),
+    /// These models, in turns.
+    Turns(&'static [&'static str]),
+    /// The same, and an engine.
+    StoredTurns(&'static [&'static str]),
     /// The model `mix`, and data that several clients see.
     Clients,
     /// The same, and an engine with SQL.
@@ -53,6 +58,7 @@ impl Needs {
             let setting = contender.engine.alone(&contender.settings);
             setting.map(|setting| format!("with {setting} there is one client"))
         };
+        let turns = || (!contender.runner.takes_turns).then(|| "its runner takes no turns".to_owned());
         match self {
             Needs::Nothing => None,
             Needs::Engine => harness,
@@ -62,6 +68,8 @@ impl Needs {
             }
             Needs::Models(names) => models(names),
             Needs::Stored(names) => harness.or_else(|| models(names)),
+            Needs::Turns(names) => turns().or_else(|| models(names)),
+            Needs::StoredTurns(names) => harness.or_else(turns).or_else(|| models(names)),
             Needs::Clients => models(&["mix"]).or_else(alone),
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
@@ -135,9 +143,11 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
     let conduct = Conduct::unmeasured(PATIENCE)?;
     let mut servers = conduct.servers(scratch);
     let server = servers.reach(contender)?;
-    let script = script::Script { contender, scratch, conduct: &conduct, server };
+    let script =
+        script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
     let mut findings = Vec::new();
-    let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL).chain(mix::ALL);
+    let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
+    let duties = duties.chain(mix::ALL).chain(turns::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

@@ -63,7 +63,7 @@ fn stores(script: &Script, operations: u64, work: impl Fn(RowFile) -> Work) -> R
     stored(&trial, operations, &truth)
 }
 
-fn inserts(script: &Script) -> Result<()> {
+pub(super) fn inserts(script: &Script) -> Result<()> {
     stores(script, COUNT, |rows| Work::InsertRows(load(rows, Commits::default())))
 }
 

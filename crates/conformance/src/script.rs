@@ -8,7 +8,7 @@ use dyno_engine::Contender;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::{Conduct, Outcome, Trial};
 use dyno_plan::probe;
-use dyno_protocol::{Job, Test, Value, Work};
+use dyno_protocol::{Job, Test, Value, Waiting, Work};
 
 /// What checks run with.
 pub struct Script<'a> {
@@ -19,7 +19,9 @@ pub struct Script<'a> {
     /// How trials run.
     pub conduct: &'a Conduct,
     /// How to reach the contender's server, if it has one.
-    pub server: Option<dyno_protocol::Server>,
+    pub server: Option<&'a dyno_protocol::Server>,
+    /// How many operations each turn has; none: the tests are done without turns.
+    pub turn: Option<u64>,
 }
 
 /// One test to be: statements, and a checking query if any.
@@ -38,15 +40,42 @@ impl Script<'_> {
         tests: &[Lines],
         change: impl FnOnce(&mut Job, &Path) -> Result<()>,
     ) -> Result<Trial> {
+        self.perform(tests, change, |job| {
+            let command = self.contender.runner.command();
+            match self.turn {
+                None => self.conduct.run(&command, job, |_| {}),
+                Some(turn) => {
+                    self.conduct.run_in_turns(&command, &Job { turns: true, ..job.clone() }, |_| turn)
+                }
+            }
+        })
+    }
+
+    /// A trial in turns, each as long as `give` says.
+    pub fn run_giving(&self, tests: &[Lines], give: impl FnMut(Waiting) -> u64) -> Result<Trial> {
+        let turns = |job: &mut Job, _: &Path| {
+            job.turns = true;
+            Ok(())
+        };
+        let command = self.contender.runner.command();
+        self.perform(tests, turns, |job| self.conduct.run_in_turns(&command, job, give))
+    }
+
+    fn perform(
+        &self,
+        tests: &[Lines],
+        change: impl FnOnce(&mut Job, &Path) -> Result<()>,
+        run: impl FnOnce(&Job) -> Result<Trial>,
+    ) -> Result<Trial> {
         let directory = self.scratch.trial()?;
         let inputs = self.scratch.trial()?;
         let mut job = probe(self.contender, directory.path());
-        job.server = self.server.clone();
+        job.server = self.server.cloned();
         for (index, (statements, check)) in tests.iter().enumerate() {
             job.tests.push(write(index + 1, statements, *check, inputs.path())?);
         }
         change(&mut job, inputs.path())?;
-        self.conduct.run(&self.contender.runner.command(), &job, |_| {})
+        run(&job)
     }
 
     /// A trial of tests of any kind, which may keep their inputs in the folder given.

@@ -14,7 +14,7 @@ mod values;
 use dyno_show::TableOptions;
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
 pub use prove::{ProveArgs, RecorderArgs};
-pub use run::{PlaceArgs, RerunArgs, RunArgs};
+pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
 use values::share;
 
 /// A dynamometer for database engines.
@@ -114,6 +114,13 @@ pub enum Command {
     /// Record a disk, for `dyno prove`, which starts this
     #[command(hide = true, before_help = examples::PROVE_RECORDER)]
     ProveRecorder(RecorderArgs),
+    /// Measure which differences this machine can show
+    ///
+    /// dyno runs each contender beside copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and
+    /// 10 %. It shows how often runs of 10, 30 and 60 seconds find these, and how often they call equals different. All
+    /// options of `dyno run` apply; the run is kept like any other.
+    #[command(before_help = examples::CALIBRATE)]
+    Calibrate(Box<CalibrateArgs>),
     /// Show what on this machine disturbs measurement
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),

@@ -38,3 +38,4 @@ mod server_runners;
 mod servers;
 mod speedtest;
 mod statistics;
+mod turns;

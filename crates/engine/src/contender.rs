@@ -40,6 +40,11 @@ pub struct Contender {
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
     pub form: TableForm,
+    /// By which share its runner is made slower, to find out which differences a machine can show; none where its name
+    /// does not say.
+    pub slowdown: Option<f64>,
+    /// Whether its name says that it takes no turns.
+    pub named_apart: bool,
     /// The safety that these promise; none if the engine's rules do not tell.
     pub claimed: Option<Safety>,
     /// The server that runs already and is to be measured; none where dyno starts one.
@@ -67,6 +72,8 @@ impl Contender {
             settings: Vec::new(),
             per_commit: None,
             form: TableForm::default(),
+            slowdown: None,
+            named_apart: false,
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -77,6 +84,27 @@ impl Contender {
     /// Whether its runner implements a model for it.
     pub fn implements(&self, model: &str) -> bool {
         self.runner.implements(&self.driver, self.variant.as_ref(), model)
+    }
+
+    /// Why it cannot take turns with others; none where it can. Between its turns it must leave the machine alone: what
+    /// still works, or has work to be done on the disk, would take from the others.
+    pub fn apart(&self) -> Option<String> {
+        if self.named_apart {
+            return Some("its name says turns=no".into());
+        }
+        if self.engine.is_server() {
+            return Some("it is a server, which works while its client waits".into());
+        }
+        if let Some(system) = self.file_system {
+            return Some(format!("{} works while others have their turns", system.name()));
+        }
+        if !self.runner.takes_turns {
+            return Some(format!("its runner {} takes no turns", self.runner.name));
+        }
+        if self.engine.harness || self.engine.is_quiet(&self.settings) {
+            return None;
+        }
+        Some("with its settings it waits for the disk, or threads work in the background".into())
     }
 
     /// Resolves a contender's name.
@@ -168,7 +196,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     }
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
-    let OwnSettings { per_commit, form } = OwnSettings::take(&mut settings)?;
+    let OwnSettings { per_commit, form, slowdown, apart } = OwnSettings::take(&mut settings)?;
     Ok(Contender {
         label,
         per_commit: match per_commit {
@@ -176,6 +204,8 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
             None => variant.as_ref().and_then(|variant| variant.per_commit),
         },
         form,
+        slowdown,
+        named_apart: apart,
         claimed: engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
         variant,
         engine: engine.clone(),

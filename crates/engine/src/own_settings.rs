@@ -12,13 +12,23 @@ const INDEX: &str = "index";
 /// Whether the table of an import has a primary key.
 const PRIMARY_KEY: &str = "primary_key";
 
+/// By which share its runner is made slower, to find out which differences a machine can show.
+const SLOWDOWN: &str = "slowdown";
+
+/// Whether it may take turns with others.
+const TURNS: &str = "turns";
+
 /// What a contender does its tests with, beside its engine's settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct OwnSettings {
     /// How many operations of a test make a transaction; none where nobody said.
     pub per_commit: Option<CommitSize>,
     /// The form of tables into which files are imported.
     pub form: TableForm,
+    /// By which share its runner is made slower; none where nobody said.
+    pub slowdown: Option<f64>,
+    /// Whether its trials run by themselves where it could take turns.
+    pub apart: bool,
 }
 
 /// How many operations of a test make a transaction.
@@ -44,12 +54,17 @@ impl OwnSettings {
     /// Takes them out of settings; of one named twice the last counts.
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
-        let is_own =
-            |setting: &mut Setting| [PER_COMMIT, INDEX, PRIMARY_KEY].contains(&setting.name.as_str());
+        let is_own = |setting: &mut Setting| {
+            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS].contains(&setting.name.as_str())
+        };
         for Setting { name, value } in settings.extract_if(.., is_own) {
             match (name.as_str(), value.as_str()) {
                 (PER_COMMIT, "all") => own.per_commit = Some(CommitSize::All),
                 (PER_COMMIT, value) => own.per_commit = Some(CommitSize::Operations(operations(value)?)),
+                (SLOWDOWN, value) => own.slowdown = Some(share(value)?),
+                (TURNS, "yes") => own.apart = false,
+                (TURNS, "no") => own.apart = true,
+                (TURNS, _) => bail!("{TURNS} is yes or no, not '{value}'"),
                 (INDEX, "none") => own.form.index = Index::None,
                 (INDEX, "first") => own.form.index = Index::First,
                 (INDEX, "last") => own.form.index = Index::Last,
@@ -66,4 +81,10 @@ impl OwnSettings {
 fn operations(value: &str) -> Result<u64> {
     let count = value.parse().ok().filter(|&count: &u64| count > 0);
     count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, or all, not '{value}'"))
+}
+
+fn share(value: &str) -> Result<f64> {
+    let percent = value.strip_suffix('%').and_then(|number| number.parse().ok());
+    let share = percent.map(|percent: f64| percent / 100.0).filter(|share| (0.0..=10.0).contains(share));
+    share.with_context(|| format!("{SLOWDOWN} is a share from 0% to 1000%, as 3%, not '{value}'"))
 }

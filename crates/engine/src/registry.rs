@@ -54,6 +54,9 @@ pub struct Engine {
     /// Conditions `name=value|value`, each of which leaves the data to one connection alone.
     #[serde(default)]
     alone: Vec<String>,
+    /// Conditions `name=value|value`, with each of which nothing of it waits for the disk or works in the background.
+    #[serde(default)]
+    quiet: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     pub values: Values,
@@ -138,7 +141,7 @@ impl Profile {
 }
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 4] = ["per_commit", "index", "primary_key", "file_system"];
+const COMMON_SETTINGS: [&str; 6] = ["per_commit", "index", "primary_key", "slowdown", "turns", "file_system"];
 
 /// All engines and runners.
 #[derive(Debug, Clone)]
@@ -271,6 +274,11 @@ impl Engine {
         self.alone.iter().find(holds).map(String::as_str)
     }
 
+    /// Whether with these settings nothing of it waits for the disk or works in the background.
+    pub fn is_quiet(&self, asked: &[Setting]) -> bool {
+        self.quiet.iter().any(|condition| all_asked(std::slice::from_ref(condition), asked))
+    }
+
     /// How it encrypts; none where it does not.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
@@ -308,8 +316,10 @@ impl Engine {
         for condition in self.isolation.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[isolation]] when")?;
         }
-        for condition in &self.alone {
-            parse_setting(condition).context("alone")?;
+        for (list, conditions) in [("alone", &self.alone), ("quiet", &self.quiet)] {
+            for condition in conditions {
+                parse_setting(condition).context(list)?;
+            }
         }
         Ok(())
     }

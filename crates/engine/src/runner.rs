@@ -23,6 +23,9 @@ pub struct Runner {
     pub needs: String,
     /// The models that it implements.
     models: Vec<String>,
+    /// Whether it takes turns where a job wants them.
+    #[serde(default)]
+    pub takes_turns: bool,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,

@@ -9,6 +9,7 @@ pub mod file_system;
 pub mod interrupts;
 pub mod key;
 pub mod machine;
+pub mod metronome;
 mod others;
 pub mod placement;
 pub mod proof;

@@ -17,10 +17,32 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 
+use crate::metronome;
 use crate::server::descendants;
 
 /// The process from which the kernel's threads descend.
 const KERNEL_THREADS: u32 = 2;
+
+/// The CPUs on which something is measured.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    /// By number.
+    pub cpus: Vec<usize>,
+    /// Whether dyno itself may be on them.
+    pub with_dyno: bool,
+}
+
+impl Watched {
+    /// Their counters now; none where the kernel hides them.
+    pub fn moment(&self) -> Option<Moment> {
+        Moment::read(&self.cpus, self.with_dyno)
+    }
+
+    /// What others took between two moments.
+    pub fn others(&self, before: &Moment, after: &Moment) -> Others {
+        after.since(before, self.cpus.len())
+    }
+}
 
 /// Counters of one moment, in nanoseconds.
 #[derive(Debug, Clone)]
@@ -50,6 +72,8 @@ impl Moment {
         if with_dyno {
             let dyno = getrusage(UsageWho::RUSAGE_SELF).ok()?;
             own += (dyno.user_time() + dyno.system_time()).num_nanoseconds();
+        } else {
+            own += metronome::spent();
         }
         let alive: i64 =
             descendants(std::process::id()).into_iter().filter_map(process).map(|p| p.ticks).sum();

@@ -145,6 +145,15 @@ fn enter(set: &CpuSet, nice: i32, parent: Pid) -> io::Result<()> {
     Ok(set_nice(nice)?)
 }
 
+/// Places the calling thread as runners are placed.
+///
+/// # Errors
+/// The CPUs or the priority cannot be had.
+pub fn enter_thread(placement: &Placement) -> io::Result<()> {
+    sched_setaffinity(Pid::from_raw(0), &cpu_set(&placement.runner_cpus)?)?;
+    Ok(set_nice(placement.nice)?)
+}
+
 /// The calling thread's priority, 0 where the system does not tell.
 fn own_nice() -> i32 {
     // -1 is a priority as well as a sign of failure, which only the error number tells apart.

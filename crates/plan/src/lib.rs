@@ -196,6 +196,8 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         key: contender.engine_key().cloned(),
         directory: directory.to_owned(),
         latency: false,
+        turns: false,
+        slowdown: contender.slowdown.unwrap_or_default(),
         tests: Vec::new(),
     }
 }

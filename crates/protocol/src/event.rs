@@ -9,8 +9,8 @@ use crate::Sample;
 
 /// One line of a runner's standard output.
 ///
-/// The order is `hello`, then per test `progress`, `sample`, any number of `answer`, then `bye`. A
-/// `failed` may stand wherever the next event would; only `bye` may follow it.
+/// The order is `hello`, then per test `progress`, in jobs with turns `waiting` before each turn, `sample`, any number of
+/// `answer`, then `bye`. A `failed` may stand wherever the next event would; only `bye` may follow it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -21,6 +21,8 @@ pub enum Event {
         /// The test's id.
         test: String,
     },
+    /// The clock stands, and the runner waits for a turn at the test that it is about. Only in jobs with turns.
+    Waiting(Waiting),
     /// A test has ended and this is what it took.
     Sample(Sample),
     /// Rows of the test's answer; large answers come as several events, in order.
@@ -62,6 +64,17 @@ pub struct InForce {
     pub name: String,
     /// The value read back, as the engine spells it.
     pub value: String,
+}
+
+/// How far the test is at which a runner waits for a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waiting {
+    /// How many operations are done.
+    pub done: u64,
+    /// How many there are in all; 1 where the test is one piece.
+    pub of: u64,
+    /// What those that are done took, in nanoseconds.
+    pub nanoseconds: u64,
 }
 
 /// What went wrong.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Test;
 
 /// One trial: everything a runner needs, in one JSON object on its standard input, ended by the
-/// end of the input.
+/// end of the input. A job with `turns` is one line, and its turns follow.
 ///
 /// A job without tests is a *probe*: the runner opens the database, says `hello` and `bye`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,8 +56,23 @@ pub struct Job {
     /// `latency`, and their durations hold the cost of reading the clock.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latency: bool,
+    /// Whether the runner works in turns: it waits for a [`Turn`] before each slice of a test.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub turns: bool,
+    /// The share by which the runner is to be slower than it is, as 0.03: it spins within the clock. Only to find out
+    /// which differences a machine can show.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slowdown: f64,
     /// The tests, in order. Each builds on the state that those before it left.
     pub tests: Vec<Test>,
+}
+
+/// A line on the standard input of a runner that works in turns, after the job: it may do so many operations of the
+/// test at which it waits. Then it says [`waiting`](crate::Event::Waiting) once more, or has ended the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// How many operations, at least one. A call that does several is not parted.
+    pub operations: u64,
 }
 
 /// Which library or server program of an engine.
@@ -164,4 +179,8 @@ pub struct Setting {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }

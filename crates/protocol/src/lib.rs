@@ -16,9 +16,9 @@ mod sample;
 mod sink;
 mod test;
 
-pub use event::{Event, Failed, Hello, InForce, Value};
+pub use event::{Event, Failed, Hello, InForce, Value, Waiting};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
-pub use job::{Build, Job, Secret, Server, Setting, VersionRule};
+pub use job::{Build, Job, Secret, Server, Setting, Turn, VersionRule};
 pub use mix::{Lasts, MixClass, MixStatement, MixWork, Purpose, STEP_HEAD, StepField, StepFile};
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram};

@@ -101,6 +101,28 @@ pub struct Tick {
     pub classes: Vec<Class>,
 }
 
+impl Section {
+    /// Adds a later part of the same section.
+    pub fn add(&mut self, later: &Section) {
+        self.nanoseconds += later.nanoseconds;
+        self.client.add(&later.client);
+        if let Some(server) = &later.server {
+            self.server.get_or_insert_default().add(server);
+        }
+    }
+}
+
+impl Cost {
+    fn add(&mut self, later: &Cost) {
+        self.user_ns += later.user_ns;
+        self.system_ns += later.system_ns;
+        self.wait_ns += later.wait_ns;
+        self.device_read_bytes += later.device_read_bytes;
+        self.device_written_bytes += later.device_written_bytes;
+        self.peak_memory_bytes = self.peak_memory_bytes.max(later.peak_memory_bytes);
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -62,6 +62,13 @@ pub struct ContenderRecord {
     /// What its files tell of encryption; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// By which share its runner was made slower, to find out which differences the machine can show; absent where its name
+    /// does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
+    /// Why its trials run by themselves though others take turns (`turns` of the schedule); absent where it takes turns too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<String>,
     /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
     #[serde(default)]
     pub harness: bool,

@@ -140,6 +140,9 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which every operation is timed.
     #[serde(default)]
     pub latency: bool,
+    /// Whether contenders take turns within a block where they can; `apart` of a contender tells why it does not.
+    #[serde(default)]
+    pub turns: bool,
     /// Whether the first block is warm-up; otherwise every block is measured.
     #[serde(default = "usual")]
     pub warm_up: bool,

@@ -21,6 +21,10 @@ pub struct TrialRecord {
     /// What others took of the CPUs meanwhile; absent where the kernel does not tell, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
+    /// What the metronome, a fixed piece of work, took on these CPUs before and after the trial, in nanoseconds: the mean.
+    /// Absent where the trial was done in slices, whose samples tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beat_ns: Option<f64>,
     /// The samples, in the order of the tests.
     pub samples: Vec<SampleRecord>,
     /// Why it did not finish; absent if it did.
@@ -40,6 +44,18 @@ pub struct Others {
     pub stolen_ns: u64,
 }
 
+impl Others {
+    /// One of so many equal parts.
+    pub fn part(self, parts: u64) -> Others {
+        let parts = parts.max(1);
+        Others {
+            over_ns: self.over_ns / parts,
+            foreign_ns: self.foreign_ns / parts.cast_signed(),
+            stolen_ns: self.stolen_ns / parts,
+        }
+    }
+}
+
 /// A sample with its answer. It is read in the form of earlier versions too (`read.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SampleRecord {
@@ -54,6 +70,12 @@ pub struct SampleRecord {
     /// Of operations that arrived by themselves: the percentile of their response that is judged, as 0.99.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_percentile: Option<f64>,
+    /// In how many slices it was done, between which other contenders were at work; absent where the trial was by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<u32>,
+    /// What the metronome took between these slices, in nanoseconds: the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beat_ns: Option<f64>,
 }
 
 impl TrialRecord {

@@ -1,33 +1,74 @@
 //! The two readings of the clock, with the counters just outside them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use dyno_gauge::Gauge;
 use dyno_protocol::{Sample, Section};
 
+use crate::turns::{Giver, Slices, Turns};
+
 /// Times sections of one trial.
-pub struct Clock {
+pub struct Clock<'a> {
     gauge: Gauge,
+    giver: Option<&'a Giver<'a>>,
+    slowdown: f64,
 }
 
-impl Clock {
+impl<'a> Clock<'a> {
     /// Opens the counters of this process, and of the server of a main process.
-    pub fn new(server: Option<u32>) -> Clock {
-        Clock { gauge: Gauge::open(server) }
+    pub fn new(server: Option<u32>) -> Clock<'a> {
+        Clock { gauge: Gauge::open(server), giver: None, slowdown: 0.0 }
     }
 
-    /// Does the work and returns what it came to and what it cost: the sample's section.
+    /// The same where somebody gives turns.
+    pub fn with_turns(self, giver: Option<&'a Giver<'a>>) -> Clock<'a> {
+        Clock { giver, ..self }
+    }
+
+    /// The same where sections are to be slower by a share of what they take.
+    pub fn slowed(self, slowdown: f64) -> Clock<'a> {
+        Clock { slowdown, ..self }
+    }
+
+    /// Does the work, which knows no turns, and returns what it came to and what it cost: the sample's section.
     #[inline]
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (T, Sample) {
         let before = self.gauge.before();
 
         let clock = Instant::now();
         let result = work();
+        spin(clock, self.slowdown);
         let elapsed = clock.elapsed();
 
         let (client, server) = self.gauge.after(&before);
-        let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let section = Section { nanoseconds, client, server };
+        let section = Section { nanoseconds: nanoseconds(elapsed), client, server };
         (result, Sample { section, ..Sample::default() })
     }
+
+    /// The same for work of so many operations (1: it is one piece), in slices where the job wants turns.
+    ///
+    /// # Errors
+    /// Nobody gave the first turn.
+    #[inline]
+    pub fn time_in_turns<T>(&self, of: u64, work: impl FnOnce(Turns) -> T) -> Result<(T, Sample)> {
+        let Some(giver) = self.giver else { return Ok(self.time(|| work(Turns::default()))) };
+        let slices = Slices::begin(&self.gauge, giver, self.slowdown, of)?;
+        let result = work(Turns::of(&slices));
+        Ok((result, Sample { section: slices.end(), ..Sample::default() }))
+    }
+}
+
+/// Makes what began then take longer, by a share of what it took.
+#[inline]
+pub fn spin(began: Instant, slowdown: f64) {
+    if slowdown > 0.0 {
+        let until = began + began.elapsed().mul_f64(1.0 + slowdown);
+        while Instant::now() < until {}
+    }
+}
+
+/// A duration as samples tell it.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

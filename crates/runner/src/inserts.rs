@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anyhow::Result;
 
-use crate::{Failure, Import, Load};
+use crate::{Failure, Import, Load, Turns};
 
 /// Most rows of one statement into a server: what drivers and their manuals suggest, far from every limit of a server.
 const ROWS: u64 = 1000;
@@ -13,7 +13,7 @@ const PARAMETERS: u64 = 65_535;
 
 /// How many rows there are, and how they commit.
 #[derive(Debug, Clone, Copy)]
-pub struct Extent {
+pub struct Extent<'a> {
     /// How many.
     pub count: u64,
     /// How many of them make a transaction; none: all.
@@ -21,6 +21,8 @@ pub struct Extent {
     /// Whether a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which
     /// cost an exchange with a server each.
     pub alone: bool,
+    /// When they are inserted.
+    pub turns: Turns<'a>,
 }
 
 /// What begins transactions and commits them.
@@ -32,15 +34,18 @@ pub trait Around {
     fn commit(&mut self) -> Result<()>;
 }
 
-impl From<&Load<'_>> for Extent {
-    fn from(load: &Load) -> Extent {
-        Extent { count: load.rows.len(), per_commit: load.per_commit, alone: false }
+impl<'a> From<&Load<'a>> for Extent<'a> {
+    fn from(load: &Load<'a>) -> Extent<'a> {
+        let Load { rows, per_commit, turns, .. } = *load;
+        Extent { count: rows.len(), per_commit, alone: false, turns }
     }
 }
 
-impl From<&Import<'_>> for Extent {
-    fn from(import: &Import) -> Extent {
-        Extent { count: import.records, per_commit: import.per_commit, alone: true }
+impl<'a> From<&Import<'a>> for Extent<'a> {
+    /// An import is one slice: reading the file is a part of it.
+    fn from(import: &Import<'a>) -> Extent<'a> {
+        let turns = Turns::default();
+        Extent { count: import.records, per_commit: import.per_commit, alone: true, turns }
     }
 }
 
@@ -53,7 +58,7 @@ pub fn in_transactions(
     extent: Extent,
     mut way: impl FnMut(Range<u64>) -> Result<u64, Failure>,
 ) -> Result<u64, Failure> {
-    let Extent { count, per_commit, alone } = extent;
+    let Extent { count, per_commit, alone, .. } = extent;
     let begins = !(alone && per_commit == Some(1));
     let mut start = 0;
     let mut done = 0;
@@ -87,18 +92,21 @@ pub fn insert<S>(
     in_transactions(around, extent, |rows| {
         let mut start = rows.start;
         while start < rows.end {
-            let end = rows.end.min(start + group);
-            let statement = match &mut part {
-                _ if end - start == group => &mut whole,
-                Some((count, statement)) if *count == end - start => statement,
-                part => &mut part.insert((end - start, prepare(end - start)?)).1,
-            };
-            call(statement, start..end).map_err(|failure| Failure {
-                // Of several rows in one call, no engine tells which it refused.
-                index: failure.index.or((group == 1).then_some(start)),
-                ..failure
-            })?;
-            start = end;
+            let stop = start + extent.turns.take_calls(rows.end - start, group)?;
+            while start < stop {
+                let end = stop.min(start + group);
+                let statement = match &mut part {
+                    _ if end - start == group => &mut whole,
+                    Some((count, statement)) if *count == end - start => statement,
+                    part => &mut part.insert((end - start, prepare(end - start)?)).1,
+                };
+                call(statement, start..end).map_err(|failure| Failure {
+                    // Of several rows in one call, no engine tells which it refused.
+                    index: failure.index.or((group == 1).then_some(start)),
+                    ..failure
+                })?;
+                start = end;
+            }
         }
         Ok(rows.end - rows.start)
     })

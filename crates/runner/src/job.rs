@@ -1,6 +1,6 @@
 //! Reads the job from standard input.
 
-use std::io::Read;
+use std::io::BufRead;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{Job, PROTOCOL, Server};
@@ -18,21 +18,37 @@ struct Version {
     protocol: u32,
 }
 
-/// Reads one job, to the end of the input.
-pub fn read(mut input: impl Read) -> Result<Job> {
+/// What tells whether more than the job comes.
+#[derive(Deserialize)]
+struct Turns {
+    #[serde(default)]
+    turns: bool,
+}
+
+/// Reads one job: to the end of the input, or to the end of the first line where turns follow.
+pub fn read(input: &mut impl BufRead) -> Result<Job> {
+    const UNREADABLE: &str = "cannot read the job from standard input";
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).context("cannot read the job from standard input")?;
+    input.read_until(b'\n', &mut bytes).context(UNREADABLE)?;
+    if serde_json::from_slice(&bytes).is_ok_and(|job: Turns| job.turns) {
+        return whole(&bytes);
+    }
+    input.read_to_end(&mut bytes).context(UNREADABLE)?;
+    whole(&bytes)
+}
+
+fn whole(bytes: &[u8]) -> Result<Job> {
     ensure!(
         !bytes.trim_ascii().is_empty(),
         "standard input is empty where a job is expected: a runner is started by dyno, not by hand"
     );
-    let version: Version = parse(&bytes)?;
+    let version: Version = parse(bytes)?;
     ensure!(
         version.protocol == PROTOCOL,
         "the job is in version {} of the contract and this runner speaks {PROTOCOL}: build both from the same source",
         version.protocol
     );
-    parse(&bytes)
+    parse(bytes)
 }
 
 /// A job may carry a password, and serde quotes the value that it does not like: only the place and
@@ -111,12 +127,12 @@ mod tests {
         "directory":"/tmp","tests":[{"id":"1","model":"statements","file":"1.sql","count":3}]}"#;
 
     fn complaint(text: &str) -> String {
-        read(text.as_bytes()).unwrap_err().to_string()
+        read(&mut text.as_bytes()).unwrap_err().to_string()
     }
 
     #[test]
     fn a_job_is_read() {
-        let job = read(JOB.as_bytes()).unwrap();
+        let job = read(&mut JOB.as_bytes()).unwrap();
         assert_eq!((job.engine.as_str(), job.tests.len()), ("null", 1));
         assert!(expect(&job, "null", &["rust"]).is_ok());
         let error = expect(&job, "sqlite", &["c", "other"]).unwrap_err().to_string();
@@ -126,7 +142,7 @@ mod tests {
     #[test]
     fn the_first_variant_is_the_usual_one() {
         let with = |variant: Option<&str>| {
-            let job = Job { variant: variant.map(str::to_owned), ..read(JOB.as_bytes()).unwrap() };
+            let job = Job { variant: variant.map(str::to_owned), ..read(&mut JOB.as_bytes()).unwrap() };
             super::variant(&job, &[("copy", 1), ("insert", 2)])
         };
         assert_eq!((with(None).unwrap(), with(Some("insert")).unwrap()), (1, 2));
@@ -157,7 +173,7 @@ mod tests {
             server_of(&text)
         };
         fn server_of(text: &str) -> Result<String> {
-            server(&read(text.as_bytes())?).map(|server| server.scratch.clone())
+            server(&read(&mut text.as_bytes())?).map(|server| server.scratch.clone())
         }
         assert_eq!(with("dyno_7_a").unwrap(), "dyno_7_a");
         for bad in ["dyno_", "production", "Dyno_x", "dyno_x;", "dyno_x y"] {

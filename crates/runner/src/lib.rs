@@ -69,6 +69,7 @@ pub mod setting;
 mod statements;
 mod transactions;
 mod trial;
+mod turns;
 mod work;
 
 pub use answer::Answer;
@@ -85,3 +86,4 @@ pub use rows::{Load, Rows, Scan, Visit};
 pub use run::run;
 pub use statements::Statements;
 pub use trial::{file_bytes, quote};
+pub use turns::Turns;

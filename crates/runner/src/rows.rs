@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use dyno_inputs::{MappedRows, Slice, cells_of};
 use dyno_protocol::{Column, FieldKind};
 
-use crate::{Answer, Failure, Import};
+use crate::{Answer, Failure, Import, Turns};
 
 /// What a driver does with rows. A driver that implements one of the loads, or imports files, implements
 /// [`Rows::read_rows`] too.
@@ -57,6 +57,8 @@ pub struct Load<'a> {
     pub rows: Slice<'a>,
     /// How many rows make a transaction; none: all of them make one.
     pub per_commit: Option<u64>,
+    /// When they are loaded.
+    pub turns: Turns<'a>,
 }
 
 /// A scan.
@@ -80,7 +82,7 @@ impl<'a> Load<'a> {
         table: &'a str,
         per_commit: Option<u64>,
     ) -> Load<'a> {
-        Load { table, columns: rows.columns(), rows: rows.slice(range), per_commit }
+        Load { table, columns: rows.columns(), rows: rows.slice(range), per_commit, turns: Turns::default() }
     }
 
     /// The names of the columns.

@@ -1,8 +1,9 @@
 //! A runner's `main`: from standard input to exit code, whatever goes wrong between.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::error::Error as _;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,14 +28,14 @@ pub fn run<E: Engine>() -> ExitCode {
     run_with::<E>(io::stdin().lock(), out)
 }
 
-fn run_with<E: Engine>(input: impl Read, out: impl Write) -> ExitCode {
-    let mut events = Events::new(out);
+fn run_with<E: Engine>(mut input: impl BufRead, out: impl Write) -> ExitCode {
+    let events = RefCell::new(Events::new(out));
     let mut current = None;
     let mut directory = None;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let job = job::read(input)?;
+        let job = job::read(&mut input)?;
         directory = Some(job.directory.clone());
-        trial::<E, _>(&job, &mut events, &mut current)
+        trial::<E, _>(&job, &mut input, &events, &mut current)
     }));
     let message = match outcome {
         Ok(Ok(())) => return ExitCode::SUCCESS,
@@ -50,7 +51,7 @@ fn run_with<E: Engine>(input: impl Read, out: impl Write) -> ExitCode {
     };
     eprintln!("{message}");
     // Nothing more can be done where this cannot be written either.
-    let _ = events.send(&Event::Failed(Failed { test: current, message }));
+    let _ = events.borrow_mut().send(&Event::Failed(Failed { test: current, message }));
     ExitCode::FAILURE
 }
 

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -69,13 +70,22 @@ impl Statements {
         (self.text.len() - self.ends.len()) as u64
     }
 
-    /// The statements in order. Going to the next costs two additions: a statement is a pointer, a
-    /// length, and the NUL byte that a C library wants.
-    #[inline]
+    /// The statements in order.
     pub fn iter(&self) -> impl Iterator<Item = &CStr> {
+        self.range(0..self.len())
+    }
+
+    /// Some of the statements in order, by their places from zero. Going to the next costs two additions: a statement is a
+    /// pointer, a length, and the NUL byte that a C library wants.
+    ///
+    /// # Panics
+    /// There are not as many.
+    #[inline]
+    pub fn range(&self, places: Range<u64>) -> impl Iterator<Item = &CStr> {
         let text: &[u8] = &self.text;
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
+        let places = places.start as usize..places.end as usize;
+        let mut start = places.start.checked_sub(1).map_or(0, |last| self.ends[last]);
+        self.ends[places].iter().map(move |&end| {
             // SAFETY: `find` left ascending ends within the text, each just past the first NUL byte
             // after the one before.
             let statement = unsafe { CStr::from_bytes_with_nul_unchecked(text.get_unchecked(start..end)) };
@@ -115,6 +125,7 @@ mod tests {
         let statements = load(b"BEGIN\0SELECT 1\0COMMIT\0", 3).unwrap();
         assert_eq!(statements.iter().collect::<Vec<_>>(), [c"BEGIN", c"SELECT 1", c"COMMIT"]);
         assert_eq!((statements.len(), statements.bytes()), (3, 19));
+        assert_eq!(statements.range(1..3).collect::<Vec<_>>(), [c"SELECT 1", c"COMMIT"]);
         assert_eq!(statements.get(1), Some(c"SELECT 1"));
         assert_eq!(statements.get(3), None);
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::{Error, Result};
 
 use crate::kv::{KeyValue, Transaction, Write};
-use crate::{Failure, Watch};
+use crate::{Failure, Turns, Watch};
 use dyno_inputs::Slice;
 
 /// Operations by their places.
@@ -72,13 +72,14 @@ pub fn in_transactions<K: KeyValue, W: Watch>(
     operations: &impl Operations,
     per_commit: Option<u64>,
     watch: &mut W,
+    turns: Turns,
 ) -> Result<(), Failure> {
     let count = operations.count();
     let each = per_commit.unwrap_or(u64::MAX).max(1);
     let mut start = 0;
     while start < count {
         let end = start + each.min(count - start);
-        transaction(store, operations, start..end, watch)?;
+        transaction(store, operations, start..end, watch, turns)?;
         start = end;
     }
     Ok(())
@@ -91,8 +92,10 @@ fn transaction<K: KeyValue, W: Watch>(
     operations: &impl Operations,
     range: Range<u64>,
     watch: &mut W,
+    turns: Turns,
 ) -> Result<(), Failure> {
     let (first, last) = (range.start, range.end - 1);
+    turns.take(1)?;
     let at = |index| move |error: Error| Failure::at(index, error);
     if first == last {
         let done = watch.operation(|| {
@@ -110,10 +113,16 @@ fn transaction<K: KeyValue, W: Watch>(
     let mut open = begun.map_err(at(first))?;
     if first + 1 < last {
         let mut within = open.store().map_err(at(first + 1))?;
-        for index in first + 1..last {
-            watch.operation(|| operations.perform(&mut within, index)).map_err(at(index))?;
+        let mut start = first + 1;
+        while start < last {
+            let end = start + turns.take(last - start)?;
+            for index in start..end {
+                watch.operation(|| operations.perform(&mut within, index)).map_err(at(index))?;
+            }
+            start = end;
         }
     }
+    turns.take(1)?;
     let ended = watch.operation(|| {
         operations.perform(&mut open.store()?, last)?;
         open.commit()
@@ -198,8 +207,14 @@ mod tests {
         let keys = keys(count);
         let keys = Slice::new(&keys, 1);
         let done = [
-            in_transactions(&mut toy, &Delete(keys), per_commit, &mut Unwatched),
-            in_transactions(&mut toy, &Put { keys, values: keys }, per_commit, &mut Unwatched),
+            in_transactions(&mut toy, &Delete(keys), per_commit, &mut Unwatched, Turns::default()),
+            in_transactions(
+                &mut toy,
+                &Put { keys, values: keys },
+                per_commit,
+                &mut Unwatched,
+                Turns::default(),
+            ),
         ];
         assert!(done.iter().all(Result::is_ok));
         let (first, second) = toy.committed.split_at(toy.committed.len() / 2);
@@ -223,7 +238,13 @@ mod tests {
         for refused in 2..=4 {
             let (mut toy, mut latency) =
                 (Toy { refused: Some(refused), ..Toy::default() }, Latency::default());
-            let failure = in_transactions(&mut toy, &Delete(Slice::new(&keys(9), 1)), Some(2), &mut latency);
+            let failure = in_transactions(
+                &mut toy,
+                &Delete(Slice::new(&keys(9), 1)),
+                Some(2),
+                &mut latency,
+                Turns::default(),
+            );
             assert_eq!(failure.unwrap_err().index, Some(refused.into()));
             assert_eq!(toy.committed.len(), usize::from(refused) / 2);
             let counted = latency.count();

@@ -1,8 +1,9 @@
 //! One trial: the tests of a job in order, each between two readings of the clock.
 
+use std::cell::RefCell;
 use std::ffi::CString;
 use std::fs::{self, Metadata};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
+use crate::turns::Giver;
 use crate::{Answer, Engine, Session, work};
 
 /// Why a trial ended before its time.
@@ -26,17 +28,17 @@ pub enum Stop {
 
 /// What the tests of a trial share.
 struct Trial<'a, E: Engine, W> {
-    bench: Bench<E>,
+    bench: Bench<'a, E>,
     directory: &'a Path,
-    events: &'a mut Events<W>,
+    events: &'a RefCell<Events<W>>,
 }
 
 /// What a test is done with.
-pub struct Bench<E: Engine> {
+pub struct Bench<'a, E: Engine> {
     /// The one client. It goes before the engine does.
     pub session: E::Session,
     pub engine: E,
-    pub clock: Clock,
+    pub clock: Clock<'a>,
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
     pub ends: Vec<usize>,
@@ -44,20 +46,25 @@ pub struct Bench<E: Engine> {
     pub latency: bool,
 }
 
-/// Goes through a job. `current` names the test at work, also where this panics.
+/// Goes through a job, whose turns come from `input`. `current` names the test at work, also where this panics.
 pub fn trial<E: Engine, W: Write>(
     job: &Job,
-    events: &mut Events<W>,
+    input: &mut dyn BufRead,
+    events: &RefCell<Events<W>>,
     current: &mut Option<String>,
 ) -> Result<(), Stop> {
     let (mut engine, hello) = E::open(job)?;
     let session = engine.session()?;
-    events.send(&Event::Hello(hello)).map_err(Stop::Output)?;
+    let send = |event: &Event| events.borrow_mut().send(event);
+    send(&Event::Hello(hello)).map_err(Stop::Output)?;
+    let giver = job.turns.then(|| Giver::new(input, &send));
     let longest = job.tests.iter().map(|test| statement_count(&test.work)).max().unwrap_or(0);
     let bench = Bench {
         session,
         engine,
-        clock: Clock::new(job.server.as_ref().and_then(|server| server.process)),
+        clock: Clock::new(job.server.as_ref().and_then(|server| server.process))
+            .with_turns(giver.as_ref())
+            .slowed(job.slowdown),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
         latency: job.latency,
@@ -70,7 +77,7 @@ pub fn trial<E: Engine, W: Write>(
     *current = None;
     let Bench { session, engine, .. } = trial.bench;
     session.close().and_then(|()| engine.close()).context("the database did not close")?;
-    trial.events.send(&Event::Bye {}).map_err(Stop::Output)
+    send(&Event::Bye {}).map_err(Stop::Output)
 }
 
 impl<E: Engine, W: Write> Trial<'_, E, W> {
@@ -90,7 +97,7 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         } else {
             work::read_back(&test.work, &mut self.bench).context("reading back what is stored")?;
         }
-        self.events.send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
+        self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
 
     fn database_bytes(&mut self) -> Result<u64> {
@@ -108,7 +115,7 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
     }
 
     fn send(&mut self, event: &Event) -> Result<(), Stop> {
-        self.events.send(event).map_err(Stop::Output)
+        self.events.borrow_mut().send(event).map_err(Stop::Output)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Verdicts as text: tables, CSV, JSON, Markdown, and the page ([`report`]). Nothing here decides anything.
 
+pub mod calibration;
 pub mod comparison;
 mod csv_lines;
 mod grid;

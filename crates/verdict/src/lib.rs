@@ -6,6 +6,7 @@
 mod about;
 pub mod answers;
 mod beside;
+mod calibration;
 mod cells;
 mod compare;
 mod disturbance;
@@ -23,6 +24,7 @@ mod views;
 
 pub use about::{About, Failures};
 pub use beside::{Beside, beside};
+pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, calibrate};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};

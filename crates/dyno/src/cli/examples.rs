@@ -48,6 +48,12 @@ Examples:
 
 pub const PROVE_RECORDER: &str = "Example: dyno prove-recorder disk log";
 
+pub const CALIBRATE: &str = "\
+Examples:
+  dyno calibrate
+  dyno calibrate kv --with lmdb:persistent --budget 3m
+  dyno calibrate --again results/2026-01-31T12-00-00-speedtest.jsonl";
+
 pub const DOCTOR: &str = "Example: dyno doctor --dir /var/tmp";
 
 pub const ENGINES: &str = "Example: dyno engines install postgres@18";

@@ -32,6 +32,9 @@ pub struct RunArgs {
     /// Measure from the first trial on, without one to warm up; for work that takes very long
     #[arg(long)]
     pub no_warm_up: bool,
+    /// Run every trial by itself from its first test to its last, where contenders would take turns with each other
+    #[arg(long)]
+    pub no_turns: bool,
     /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients; none with
     /// --trials]
     #[arg(long, value_parser = duration)]
@@ -122,6 +125,17 @@ pub struct PlaceArgs {
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Arguments of `dyno calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Show what a run that was made before can tell, and run nothing
+    #[arg(long, value_name = "RUN")]
+    pub again: Option<PathBuf>,
+    /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Arguments of `dyno rerun`.

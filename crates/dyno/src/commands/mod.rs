@@ -1,5 +1,6 @@
 //! The commands: each reads its arguments, calls the stages in order and prints what they made.
 
+mod calibrate;
 mod compare;
 mod conformance;
 mod doctor;
@@ -97,6 +98,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Import(arguments) => import::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::ProveRecorder(arguments) => prove::record(&arguments),
+        Command::Calibrate(arguments) => calibrate::execute(*arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),
         Command::Conformance(arguments) => conformance::execute(&arguments),

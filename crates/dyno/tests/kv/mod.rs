@@ -120,6 +120,8 @@ impl Rig {
             server: None,
             directory,
             latency: false,
+            turns: false,
+            slowdown: 0.0,
             tests: Vec::new(),
         };
         let command = contender.runner.command();

@@ -126,6 +126,8 @@ impl Rig {
             key: None,
             directory: self.folder.path().to_owned(),
             latency: false,
+            turns: false,
+            slowdown: 0.0,
             tests,
         }
     }

@@ -1,10 +1,13 @@
 //! A run: trials in interleaved blocks, until there are enough of them.
 //!
 //! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
-//! drift of the machine falls on all alike. Block 0 is warm-up, unless the run does without. The record is saved
-//! after every block, and within one that is long: a crash loses seconds of work.
+//! drift of the machine falls on all alike. After the first block, those contenders that can ([`turns`]) have their trials
+//! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
+//! that is long: a crash loses seconds of work.
 
+mod side_by_side;
 mod stop;
+mod turns;
 
 use std::fs::File;
 use std::path::Path;
@@ -20,8 +23,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
 use crate::machine::cap;
+use crate::metronome::Metronome;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
+use crate::trial::{Conduct, Cut, Interrupts, Outcome, Servers, Trial};
 
 pub use stop::Stop;
 
@@ -71,9 +75,42 @@ pub struct Runner<'a> {
 
 /// When a trial is run, and how.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct When {
     block: u32,
     latency: bool,
+    /// In nanoseconds since the run began.
+    began_ns: u64,
+}
+
+/// What came of a trial, beside what its runner said.
+#[derive(Debug, Default)]
+struct Came {
+    trial: Trial,
+    /// How its samples were cut; empty where it was by itself.
+    cuts: Vec<Cut>,
+    /// What the metronome took before and after it.
+    beat_ns: Option<f64>,
+}
+
+/// What is known while a run goes on, beside its record.
+struct State {
+    began: Instant,
+    /// Failures in a row, by contender.
+    failures: Vec<u32>,
+    /// Whether contenders may take turns by now: what that needs is known.
+    turns: bool,
+    metronome: Metronome,
+}
+
+impl State {
+    fn when(&self, block: u32, latency: bool) -> When {
+        When { block, latency, began_ns: nanoseconds(self.began.elapsed()) }
+    }
+
+    /// Those that have not failed too often.
+    fn alive(&self) -> impl Iterator<Item = usize> {
+        (0..self.failures.len()).filter(|&index| self.failures[index] < PATIENCE)
+    }
 }
 
 /// What one trial came to.
@@ -86,113 +123,131 @@ impl Runner<'_> {
     /// Runs trials until `run.schedule` is fulfilled. The record is complete up to the last finished
     /// trial even when an error is returned.
     pub fn execute(&mut self, run: &mut Run) -> Result<()> {
-        let began = Instant::now();
+        let mut state = State {
+            began: Instant::now(),
+            failures: vec![0; run.contenders.len()],
+            turns: false,
+            metronome: Metronome::new(&self.conduct.placement),
+        };
         let mut stop = Stop::new(run);
-        let mut failures = vec![0u32; run.contenders.len()];
-        let mut saved = began;
         for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
-            let mut order: Vec<usize> =
-                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
-            if !order.iter().any(|&index| run.contenders[index].named) {
+            if !state.alive().any(|index| run.contenders[index].named) {
                 run.ended = Ended::Failed;
                 break;
             }
-            order.shuffle(&mut block_order(run.schedule.seed, block));
             self.observer.block_begins(block, run);
-            let mut stopped = false;
-            for contender in order {
-                match self.trial(run, Turn { block, latency: false }, contender, began, &mut failures)? {
-                    Step::Done if saved.elapsed() > UNSAVED => {
-                        run.elapsed_ns = nanoseconds(began.elapsed());
-                        self.save(run);
-                        saved = Instant::now();
-                    }
-                    Step::Done => {}
-                    Step::Stopped => {
-                        stopped = true;
-                        break;
-                    }
-                }
-            }
-            run.elapsed_ns = nanoseconds(began.elapsed());
-            if stopped {
+            let step = self.block(run, &mut state, block)?;
+            run.elapsed_ns = nanoseconds(state.began.elapsed());
+            if let Step::Stopped = step {
                 run.ended = Ended::Interrupted;
                 break;
             }
             stop.block_took(block_began.elapsed());
+            if block == 0 && run.schedule.turns {
+                turns::decide(self.plan, run);
+                state.turns = true;
+            }
             let is_precise = || {
-                let failed: Vec<bool> = failures.iter().map(|&failures| failures > 0).collect();
+                let failed: Vec<bool> = state.failures.iter().map(|&failures| failures > 0).collect();
                 (self.is_precise)(run, &failed)
             };
             if let Some(ended) = stop.decide(block, is_precise) {
                 run.ended = ended;
-                self.latencies(run, block, began, &mut failures)?;
+                self.latencies(run, block, &mut state)?;
                 break;
             }
             self.save(run);
-            saved = Instant::now();
         }
         self.file.save(run)
     }
 
+    /// One trial of each contender, in a random order; those that take turns have theirs side by side.
+    fn block(&mut self, run: &mut Run, state: &mut State, block: u32) -> Result<Step> {
+        let mut random = block_order(run.schedule.seed, block);
+        let mut order: Vec<usize> = state.alive().collect();
+        order.shuffle(&mut random);
+        let together: Vec<usize> = if state.turns {
+            order.iter().copied().filter(|&index| run.contenders[index].apart.is_none()).collect()
+        } else {
+            Vec::new()
+        };
+        let mut saved = Instant::now();
+        for contender in order {
+            let step = if !together.contains(&contender) {
+                self.trial(run, state, state.when(block, false), contender)?
+            } else if together.first() == Some(&contender) {
+                self.side_by_side(run, state, block, &together, &mut random)?
+            } else {
+                continue;
+            };
+            if let Step::Stopped = step {
+                return Ok(step);
+            }
+            if saved.elapsed() > UNSAVED {
+                run.elapsed_ns = nanoseconds(state.began.elapsed());
+                self.save(run);
+                saved = Instant::now();
+            }
+        }
+        Ok(Step::Done)
+    }
+
     /// After the measured blocks, the trials in which every operation is timed by itself.
-    fn latencies(&mut self, run: &mut Run, last: u32, began: Instant, failures: &mut [u32]) -> Result<()> {
+    fn latencies(&mut self, run: &mut Run, last: u32, state: &mut State) -> Result<()> {
         if !run.schedule.latency {
             return Ok(());
         }
         for block in last + 1..=last + LATENCY_TRIALS {
             self.save(run);
-            let mut order: Vec<usize> =
-                (0..failures.len()).filter(|&index| failures[index] < PATIENCE).collect();
+            let mut order: Vec<usize> = state.alive().collect();
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
-                let turn = Turn { block, latency: true };
-                if let Step::Stopped = self.trial(run, turn, contender, began, failures)? {
+                let when = state.when(block, true);
+                if let Step::Stopped = self.trial(run, state, when, contender)? {
                     run.ended = Ended::Interrupted;
                     return Ok(());
                 }
             }
-            run.elapsed_ns = nanoseconds(began.elapsed());
+            run.elapsed_ns = nanoseconds(state.began.elapsed());
         }
         Ok(())
     }
 
-    /// Runs one trial and adds it to the record.
-    fn trial(
-        &mut self,
-        run: &mut Run,
-        Turn { block, latency }: Turn,
-        index: usize,
-        began: Instant,
-        failures: &mut [u32],
-    ) -> Result<Step> {
+    /// Runs one trial by itself and adds it to the record.
+    fn trial(&mut self, run: &mut Run, state: &mut State, when: When, index: usize) -> Result<Step> {
         if self.conduct.interrupts.signal().is_some() {
             return Ok(Step::Stopped);
         }
         self.observer.trial_begins(index, run);
         let contender = &self.plan.contenders[index];
-        let began_ns = nanoseconds(began.elapsed());
+        let before = state.metronome.beat();
         let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
         let result = match directory {
             Ok(directory) => {
-                let result = self.measure(contender, latency, directory.path(), run);
+                let result = self.measure(contender, when.latency, directory.path(), run);
                 settle(directory.path());
                 result
             }
             Err(error) => Err(error),
         };
+        let after = state.metronome.beat();
         if result.is_err() && self.conduct.interrupts.signal().is_some() {
             // What the trial needs was about to start.
             return Ok(Step::Stopped);
         }
-        let trial = result.unwrap_or_else(|error| Trial {
-            outcome: Outcome::Failed { test: None, message: format!("{error:#}") },
-            ..Trial::default()
-        });
+        let trial = result.unwrap_or_else(|error| Trial::failed(&error));
+        let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
+        Ok(self.keep(run, state, when, index, Came { trial, beat_ns, ..Came::default() }))
+    }
+
+    /// Adds a trial to the record.
+    fn keep(&mut self, run: &mut Run, state: &mut State, when: When, index: usize, came: Came) -> Step {
+        let Came { trial, cuts, beat_ns } = came;
         if trial.outcome == Outcome::Interrupted {
-            return Ok(Step::Stopped);
+            return Step::Stopped;
         }
+        let contender = &self.plan.contenders[index];
         // Settings that did not take once will not take the next time.
         let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
             !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
@@ -202,27 +257,34 @@ impl Runner<'_> {
             Outcome::Failed { test, message } => Some(Failure { test, message }),
             _ => None,
         };
-        let samples = trial.samples.into_iter().zip(trial.answers);
+        let cuts = cuts.into_iter().map(Some).chain(std::iter::repeat(None));
+        let samples = trial.samples.into_iter().zip(trial.answers).zip(cuts);
         let samples: Vec<SampleRecord> = samples
-            .map(|(sample, answer)| {
-                let judged_percentile = self.plan.judged_percentile(&sample.test);
-                let extrapolated_to = self.plan.whole(index, &sample);
-                SampleRecord { sample, answer: run.keep_answer(answer), extrapolated_to, judged_percentile }
+            .map(|((sample, answer), cut)| SampleRecord {
+                answer: run.keep_answer(answer),
+                extrapolated_to: self.plan.whole(index, &sample),
+                judged_percentile: self.plan.judged_percentile(&sample.test),
+                slices: cut.map(|cut| cut.slices),
+                beat_ns: cut.and_then(|cut| cut.beat_ns),
+                sample,
             })
             .collect();
+        let When { block, latency, began_ns } = when;
         let others = trial.others;
-        let record = TrialRecord { block, contender: index, latency, began_ns, others, samples, failure };
+        let record =
+            TrialRecord { block, contender: index, latency, began_ns, others, beat_ns, samples, failure };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
-        failures[index] = match record.failure {
+        let failures = &mut state.failures[index];
+        *failures = match record.failure {
             None => 0,
             Some(_) if asks_in_vain => PATIENCE,
-            Some(_) => failures[index] + 1,
+            Some(_) => *failures + 1,
         };
-        if let Some(failure) = record.failure.filter(|_| failures[index] == PATIENCE) {
+        if let Some(failure) = record.failure.filter(|_| *failures == PATIENCE) {
             self.observer.dropped(index, &failure, run);
         }
-        Ok(Step::Done)
+        Step::Done
     }
 
     /// Reaches the contender's server, if it has one, and goes through the tests.

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,10 @@ pub struct Process {
     /// It has ended, and so has its family.
     gone: bool,
     messages: Receiver<Message>,
+    /// Where an interrupt is told, so that nobody waits on for a message.
+    waiter: SyncSender<Message>,
+    /// What goes to its standard input.
+    input: Option<Sender<Vec<u8>>>,
     errors: Receiver<String>,
     interrupts: Interrupts,
     /// Removed after the runner has ended.
@@ -57,7 +61,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a runner, where and how the placement says, and gives it its job as text.
+    /// Starts a runner, where and how the placement says, and gives it its job as text. Its standard input stays open for
+    /// what [`Process::write`] adds until [`Process::end_input`].
     ///
     /// Must be called by a thread that outlives the runner: the kernel kills a child when the thread
     /// that started it ends.
@@ -80,20 +85,50 @@ impl Process {
         let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
         let (sender, messages) = sync_channel(LINES_AHEAD);
         let waiter = sender.clone();
-        // Where there is no room, somebody is about to look for the next message and sees the signal.
-        interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
         let output = child.stdout.take().context("the runner has no standard output")?;
         thread::spawn(move || read_lines(output, &sender));
         let (sender, errors) = channel();
         let stderr = child.stderr.take().context("the runner has no standard error")?;
         thread::spawn(move || sender.send(read_errors(stderr)));
-        let mut input = child.stdin.take().context("the runner has no standard input")?;
-        let job = job.to_vec();
+        let mut stdin = child.stdin.take().context("the runner has no standard input")?;
+        let (input, texts) = channel::<Vec<u8>>();
         // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
         // before it reads is found out by its events and exit status.
-        thread::spawn(move || input.write_all(&job));
+        thread::spawn(move || texts.iter().try_for_each(|text| stdin.write_all(&text)));
         let interrupts = interrupts.clone();
-        Ok(Process { child, family, gone: false, messages, errors, interrupts, cap })
+        let process = Process {
+            child,
+            family,
+            gone: false,
+            messages,
+            waiter,
+            input: Some(input),
+            errors,
+            interrupts,
+            cap,
+        };
+        process.write(job.to_vec());
+        Ok(process)
+    }
+
+    /// Adds to the runner's standard input, without waiting until it is read.
+    pub fn write(&self, text: Vec<u8>) {
+        if let Some(input) = &self.input {
+            // A runner that has closed it is found out by its events.
+            let _ = input.send(text);
+        }
+    }
+
+    /// Ends the runner's standard input.
+    pub fn end_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Has an interrupt wake whoever waits for this runner, of all that run.
+    pub fn hear_interrupts(&self) {
+        let waiter = self.waiter.clone();
+        // Where there is no room, somebody is about to look for the next message and sees the signal.
+        self.interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
     }
 
     /// The next message; none when `deadline` passes first.

@@ -163,7 +163,7 @@ fn answers(ended: &Ended) -> Answers {
                 }
             }
             Event::Failed(failed) => answers.failed = Some(failed.message),
-            Event::Hello(_) | Event::Progress { .. } | Event::Bye {} => {}
+            Event::Hello(_) | Event::Progress { .. } | Event::Waiting(_) | Event::Bye {} => {}
         }
     }
     answers

@@ -183,6 +183,7 @@ mod tests {
             contender: 0,
             began_ns: 1,
             others: None,
+            beat_ns: None,
             samples: Vec::new(),
             failure,
         };

@@ -16,6 +16,10 @@ struct Form {
     extrapolated_to: Option<u64>,
     #[serde(default)]
     judged_percentile: Option<f64>,
+    #[serde(default)]
+    slices: Option<u32>,
+    #[serde(default)]
+    beat_ns: Option<f64>,
     /// Of an earlier version only.
     nanoseconds: Option<u64>,
     #[serde(flatten)]
@@ -37,8 +41,8 @@ impl<'de> Deserialize<'de> for SampleRecord {
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        let Form { answer, extrapolated_to, judged_percentile, .. } = form;
-        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile })
+        let Form { answer, extrapolated_to, judged_percentile, slices, beat_ns, .. } = form;
+        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile, slices, beat_ns })
     }
 }
 

@@ -22,13 +22,13 @@ pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Samp
     let [before, after] = [&work.before, &work.after].map(|list| texts(list));
     let (before, after) = (before?, after?);
     let Bench { session, clock, answer, .. } = bench;
-    let (result, sample) = clock.time(|| {
+    let (result, sample) = clock.time_in_turns(1, |_| {
         let file = map(work)?;
         execute(&before, session, answer)?;
         let done = session.import(&part(work, &file, 0..cut, timed))?;
         execute(&after, session, answer)?;
         Ok(done)
-    });
+    })?;
     let done = result.map_err(|failure| explain(failure, "record", timed))?;
     ensure!(done == timed, "{done} records were imported and {timed} were to be: the driver lost some");
     let rest = work.records - timed;

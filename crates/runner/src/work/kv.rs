@@ -13,7 +13,7 @@ use crate::kv::{KeyValue, Lookup, Lookups, WriteKind, Writes};
 use crate::latency::{Latency, Unwatched};
 use crate::transactions::{Delete, Operations, Put, in_transactions};
 use crate::trial::Bench;
-use crate::{Engine, Failure, Session, Watch};
+use crate::{Engine, Failure, Session, Turns, Watch};
 use dyno_inputs::{Cells, Slice, StoreDigest};
 
 /// How many of the values are compared after the clock.
@@ -89,17 +89,23 @@ fn write<E: Engine>(
         &bench.clock,
         bench.latency.then_some(class),
         &mut store,
-        |store, watch| write_all(store, timed, writes, watch),
-        |store, watch| write_all(store, timed, writes, watch),
-    );
+        count,
+        |store, watch, turns| write_all(store, timed, writes, watch, turns),
+        |store, watch, turns| write_all(store, timed, writes, watch, turns),
+    )?;
     done.map_err(|failure| explain(failure, what, count))?;
     if let Some((before, after)) = before.zip(store.written()) {
         let done = after - before;
         ensure!(done == count, "{done} of {count} operations changed the store: the driver lost some");
     }
     if rest.count() > 0 {
-        let done =
-            write_all(&mut store, rest, Writes { per_commit: Some(UNTIMED), ..writes }, &mut Unwatched);
+        let done = write_all(
+            &mut store,
+            rest,
+            Writes { per_commit: Some(UNTIMED), ..writes },
+            &mut Unwatched,
+            Turns::default(),
+        );
         done.map_err(|failure| explain(failure, &format!("{what} (after the clock)"), rest.count()))?;
     }
     Ok(Sample { operations: count, rows: count, ..sample })
@@ -110,9 +116,10 @@ fn write_all<K: KeyValue, W: Watch>(
     operations: &impl Operations,
     writes: Writes,
     watch: &mut W,
+    turns: Turns,
 ) -> Result<(), Failure> {
     store.prepare(writes)?;
-    in_transactions(store, operations, writes.per_commit, watch)
+    in_transactions(store, operations, writes.per_commit, watch, turns)
 }
 
 pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut Bench<E>) -> Result<Sample> {
@@ -124,9 +131,10 @@ pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut B
         &bench.clock,
         bench.latency.then_some(Model::KvGet),
         &mut store,
-        |store, watch| get_all(store, all, watch),
-        |store, watch| get_all(store, all, watch),
-    );
+        keys.len(),
+        |store, watch, turns| get_all(store, all, watch, turns),
+        |store, watch, turns| get_all(store, all, watch, turns),
+    )?;
     let found = found.map_err(|failure| explain(failure, "key", keys.len()))?;
     if present && store.keeps() {
         compare(&keys, &load_values(pairs)?, &mut store)?;
@@ -136,14 +144,24 @@ pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut B
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
-fn get_all<K: KeyValue, W: Watch>(store: &mut K, keys: Slice, watch: &mut W) -> Result<Found, Failure> {
+fn get_all<K: KeyValue, W: Watch>(
+    store: &mut K,
+    keys: Slice,
+    watch: &mut W,
+    turns: Turns,
+) -> Result<Found, Failure> {
     let mut reader = store.reader(Lookups::Get)?;
     let mut found = Found::default();
-    for (index, key) in (0..).zip(keys.iter()) {
-        let length = watch.operation(|| reader.get(key, <[u8]>::len));
-        if let Some(length) = length.map_err(|error| Failure::at(index, error))? {
-            found.add(length);
+    let mut start = 0;
+    while start < keys.len() {
+        let end = start + turns.take(keys.len() - start)?;
+        for (index, key) in (start..).zip(keys.slice(start..end).iter()) {
+            let length = watch.operation(|| reader.get(key, <[u8]>::len));
+            if let Some(length) = length.map_err(|error| Failure::at(index, error))? {
+                found.add(length);
+            }
         }
+        start = end;
     }
     Ok(found)
 }
@@ -166,14 +184,14 @@ fn compare(keys: &Cells, values: &Cells, store: &mut impl KeyValue) -> Result<()
 
 pub fn scan<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<Sample> {
     let mut store = bench.session.store(store)?;
-    let (found, sample) = bench.clock.time(|| {
+    let (found, sample) = bench.clock.time_in_turns(1, |_| {
         let mut found = Found::default();
         let visited = store.scan(|key, value| {
             black_box(key);
             found.add(value.len());
         });
         visited.map(|()| found)
-    });
+    })?;
     let found = found?;
     Ok(Sample { operations: found.count, rows: found.count, bytes: found.bytes, ..sample })
 }
@@ -192,9 +210,10 @@ pub fn range<E: Engine>(
         &bench.clock,
         bench.latency.then_some(Model::KvRange),
         &mut store,
-        |store, watch| range_all(store, all, length, watch),
-        |store, watch| range_all(store, all, length, watch),
-    );
+        keys.len(),
+        |store, watch, turns| range_all(store, all, length, watch, turns),
+        |store, watch, turns| range_all(store, all, length, watch, turns),
+    )?;
     let found = found.map_err(|failure| explain(failure, "range", keys.len()))?;
     drop(store);
     tell(&found, bench);
@@ -206,12 +225,18 @@ fn range_all<K: KeyValue, W: Watch>(
     keys: Slice,
     length: u64,
     watch: &mut W,
+    turns: Turns,
 ) -> Result<Found, Failure> {
     let mut reader = store.reader(Lookups::Range(length))?;
     let mut found = Found::default();
-    for (index, key) in (0..).zip(keys.iter()) {
-        let visited = watch.operation(|| reader.range(key, |value| found.add(value.len())));
-        visited.map_err(|error| Failure::at(index, error))?;
+    let mut start = 0;
+    while start < keys.len() {
+        let end = start + turns.take(keys.len() - start)?;
+        for (index, key) in (start..).zip(keys.slice(start..end).iter()) {
+            let visited = watch.operation(|| reader.range(key, |value| found.add(value.len())));
+            visited.map_err(|error| Failure::at(index, error))?;
+        }
+        start = end;
     }
     Ok(found)
 }
@@ -243,15 +268,16 @@ fn watched<K, T>(
     clock: &Clock,
     class: Option<Model>,
     store: &mut K,
-    plain: impl FnOnce(&mut K, &mut Unwatched) -> Result<T, Failure>,
-    watching: impl FnOnce(&mut K, &mut Latency) -> Result<T, Failure>,
-) -> (Result<T, Failure>, Sample) {
+    of: u64,
+    plain: impl FnOnce(&mut K, &mut Unwatched, Turns) -> Result<T, Failure>,
+    watching: impl FnOnce(&mut K, &mut Latency, Turns) -> Result<T, Failure>,
+) -> Result<(Result<T, Failure>, Sample)> {
     let Some(class) = class else {
-        return clock.time(|| plain(store, &mut Unwatched));
+        return clock.time_in_turns(of, |turns| plain(store, &mut Unwatched, turns));
     };
     let mut watch = Latency::default();
-    let (result, sample) = clock.time(|| watching(store, &mut watch));
-    (result, Sample { classes: vec![watch.class(class.name())], ..sample })
+    let (result, sample) = clock.time_in_turns(of, |turns| watching(store, &mut watch, turns))?;
+    Ok((result, Sample { classes: vec![watch.class(class.name())], ..sample }))
 }
 
 fn tell<E: Engine>(found: &Found, bench: &mut Bench<E>) {

@@ -31,7 +31,7 @@ pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
 
 fn reopen<E: Engine>(bench: &mut Bench<E>) -> Result<Sample> {
     let Bench { session, clock, .. } = bench;
-    let (result, sample) = clock.time(|| session.reopen());
+    let (result, sample) = clock.time_in_turns(1, |_| session.reopen())?;
     result?;
     Ok(Sample { operations: 1, ..sample })
 }

@@ -21,7 +21,7 @@ pub fn load<E: Engine>(
     let load = Load::of(&rows, 0..timed, &work.table, work.commits.per_commit);
     let rest = Load::of(&rows, timed..rows.len(), &work.table, None);
     let Bench { session, clock, .. } = bench;
-    let (result, sample) = clock.time(|| way(session, &load));
+    let (result, sample) = clock.time_in_turns(timed, |turns| way(session, &Load { turns, ..load }))?;
     let done = result.map_err(|failure| explain(failure, "row", timed))?;
     ensure!(done == timed, "{done} rows were loaded and {timed} were to be: the driver lost some");
     if !rest.rows.is_empty() {
@@ -40,7 +40,7 @@ pub fn scan<E: Engine>(
     let text = CString::new(sql).context("the query holds a NUL byte")?;
     let scan = Scan { table, columns, differ, sql: &text };
     let Bench { session, clock, answer, .. } = bench;
-    let (result, sample) = clock.time(|| session.scan(&scan, answer));
+    let (result, sample) = clock.time_in_turns(1, |_| session.scan(&scan, answer))?;
     result.context("the scan")?;
     Ok(Sample { operations: 1, rows: answer.rows(), ..sample })
 }

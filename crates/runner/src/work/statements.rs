@@ -6,13 +6,14 @@ use anyhow::{Error, Result};
 use dyno_protocol::Sample;
 
 use crate::trial::{Bench, quote};
-use crate::{Answer, Engine, Failure, Session, Statements};
+use crate::{Answer, Engine, Failure, Session, Statements, Turns};
 
 pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut Bench<E>) -> Result<Sample> {
     let statements = Statements::load(file, count, std::mem::take(&mut bench.ends))?;
     let before = bench.session.changes();
     let Bench { session, clock, answer, .. } = bench;
-    let (result, sample) = clock.time(|| execute(&statements, session, answer));
+    let (result, sample) =
+        clock.time_in_turns(statements.len(), |turns| execute(&statements, session, answer, turns))?;
     let changed = result.map_err(|failure| explain(failure, &statements))?;
     let changed = changed + bench.session.changes().saturating_sub(before);
     let sample = Sample {
@@ -28,14 +29,22 @@ pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut Bench<E>) -> Resu
 /// Executes the statements in order and fetches every value of every row. Returns how many rows they changed, as far as
 /// the engine says so of each.
 #[inline]
-fn execute(statements: &Statements, session: &mut impl Session, answer: &mut Answer) -> Result<u64, Failure> {
+fn execute(
+    statements: &Statements,
+    session: &mut impl Session,
+    answer: &mut Answer,
+    turns: Turns,
+) -> Result<u64, Failure> {
     let (mut index, mut changed) = (0, 0);
-    for sql in statements.iter() {
-        match session.execute(sql, answer) {
-            Ok(rows) => changed += rows,
-            Err(error) => return Err(Failure::at(index, error)),
+    while index < statements.len() {
+        let end = index + turns.take(statements.len() - index)?;
+        for sql in statements.range(index..end) {
+            match session.execute(sql, answer) {
+                Ok(rows) => changed += rows,
+                Err(error) => return Err(Failure::at(index, error)),
+            }
+            index += 1;
         }
-        index += 1;
     }
     Ok(changed)
 }

@@ -14,6 +14,6 @@ mod summary;
 pub use best::{Best, best};
 pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
-pub use paired::{geometric_mean_ratio, paired_ratio};
+pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
 pub use summary::{Summary, median, summarize};

@@ -17,7 +17,7 @@ use super::signed_rank::Walsh;
 /// None when there is no pair or a sample is not a finite number above zero; the interval is absent below
 /// [`MIN_BLOCKS`](super::MIN_BLOCKS) pairs.
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
-    ratio(&logs(pairs)?)
+    ratio_of_logs(&logs(pairs)?)
 }
 
 /// The geometric mean over tests of a contender's times over the baseline's, with its 95 % interval.
@@ -37,10 +37,11 @@ pub fn geometric_mean_ratio(tests: &[Vec<Option<(f64, f64)>>]) -> Option<Ratio> 
         let Some(pairs) = pairs else { continue };
         means.push(logs(&pairs)?.iter().sum::<f64>() / pairs.len() as f64);
     }
-    ratio(&means)
+    ratio_of_logs(&means)
 }
 
-fn ratio(logs: &[f64]) -> Option<Ratio> {
+/// The ratio of which logarithms were taken block by block. None where there is none.
+pub fn ratio_of_logs(logs: &[f64]) -> Option<Ratio> {
     let walsh = Walsh::new(logs)?;
     let interval = walsh.interval(CONFIDENCE).map(|interval| interval.map(f64::exp));
     Some(Ratio { ratio: walsh.centre().exp(), interval })

@@ -146,6 +146,8 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         safety: contender.claimed.clone(),
         isolation: None,
         proof: None,
+        slowdown: contender.slowdown,
+        apart: None,
         harness: contender.engine.harness,
         named,
     }

@@ -25,12 +25,14 @@ use dyno_suite::watch::Watch;
 use signal_hook::consts::SIGINT;
 
 use super::{Exit, Input, report, scaling, show};
-use crate::cli::{PlaceArgs, RerunArgs, RunArgs, ShowOptions};
+use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
 use contenders::{at_hand, check_settings, with_harness, with_limits};
 use head::begin;
-use request::{Request, again, typed};
+use request::{Request, again};
+
+pub(super) use request::typed;
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
@@ -49,7 +51,7 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
         }
     };
     let request = typed(arguments, size, &home, &registry).input()?;
-    perform(request, &registry, &arguments.place, &arguments.show)
+    perform(request, &registry, &arguments.place, |run, path| show::results(run, path, &arguments.show))
 }
 
 /// A run of each size, one after another, and then all of them side by side.
@@ -80,7 +82,8 @@ fn scaled(
             )),
         });
         paths.extend(place.out.clone());
-        match perform(request, registry, &place, &arguments.show)? {
+        let shown = |run: &Run, path: &Path| show::results(run, path, &arguments.show);
+        match perform(request, registry, &place, shown)? {
             Exit::Done => {}
             Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
             other => worst = other,
@@ -97,14 +100,17 @@ fn scaled(
 /// Runs what a run file says, with the suite as it was then.
 pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let registry = Registry::load(&Home::find()?)?;
-    perform(again(arguments, &registry)?, &registry, &arguments.place, &arguments.show)
+    perform(again(arguments, &registry)?, &registry, &arguments.place, |run, path| {
+        show::results(run, path, &arguments.show)
+    })
 }
 
-fn perform(
+/// Runs what is asked for, keeps it, and shows it by `show`.
+pub(super) fn perform(
     mut request: Request,
     registry: &Registry,
     place: &PlaceArgs,
-    options: &ShowOptions,
+    show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
     let mut contenders =
         with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
@@ -173,7 +179,7 @@ fn perform(
     // Servers first: their folders are within the scratch folder.
     drop(servers);
     drop(scratch);
-    conclude(&run, result, &path, place, options, &conduct.interrupts)
+    conclude(&run, result, &path, place, show, &conduct.interrupts)
 }
 
 /// Shows what there is, even where saving failed, and says where it is kept.
@@ -182,10 +188,10 @@ fn conclude(
     result: Result<()>,
     path: &Path,
     place: &PlaceArgs,
-    options: &ShowOptions,
+    show: impl FnOnce(&Run, &Path) -> Result<Exit>,
     interrupts: &Interrupts,
 ) -> Result<Exit> {
-    let shown = show::results(run, path, options)?;
+    let shown = show(run, path)?;
     result?;
     if let Some(page) = &place.report {
         report::write_files(&[path.to_owned()], page, None)?;

@@ -97,6 +97,7 @@ pub fn typed(
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
             timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
             latency: arguments.latency,
+            turns: !arguments.no_turns,
             warm_up: !arguments.no_warm_up,
         },
         limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },

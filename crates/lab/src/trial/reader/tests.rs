@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_protocol::{Build, Failed, Section, Test, Value, Work};
+use dyno_protocol::{Build, Failed, Sample, Section, Test, Value, Work};
 use proptest::prelude::*;
 
 use super::*;
@@ -28,6 +28,8 @@ fn job() -> Job {
         key: None,
         directory: Path::new("/").into(),
         latency: false,
+        turns: false,
+        slowdown: 0.0,
         tests: vec![test("1"), test("2")],
     }
 }
@@ -91,6 +93,28 @@ fn a_trial_in_order_is_kept_whole() {
     .unwrap();
     assert_eq!(trial.outcome, Outcome::Finished);
     assert_eq!((trial.samples.len(), trial.answers[0].rows, trial.answers[1].rows), (2, 2, 0));
+}
+
+#[test]
+fn a_runner_waits_for_turns_only_where_there_are_some() {
+    let waiting = |done| Event::Waiting(Waiting { done, of: 3, nanoseconds: 1 });
+    let hear = |turns, events: &[Event]| {
+        let mut reader = Reader::new(&Job { turns, ..job() });
+        events.iter().map(|event| reader.read(&line(event), &mut |_| {})).collect::<Result<Vec<_>, _>>()
+    };
+    let events = [hello(), progress("1"), waiting(0), waiting(2), sample("1"), progress("2"), waiting(0)];
+    let heard = hear(true, &events).unwrap();
+    let turns = heard.iter().filter(|heard| matches!(heard, Heard::Waiting(_))).count();
+    assert_eq!((heard.len(), turns), (7, 3));
+    for (turns, bad) in [
+        (false, vec![hello(), progress("1"), waiting(0)]),
+        (true, vec![hello(), waiting(0)]),
+        (true, vec![hello(), progress("1"), waiting(3)]),
+        // It did nothing in its turn, and would wait for ever.
+        (true, vec![hello(), progress("1"), waiting(1), waiting(1)]),
+    ] {
+        assert!(hear(turns, &bad).unwrap_err().contains("out of order"), "{bad:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,148 @@
+//! Contenders that take turns: real engines side by side, and runners that break off in the middle of a slice.
+
+use std::fs;
+
+use dyno_record::{Run, TrialRecord};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::common::{Place, processes_with, wait_for};
+
+/// What a runner of the engine `fake` says as it begins test 1.
+const BEGIN: &str = r#"echo '{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[{"name":"still","value":"yes"}]}'
+echo '{"event":"progress","test":"1"}'"#;
+
+/// A place with a runner that does what it should in a trial by itself, and `misbehaves` in its second turn.
+fn with_runner(misbehaves: &str) -> Place {
+    let place = Place::with_runner(&format!(
+        r#"read -r job
+{BEGIN}
+case "$job" in
+*'"turns":true'*)
+    echo '{{"event":"waiting","done":0,"of":1000,"nanoseconds":0}}'
+    read -r turn
+    echo '{{"event":"waiting","done":1,"of":1000,"nanoseconds":1}}'
+    read -r turn
+    {misbehaves}
+esac
+echo '{{"event":"sample","test":"1","section":{{"nanoseconds":1000000000}},"operations":1000}}'
+echo '{{"event":"bye"}}'"#
+    ));
+    let change = |file: &str, line: &str, more: &str| {
+        let path = place.path("home").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(line), "{text}");
+        fs::write(path, text.replace(line, &format!("{line}\n{more}"))).unwrap();
+    };
+    change("runners/fake/runner.toml", r#"models = ["statements"]"#, "takes_turns = true");
+    change("engines/fake.toml", r#"builds = ["bundled"]"#, r#"quiet = ["still=yes"]"#);
+    place
+}
+
+fn run(place: &Place) -> Run {
+    dyno_record::load(&place.path("run.jsonl")).unwrap()
+}
+
+/// The trials of a contender, those of the warm-up left out.
+fn trials(run: &Run, contender: usize) -> Vec<&TrialRecord> {
+    run.trials.iter().filter(|trial| trial.block > 0 && trial.contender == contender).collect()
+}
+
+#[test]
+fn contenders_that_can_take_turns_and_the_others_do_not() {
+    let place = Place::new();
+    let contenders = "--with sqlite:nosync --with sqlite:memory --with sqlite --with sqlite:nosync,turns=no";
+    place.dyno(&format!("run speedtest --only 2,4-6 --trials 2 {contenders} --quiet -o run.jsonl")).exits(0);
+    let run = run(&place);
+    let apart: Vec<Option<&str>> =
+        run.contenders.iter().map(|contender| contender.apart.as_deref()).collect();
+    assert_eq!((apart[0], apart[1], apart[4]), (None, None, None), "{apart:?}");
+    assert!(apart[2].unwrap().contains("waits for the disk") && apart[3].unwrap().contains("turns=no"));
+    assert!(run.schedule.turns);
+    for trial in &run.trials {
+        let is_sliced = trial.block > 0 && apart[trial.contender].is_none();
+        assert!(trial.failure.is_none(), "{:?}", trial.failure);
+        for sample in &trial.samples {
+            assert_eq!((sample.slices.is_some(), sample.beat_ns.is_some()), (is_sliced, is_sliced));
+        }
+        assert_eq!(trial.beat_ns.is_none(), is_sliced);
+    }
+    // Each gives the same answers, does the same work and takes as long as the sum of its slices, which is not nothing.
+    for contender in [0, 1] {
+        let of = |block: u32| {
+            let trial = run.trials.iter().find(|trial| (trial.block, trial.contender) == (block, contender));
+            let samples = trial.unwrap().samples.iter();
+            samples.map(|one| (one.answer, one.sample.operations, one.sample.rows)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0), of(1));
+        assert_eq!(of(0), of(2));
+    }
+    // The longest test was cut: a hundred statements that take several milliseconds each on any machine of today.
+    let longest = trials(&run, 0)[0].samples.iter().find(|one| one.sample.test == "4").unwrap();
+    assert!(longest.slices > Some(1) && longest.sample.section.nanoseconds > 0, "{longest:?}");
+    place.dyno("show run.jsonl").exits(0).prints("geometric mean");
+    place.assert_clean();
+}
+
+#[test]
+fn without_turns_every_trial_is_by_itself() {
+    let place = Place::new();
+    let contenders = "--with sqlite:nosync --with sqlite:memory";
+    for option in ["--no-turns", "--no-warm-up"] {
+        place
+            .dyno(&format!("run speedtest --only 15 --trials 1 {contenders} {option} --quiet -o run.jsonl"))
+            .exits(0);
+        let run = run(&place);
+        assert!(run.trials.iter().flat_map(|trial| &trial.samples).all(|sample| sample.slices.is_none()));
+    }
+}
+
+#[test]
+fn who_breaks_off_in_its_turn_costs_the_others_nothing() {
+    for (misbehaves, told) in [
+        ("kill -SEGV $$", "SIGSEGV"),
+        ("sleep 976", "silent for 1 s"),
+        ("echo nonsense", "no event of the protocol"),
+        (r#"echo '{"event":"waiting","done":1,"of":1000,"nanoseconds":1}'"#, "out of order"),
+    ] {
+        let place = with_runner(misbehaves);
+        let contenders = "--with fake,still=yes --with sqlite:nosync --with sqlite:memory";
+        let more = "--trials 2 --timeout 1s --quiet -o run.jsonl";
+        place
+            .dyno(&format!("run speedtest --only 1 {contenders} {more}"))
+            .exits(3)
+            .prints(told)
+            .without_panic();
+        let run = run(&place);
+        assert_eq!(run.contenders[0].apart, None);
+        let failures: Vec<_> = trials(&run, 0).iter().map(|trial| trial.failure.clone().unwrap()).collect();
+        assert_eq!(failures.len(), 2);
+        assert!(failures.iter().all(|failure| failure.test.as_deref() == Some("1")), "{failures:?}");
+        for contender in [1, 2] {
+            let trials = trials(&run, contender);
+            assert_eq!(trials.len(), 2);
+            assert!(trials.iter().all(|trial| trial.failure.is_none() && trial.samples[0].slices.is_some()));
+        }
+        place.assert_clean();
+        wait_for("what it started to be gone", 5, || processes_with("sleep\0976").is_empty());
+    }
+}
+
+#[test]
+fn an_interrupt_ends_all_who_take_turns() {
+    let place = Place::new();
+    let child = place.start(
+        "run speedtest --trials 100000 --with sqlite:memory --with sqlite:nosync --quiet -o run.jsonl",
+    );
+    let file = place.path("run.jsonl");
+    let blocks = || dyno_record::load(&file).map_or(0, |run| run.trials.len() / 3);
+    wait_for("the warm-up and a block in turns", 120, || blocks() >= 2);
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    crate::common::Result::from(output).exits(130).without_panic().prints("interrupted");
+    let run = run(&place);
+    assert!(run.trials.iter().all(|trial| trial.failure.is_none()));
+    assert!(trials(&run, 0)[0].samples.iter().all(|sample| sample.slices.is_some()));
+    place.assert_clean();
+    assert!(processes_with(&place.path("data").display().to_string()).is_empty());
+}

@@ -1,0 +1,64 @@
+//! The trials of one block whose contenders take turns.
+
+use anyhow::Result;
+use dyno_protocol::Job;
+use dyno_record::Run;
+use rand::Rng;
+use tempfile::TempDir;
+
+use super::{Came, Runner, State, Step, settle};
+use crate::trial::{Expected, Member, Sliced};
+
+impl Runner<'_> {
+    /// Runs one trial of each of some contenders, side by side, and adds them to the record.
+    pub(super) fn side_by_side(
+        &mut self,
+        run: &mut Run,
+        state: &mut State,
+        block: u32,
+        contenders: &[usize],
+        random: &mut impl Rng,
+    ) -> Result<Step> {
+        let when = state.when(block, false);
+        let mut members = Vec::new();
+        let mut folders: Vec<TempDir> = Vec::new();
+        for &index in contenders {
+            let folder = self.scratch.trial()?;
+            members.push(self.member(run, index, &folder));
+            folders.push(folder);
+        }
+        let tests: Vec<String> = self.plan.tests.iter().map(|test| test.id.clone()).collect();
+        if let Some(&first) = contenders.first() {
+            self.observer.trial_begins(first, run);
+        }
+        let observer = &mut *self.observer;
+        let watch = |test: usize| observer.test_begins(test, run);
+        let sliced = self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch);
+        folders.iter().for_each(|folder| settle(folder.path()));
+        if self.conduct.interrupts.signal().is_some() {
+            return Ok(Step::Stopped);
+        }
+        for (&index, Sliced { trial, cuts }) in contenders.iter().zip(sliced) {
+            self.keep(run, state, when, index, Came { trial, cuts, beat_ns: None });
+        }
+        Ok(Step::Done)
+    }
+
+    fn member(&self, run: &Run, index: usize, folder: &TempDir) -> Member {
+        let contender = &self.plan.contenders[index];
+        let job = Job { turns: true, ..self.plan.job(contender, folder.path()) };
+        Member {
+            command: contender.runner.command(),
+            job,
+            expected: expected(run, index),
+            harness: contender.engine.harness,
+        }
+    }
+}
+
+/// What each test took a contender in its newest trial.
+fn expected(run: &Run, contender: usize) -> Expected {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+    let samples = trials.flat_map(|trial| &trial.samples).map(|sample| &sample.sample);
+    samples.map(|sample| (sample.test.clone(), sample.section.nanoseconds as f64)).collect()
+}

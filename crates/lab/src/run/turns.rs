@@ -1,0 +1,73 @@
+//! Which contenders take turns within a block, and why others do not.
+//!
+//! The rule looks at what is known of a contender before anything is compared: its runner, its engine's file
+//! (`quiet`), and what its warm-up trial said. It never looks at how fast it is.
+
+use std::fs;
+
+use dyno_plan::Plan;
+use dyno_protocol::Model;
+use dyno_record::Run;
+
+use crate::machine::meminfo;
+
+/// The share of the memory that is to be had which all contenders that take turns may need together: the rest is for
+/// the files that they write.
+const MOST_MEMORY: f64 = 0.5;
+
+/// Writes into the record why contenders do not take turns; of those that do it says nothing.
+pub fn decide(plan: &Plan, run: &mut Run) {
+    let of_all = all_apart(plan);
+    for (index, contender) in plan.contenders.iter().enumerate() {
+        let apart = of_all.clone().or_else(|| contender.apart()).or_else(|| unknown(run, index));
+        run.contenders[index].apart = apart;
+    }
+    let together = |run: &Run| {
+        let all = run.contenders.iter().enumerate();
+        all.filter(|(_, contender)| contender.apart.is_none()).map(|(index, _)| index).collect::<Vec<_>>()
+    };
+    let needed: u64 = together(run).into_iter().map(|index| peak(run, index)).sum();
+    let available = available_memory();
+    if needed as f64 > MOST_MEMORY * available as f64 {
+        let why =
+            format!("all at once need {} MiB of memory, and {} are to be had", needed >> 20, available >> 20);
+        together(run).into_iter().for_each(|index| run.contenders[index].apart = Some(why.clone()));
+    }
+    // The harness is nobody to be compared with.
+    if together(run).into_iter().filter(|&index| !run.contenders[index].harness).count() < 2 {
+        let why = "there is no other contender that takes turns";
+        together(run).into_iter().for_each(|index| run.contenders[index].apart = Some(why.into()));
+    }
+}
+
+/// Why the tests of a run leave no room for turns.
+fn all_apart(plan: &Plan) -> Option<String> {
+    let has = |model: Model| plan.tests.iter().find(|test| test.model == model.name());
+    if let Some(test) = has(Model::Mix) {
+        return Some(format!("test {} has many clients at work at once", test.id));
+    }
+    has(Model::ImportFile).map(|test| format!("test {} imports a file, which is one piece", test.id))
+}
+
+/// Why nothing is known of a contender.
+fn unknown(run: &Run, contender: usize) -> Option<String> {
+    let finished =
+        |trial: &&dyno_record::TrialRecord| trial.contender == contender && trial.failure.is_none();
+    match run.trials.iter().find(finished) {
+        Some(_) => None,
+        None => Some("its warm-up trial did not finish, so nothing is known of its pace".into()),
+    }
+}
+
+/// The most memory that a contender's runner had, in bytes.
+fn peak(run: &Run, contender: usize) -> u64 {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender);
+    let peaks = trials.flat_map(|trial| &trial.samples);
+    peaks.map(|sample| sample.sample.section.client.peak_memory_bytes).max().unwrap_or(0)
+}
+
+/// Memory that programs can have, in bytes; as much as there can be where the kernel does not tell.
+fn available_memory() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    meminfo(&text, "MemAvailable").unwrap_or(u64::MAX)
+}

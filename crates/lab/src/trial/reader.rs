@@ -1,0 +1,155 @@
+//! Reads what a runner says: events in the contract's order, collected into a trial.
+
+use dyno_protocol::{Event, Hello, Job, PROTOCOL, Waiting};
+use dyno_record::Answer;
+
+use super::{Outcome, Trial};
+
+/// How much of a runner's message is kept, in characters: an engine may quote a whole statement or value.
+const LONGEST_MESSAGE: usize = 10_000;
+
+/// What the contract allows next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Hello,
+    /// Between tests: `progress`, `bye`, or more `answer` to the test before.
+    Between,
+    /// A test is running: `sample`.
+    Running,
+    /// The runner said that it failed; only `bye` may follow.
+    Failed,
+    /// `bye` was said.
+    Ended,
+}
+
+/// What a line means for who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// More comes.
+    More,
+    /// The runner waits for a turn, and nothing comes before that.
+    Waiting(Waiting),
+    /// It was the last.
+    Last,
+}
+
+/// Reads events in the contract's order.
+pub struct Reader {
+    /// The tests of the job, by id.
+    tests: Vec<String>,
+    /// Whether the job has turns.
+    turns: bool,
+    state: State,
+    /// How many operations of the test were done when the runner last waited.
+    waited: Option<u64>,
+    /// What was read.
+    pub trial: Trial,
+}
+
+impl Reader {
+    /// Reads the events of a job.
+    pub fn new(job: &Job) -> Reader {
+        let tests = job.tests.iter().map(|test| test.id.clone()).collect();
+        Reader { tests, turns: job.turns, state: State::Hello, waited: None, trial: Trial::default() }
+    }
+
+    /// Takes one line. The error is nonsense that the runner wrote.
+    pub fn read(&mut self, line: &[u8], on_test: &mut impl FnMut(usize)) -> Result<Heard, String> {
+        let event: Event = serde_json::from_slice(line).map_err(|error| {
+            format!("the runner wrote a line that is no event of the protocol: {} ({error})", excerpt(line))
+        })?;
+        let unexpected =
+            |state: State| format!("the runner wrote an event out of order ({state:?}): {}", excerpt(line));
+        match (event, self.state) {
+            (Event::Hello(hello), State::Hello) => self.greet(hello)?,
+            (Event::Progress { test }, State::Between) if Some(&test) == self.next_test() => {
+                on_test(self.trial.samples.len());
+                self.waited = None;
+                self.state = State::Running;
+            }
+            (Event::Waiting(waiting), State::Running) if self.turns && self.is_further(waiting) => {
+                self.waited = Some(waiting.done);
+                return Ok(Heard::Waiting(waiting));
+            }
+            (Event::Sample(sample), State::Running) if Some(&sample.test) == self.next_test() => {
+                self.trial.samples.push(sample);
+                self.trial.answers.push(Answer::default());
+                self.state = State::Between;
+            }
+            (Event::Answer { test, rows }, State::Between) => {
+                let last = self.trial.samples.last().map(|sample| &sample.test);
+                let answer = self.trial.answers.last_mut().filter(|_| last == Some(&test));
+                let answer = answer.ok_or_else(|| unexpected(self.state))?;
+                for row in &rows {
+                    answer.push(row);
+                }
+            }
+            (Event::Failed(failed), State::Hello | State::Between | State::Running) => {
+                let message = shortened(&failed.message, LONGEST_MESSAGE);
+                self.trial.outcome = Outcome::Failed { test: failed.test, message };
+                self.state = State::Failed;
+            }
+            (Event::Bye {}, State::Failed) => self.state = State::Ended,
+            (Event::Bye {}, State::Between) if self.next_test().is_none() => self.state = State::Ended,
+            (_, state) => return Err(unexpected(state)),
+        }
+        Ok(if self.state == State::Ended { Heard::Last } else { Heard::More })
+    }
+
+    /// Whether a runner that waits has used its turn, and has something left to do.
+    fn is_further(&self, waiting: Waiting) -> bool {
+        waiting.done < waiting.of.max(1) && self.waited.is_none_or(|before| waiting.done > before)
+    }
+
+    fn greet(&mut self, hello: Hello) -> Result<(), String> {
+        if hello.protocol != PROTOCOL {
+            return Err(format!(
+                "the runner speaks protocol {}, and this dyno speaks {PROTOCOL}; build both from one clone",
+                hello.protocol
+            ));
+        }
+        self.trial.hello = Some(hello);
+        self.state = State::Between;
+        Ok(())
+    }
+
+    /// Whether the runner has told of no failure.
+    pub fn is_well(&self) -> bool {
+        self.state != State::Failed
+    }
+
+    fn next_test(&self) -> Option<&String> {
+        self.tests.get(self.trial.samples.len())
+    }
+
+    /// The test that is running.
+    pub fn current_test(&self) -> Option<String> {
+        self.next_test().filter(|_| self.state == State::Running).cloned()
+    }
+
+    /// What is wrong when the output has ended, if anything is.
+    pub fn trouble_at_end(&self, success: bool, describe: impl Fn() -> String) -> Option<String> {
+        match self.state {
+            // It has told what is wrong itself.
+            State::Failed => None,
+            State::Ended if matches!(self.trial.outcome, Outcome::Failed { .. }) || success => None,
+            State::Ended => Some(format!("the runner said bye and then {}", describe())),
+            _ => Some(format!("the runner stopped in the middle of its work: it {}", describe())),
+        }
+    }
+}
+
+fn excerpt(line: &[u8]) -> String {
+    format!("{:?}", shortened(String::from_utf8_lossy(line).trim_end(), 200))
+}
+
+/// The beginning of a text, with an ellipsis where there is more.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

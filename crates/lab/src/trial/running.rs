@@ -1,0 +1,137 @@
+//! A trial at work: its process and what it has said so far.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dyno_protocol::{Job, Turn, Waiting};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+
+use super::process::{Message, Process};
+use super::reader::{Heard, Reader};
+use super::{Conduct, MemoryCap, Outcome, Trial};
+
+/// A trial whose runner was started.
+pub struct Running {
+    process: Process,
+    reader: Reader,
+    timeout: Duration,
+    /// Why nothing more is read.
+    over: Option<Over>,
+}
+
+/// Why a trial goes no further for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// The runner waits for a turn.
+    Waiting(Waiting),
+    /// It has ended, or is to be ended.
+    Over,
+}
+
+/// How the reading of a runner's output came to its end.
+enum Over {
+    /// With the last event, or the end of the output.
+    Ended,
+    /// The runner misbehaved, in words.
+    Trouble(String),
+    /// Somebody asked the run to stop.
+    Interrupted,
+}
+
+impl Running {
+    /// Starts a runner with a job's text.
+    pub fn start(conduct: &Conduct, command: &[String], text: &[u8], job: &Job) -> Result<Running> {
+        let cap = conduct.memory_bytes.map(MemoryCap::create).transpose()?;
+        let process = Process::start(command, text, &conduct.place(job), cap, &conduct.interrupts)?;
+        Ok(Running { process, reader: Reader::new(job), timeout: conduct.timeout, over: None })
+    }
+
+    /// Tells the runner that nothing follows its job.
+    pub fn end_input(&mut self) {
+        self.process.end_input();
+    }
+
+    /// Gives a turn of so many operations to a runner that waits for one.
+    pub fn give(&self, operations: u64) -> Result<()> {
+        let mut line = serde_json::to_vec(&Turn { operations }).context("cannot write a turn")?;
+        line.push(b'\n');
+        self.process.write(line);
+        Ok(())
+    }
+
+    /// Reads what the runner says until it waits for a turn or says no more. `on_test` hears the number of each test, from
+    /// 0, as it begins.
+    pub fn go_on(&mut self, on_test: &mut impl FnMut(usize)) -> Pause {
+        if self.over.is_some() {
+            return Pause::Over;
+        }
+        self.process.hear_interrupts();
+        let over = loop {
+            match self.process.next(Instant::now() + self.timeout) {
+                Some(Message::Line(line)) => match self.reader.read(&line, on_test) {
+                    Ok(Heard::Last) => break Over::Ended,
+                    Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
+                    Ok(Heard::More) => {}
+                    Err(nonsense) => break Over::Trouble(nonsense),
+                },
+                Some(Message::End) => break Over::Ended,
+                Some(Message::Unreadable(what)) => {
+                    break Over::Trouble(format!(
+                        "the runner's output cannot be read, so it was killed: {what}"
+                    ));
+                }
+                Some(Message::Interrupted) => break Over::Interrupted,
+                None => {
+                    let seconds = self.timeout.as_secs_f64();
+                    break Over::Trouble(format!(
+                        "the runner was silent for {seconds} s and was killed; --timeout allows more"
+                    ));
+                }
+            }
+        };
+        self.over = Some(over);
+        Pause::Over
+    }
+
+    /// How many samples it has told of.
+    pub fn samples(&self) -> usize {
+        self.reader.trial.samples.len()
+    }
+
+    /// Ends the runner, which is killed if it misbehaved or is still at work, and tells what came of the trial.
+    pub fn finish(self) -> Trial {
+        let Running { mut process, mut reader, over, .. } = self;
+        // What waits for a turn sees that there is none.
+        process.end_input();
+        let trouble = match over {
+            None | Some(Over::Interrupted) => {
+                return Trial { outcome: Outcome::Interrupted, may_have_connected: true, ..reader.trial };
+            }
+            Some(Over::Trouble(trouble)) => {
+                drop(process);
+                Some(trouble)
+            }
+            Some(Over::Ended) => {
+                let ending = process.finish();
+                reader.trouble_at_end(ending.is_success(), || ending.describe())
+            }
+        };
+        if let Some(message) = trouble {
+            reader.trial.outcome = Outcome::Failed { test: reader.current_test(), message };
+        }
+        if let (Outcome::Failed { message, .. }, Some(hint)) = (&mut reader.trial.outcome, file_limit()) {
+            message.push_str(&hint);
+        }
+        reader.trial.may_have_connected = reader.trial.hello.is_some() || reader.is_well();
+        reader.trial
+    }
+}
+
+/// The limit on the length of files, if there is one: engines report an error of the disk where they meet it.
+fn file_limit() -> Option<String> {
+    let (bytes, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
+    let is_limited = bytes != RLIM_INFINITY;
+    is_limited.then(|| {
+        format!("; no file may be longer than {bytes} bytes here, which may be why: `ulimit -f unlimited`")
+    })
+}

@@ -1,0 +1,159 @@
+//! Turns: a test is done in slices, and between them the clock stands while others work.
+//!
+//! A loop over operations asks for a part of them at a time ([`Turns::take`]) and does that part as it would do all.
+//! Without turns a part is all of them. Where a turn is used up, the question stops the clock, says so, waits for the
+//! next line on standard input and starts the clock again.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io::{self, BufRead};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_gauge::{Before, Gauge};
+use dyno_protocol::{Event, Section, Turn, Waiting};
+
+use crate::clock::{nanoseconds, spin};
+
+/// The turns of one timed section, for its loops over operations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Turns<'a>(Option<&'a (dyn Parts + 'a)>);
+
+/// Parts of a section, without the lifetimes of who gives them.
+trait Parts: fmt::Debug {
+    fn take(&self, wanted: u64, each: u64) -> Result<u64>;
+}
+
+impl<'a> Turns<'a> {
+    /// Those of a section that is done in slices.
+    pub(crate) fn of(slices: &'a Slices) -> Turns<'a> {
+        Turns(Some(slices))
+    }
+
+    /// How many of the next `wanted` operations are to be done before this is asked again: at least one, if one is wanted.
+    /// Without turns all of them.
+    ///
+    /// # Errors
+    /// Nobody gives turns any more.
+    #[inline]
+    pub fn take(self, wanted: u64) -> Result<u64> {
+        self.take_calls(wanted, 1)
+    }
+
+    /// The same where one call does `each` operations: as many as whole calls do, but for the last of the wanted.
+    ///
+    /// # Errors
+    /// Nobody gives turns any more.
+    #[inline]
+    pub fn take_calls(self, wanted: u64, each: u64) -> Result<u64> {
+        match self.0 {
+            None => Ok(wanted),
+            Some(parts) => parts.take(wanted, each),
+        }
+    }
+}
+
+/// Who gives turns.
+pub struct Giver<'a> {
+    input: RefCell<&'a mut dyn BufRead>,
+    tell: &'a dyn Fn(&Event) -> io::Result<()>,
+}
+
+impl<'a> Giver<'a> {
+    /// Turns come from `input`, and `tell` sends events.
+    pub fn new(input: &'a mut dyn BufRead, tell: &'a dyn Fn(&Event) -> io::Result<()>) -> Giver<'a> {
+        Giver { input: RefCell::new(input), tell }
+    }
+
+    /// Says how far the test is, and waits for a turn.
+    fn ask(&self, waiting: Waiting) -> Result<Turn> {
+        (self.tell)(&Event::Waiting(waiting)).context("cannot ask for a turn")?;
+        let mut line = String::new();
+        self.input.borrow_mut().read_line(&mut line).context("cannot read a turn from standard input")?;
+        if line.is_empty() {
+            bail!("standard input ended where a turn was expected");
+        }
+        let turn: Turn = serde_json::from_str(&line).with_context(|| format!("{line:?} is no turn"))?;
+        ensure!(turn.operations > 0, "a turn of no operations was given");
+        Ok(turn)
+    }
+}
+
+/// A timed section that is done in slices: its clock and counters run while there is a turn.
+pub struct Slices<'a, 'g> {
+    gauge: &'a Gauge,
+    giver: &'a Giver<'g>,
+    slowdown: f64,
+    of: u64,
+    done: Cell<u64>,
+    /// How many operations the turn has left.
+    left: Cell<u64>,
+    /// What the slices so far came to.
+    section: RefCell<Section>,
+    /// What the counters and the clock stood at when the slice began.
+    began: RefCell<(Before, Instant)>,
+}
+
+impl<'a, 'g> Slices<'a, 'g> {
+    /// Waits for the first turn of a section of so many operations, and starts the clock. `slowdown` is the share by which
+    /// it is to be slower than it is.
+    pub fn begin(gauge: &'a Gauge, giver: &'a Giver<'g>, slowdown: f64, of: u64) -> Result<Slices<'a, 'g>> {
+        let slices = Slices {
+            gauge,
+            giver,
+            slowdown,
+            of,
+            done: Cell::new(0),
+            left: Cell::new(0),
+            section: RefCell::default(),
+            began: RefCell::new((Before::default(), Instant::now())),
+        };
+        slices.wait()?;
+        Ok(slices)
+    }
+
+    /// Stops the clock and tells what all slices came to.
+    pub fn end(self) -> Section {
+        self.stop();
+        self.section.into_inner()
+    }
+
+    fn wait(&self) -> Result<()> {
+        let nanoseconds = self.section.borrow().nanoseconds;
+        let waiting = Waiting { done: self.done.get(), of: self.of, nanoseconds };
+        self.left.set(self.giver.ask(waiting)?.operations);
+        let mut began = self.began.borrow_mut();
+        began.0 = self.gauge.before();
+        began.1 = Instant::now();
+        Ok(())
+    }
+
+    fn stop(&self) {
+        let began = self.began.borrow();
+        spin(began.1, self.slowdown);
+        let elapsed: Duration = began.1.elapsed();
+        let (client, server) = self.gauge.after(&began.0);
+        self.section.borrow_mut().add(&Section { nanoseconds: nanoseconds(elapsed), client, server });
+    }
+}
+
+impl Parts for Slices<'_, '_> {
+    fn take(&self, wanted: u64, each: u64) -> Result<u64> {
+        if self.left.get() == 0 {
+            self.stop();
+            self.wait()?;
+        }
+        let left = self.left.get();
+        let whole_calls = (left - left % each).max(each);
+        let part = whole_calls.min(wanted);
+        self.left.set(left.saturating_sub(part));
+        self.done.set(self.done.get() + part);
+        Ok(part)
+    }
+}
+
+impl fmt::Debug for Slices<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} operations", self.done.get(), self.of)
+    }
+}

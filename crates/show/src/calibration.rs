@@ -1,0 +1,66 @@
+//! What a machine can tell apart, as text.
+
+use dyno_verdict::{Calibrated, Calibration, Span};
+
+use crate::units::{percent, ratio};
+use crate::wrapped;
+
+/// How wide the column of what is told is.
+const TOLD: usize = 46;
+
+/// A calibration as a table for each contender.
+pub fn render(calibration: &Calibration) -> String {
+    let Calibration { suite, tests, blocks, contenders } = calibration;
+    let mut text = format!("{suite}: {tests} tests, {blocks} blocks\n");
+    for contender in contenders {
+        text.push('\n');
+        text.push_str(&table(contender));
+    }
+    let notes = [
+        "Each share is of 400 runs drawn from these blocks. A run of a pair of contenders has as many blocks as fit into \
+         its time.",
+        "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
+         found where the table says slower of the mean, or on average of a test.",
+    ];
+    for note in notes {
+        text.push('\n');
+        text.push_str(&wrapped(note, "", "  "));
+    }
+    text.push('\n');
+    text
+}
+
+fn table(contender: &Calibrated) -> String {
+    let beside = match contender.equal {
+        Some(equal) => match equal.interval {
+            Some(interval) => {
+                format!("{} ({}–{})", ratio(equal.ratio), ratio(interval.low), ratio(interval.high))
+            }
+            None => ratio(equal.ratio),
+        },
+        None => "no block".to_owned(),
+    };
+    let mut text = format!("{}: an equal copy takes {beside} of its time\n", contender.label);
+    let mut line = |told: &str, cell: &dyn Fn(&Span) -> String| {
+        let cells: String = contender.spans.iter().map(|span| format!("{:>10}", cell(span))).collect();
+        text.push_str(&format!("{told:<TOLD$}{cells}\n"));
+    };
+    line("a run of", &|span| format!("{} s", span.seconds));
+    line("has blocks", &|span| span.blocks.to_string());
+    line("equals called different, by the mean", &|span| share(span, span.alarms.by_mean));
+    line("equals called different, anywhere in the table", &|span| share(span, span.alarms.in_table));
+    let slowdowns = contender.spans.first().map(|span| span.found.len()).unwrap_or_default();
+    for place in 0..slowdowns {
+        let slower = percent(contender.spans[0].found[place].slowdown);
+        line(&format!("{slower} slower is found, by the mean"), &|span| {
+            share(span, span.found[place].by_mean)
+        });
+        line(&format!("{slower} slower is found, in a test"), &|span| share(span, span.found[place].by_test));
+    }
+    text
+}
+
+/// A share of runs; none where the blocks are too few for any claim.
+fn share(span: &Span, share: f64) -> String {
+    if span.blocks < dyno_verdict::statistics::MIN_BLOCKS { "–".to_owned() } else { percent(share) }
+}

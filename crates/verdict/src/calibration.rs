@@ -1,0 +1,254 @@
+//! What a machine can tell apart: judged from a run in which copies of a contender were made slower by known shares.
+//!
+//! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks are
+//! drawn from those measured, with replacement, and judged as a run of them would be; the share of such draws that are
+//! called different is the answer. For equals, which of the two is the baseline is drawn too, for each block: then nothing
+//! but noise can make a difference, and what is called one is a false alarm.
+
+use dyno_record::Run;
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use crate::pairs::logs_by_block;
+use crate::statistics::{MIN_BLOCKS, Ratio, ratio_of_logs};
+
+/// How long the runs are of which the calibration tells, in seconds.
+const SPANS: [u32; 3] = [10, 30, 60];
+/// How many draws are judged for each figure.
+const DRAWS: u32 = 400;
+
+/// The most blocks of a draw: with more, all is found that is worth finding.
+const MOST_BLOCKS: usize = 200;
+
+/// What a machine can tell apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The suite.
+    pub suite: String,
+    /// How many tests it has of which means are taken.
+    pub tests: usize,
+    /// How many blocks were measured.
+    pub blocks: usize,
+    /// For each contender of which there are copies.
+    pub contenders: Vec<Calibrated>,
+}
+
+/// What can be told of one contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibrated {
+    /// Its label.
+    pub label: String,
+    /// The mean over all tests of an equal copy's time over its own: a bias shows here.
+    pub equal: Option<Ratio>,
+    /// By how long a run is.
+    pub spans: Vec<Span>,
+}
+
+/// What a run of some length can tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// How long, in seconds.
+    pub seconds: u32,
+    /// How many blocks of two trials that is.
+    pub blocks: usize,
+    /// How often equals are called different.
+    pub alarms: Alarms,
+    /// For each planted slowdown, a share as 0.03, how often it is found.
+    pub found: Vec<Found>,
+}
+
+/// How often equals are called different, as shares of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Alarms {
+    /// By the mean over all tests.
+    pub by_mean: f64,
+    /// In any test of the table, or the mean.
+    pub in_table: f64,
+}
+
+/// How often a slowdown is found, as shares of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The slowdown that was planted.
+    pub slowdown: f64,
+    /// By the mean over all tests.
+    pub by_mean: f64,
+    /// In a test, on average over them.
+    pub by_test: f64,
+}
+
+/// Logarithms of ratios of one pair of contenders: by block, by test.
+type Blocks = Vec<Vec<f64>>;
+
+/// Judges a run. Contenders without equal and slower copies are left out, and so are tests that one of them lacks.
+pub fn calibrate(run: &Run) -> Calibration {
+    let tests: Vec<&str> = run.shown_tests().map(|test| test.id.as_str()).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(run.schedule.seed);
+    let originals = run.contenders.iter().enumerate().filter(|(_, contender)| contender.slowdown.is_none());
+    let contenders = originals.filter_map(|(index, _)| calibrated(run, &tests, index, &mut random)).collect();
+    let blocks: std::collections::BTreeSet<u32> =
+        run.trials.iter().filter(|trial| trial.block > 0).map(|trial| trial.block).collect();
+    Calibration { suite: run.suite.name.clone(), tests: tests.len(), blocks: blocks.len(), contenders }
+}
+
+fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) -> Option<Calibrated> {
+    let label = &run.contenders[index].label;
+    let copies: Vec<(usize, f64)> = (0..run.contenders.len())
+        .filter_map(|copy| {
+            let record = &run.contenders[copy];
+            let is_copy = record.label.split(",slowdown=").next() == Some(label);
+            Some((copy, record.slowdown.filter(|_| is_copy)?))
+        })
+        .collect();
+    let equal = copies.iter().find(|(_, slowdown)| *slowdown == 0.0)?.0;
+    let equals = pairs(run, tests, equal, index);
+    let seconds = pair_seconds(run, index)?;
+    let spans = SPANS.iter().map(|&span| {
+        let blocks = (f64::from(span) / seconds) as usize;
+        let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
+            let pairs = pairs(run, tests, copy, index);
+            let shares = shares(&pairs, blocks, false, random);
+            Found { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
+        });
+        let found = found.collect();
+        let alarms = shares(&equals, blocks, true, random);
+        let alarms = Alarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
+        Span { seconds: span, blocks, alarms, found }
+    });
+    let spans = spans.collect();
+    Some(Calibrated { label: label.clone(), equal: ratio_of_logs(&means(&equals)), spans })
+}
+
+/// The blocks in which both contenders have all tests that both have at all.
+fn pairs(run: &Run, tests: &[&str], contender: usize, baseline: usize) -> Blocks {
+    let logs = |index: usize| -> Vec<Vec<Option<f64>>> {
+        tests.iter().map(|test| logs_by_block(run, index, test)).collect()
+    };
+    let (contender, baseline) = (logs(contender), logs(baseline));
+    let blocks = contender.first().map_or(0, Vec::len);
+    let pair = |block: usize| {
+        let tests = contender.iter().zip(&baseline);
+        tests.map(|(contender, baseline)| Some(contender[block]? - baseline[block]?)).collect()
+    };
+    (0..blocks).filter_map(pair).collect()
+}
+
+/// How long a block of two trials of a contender takes, in seconds, with what is around the clocks.
+fn pair_seconds(run: &Run, contender: usize) -> Option<f64> {
+    let trials = run.trials.iter().filter(|trial| trial.block > 0);
+    let own: Vec<f64> = trials
+        .filter(|trial| trial.contender == contender)
+        .map(|trial| trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum())
+        .collect();
+    let all: f64 = run
+        .trials
+        .iter()
+        .flat_map(|trial| &trial.samples)
+        .map(|sample| sample.sample.section.nanoseconds as f64)
+        .sum();
+    let around = run.elapsed_ns as f64 / all;
+    let mean = own.iter().sum::<f64>() / own.len() as f64;
+    Some(2.0 * mean * around / 1e9).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
+/// Shares of draws that are called different.
+struct Shares {
+    by_mean: f64,
+    by_test: f64,
+    in_table: f64,
+}
+
+fn shares(pairs: &Blocks, blocks: usize, equals: bool, random: &mut ChaCha8Rng) -> Shares {
+    let (mut by_mean, mut by_test, mut in_table) = (0, 0.0, 0);
+    if blocks >= MIN_BLOCKS && !pairs.is_empty() {
+        for _ in 0..DRAWS {
+            let drawn: Blocks = (0..blocks.min(MOST_BLOCKS))
+                .map(|_| {
+                    let block = &pairs[random.random_range(0..pairs.len())];
+                    let sign = if equals && random.random_bool(0.5) { -1.0 } else { 1.0 };
+                    block.iter().map(|log| sign * log).collect()
+                })
+                .collect();
+            let mean = is_different(&means(&drawn));
+            let tests = drawn[0].len();
+            let found = (0..tests)
+                .filter(|&test| is_different(&drawn.iter().map(|block| block[test]).collect::<Vec<_>>()))
+                .count();
+            by_mean += u32::from(mean);
+            by_test += found as f64 / tests as f64;
+            in_table += u32::from(mean || found > 0);
+        }
+    }
+    let share = |count: f64| count / f64::from(DRAWS);
+    Shares { by_mean: share(by_mean.into()), by_test: share(by_test), in_table: share(in_table.into()) }
+}
+
+fn is_different(logs: &[f64]) -> bool {
+    ratio_of_logs(logs).is_some_and(|ratio| ratio.is_difference())
+}
+
+fn means(blocks: &Blocks) -> Vec<f64> {
+    blocks.iter().map(|tests| tests.iter().sum::<f64>() / tests.len() as f64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_record::{ContenderRecord, TrialRecord};
+
+    use super::*;
+
+    /// A run in which the first contender has copies, and samples scatter by half a percent.
+    fn run(slowdowns: &[f64]) -> Run {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let label = run.contenders[0].label.clone();
+        let trials: Vec<TrialRecord> =
+            run.trials.iter().filter(|trial| trial.contender == 0 && !trial.latency).cloned().collect();
+        for &slowdown in slowdowns {
+            let copy = run.contenders.len();
+            run.contenders.push(ContenderRecord {
+                label: format!("{label},slowdown={}%", slowdown * 100.0),
+                slowdown: Some(slowdown),
+                ..run.contenders[0].clone()
+            });
+            for trial in &trials {
+                let noise = f64::from((trial.block * 7 + copy as u32) % 5) * 0.0025 - 0.005;
+                let mut trial = TrialRecord { contender: copy, ..trial.clone() };
+                for sample in &mut trial.samples {
+                    let section = &mut sample.sample.section;
+                    section.nanoseconds = (section.nanoseconds as f64 * (1.0 + slowdown + noise)) as u64;
+                }
+                run.trials.push(trial);
+            }
+        }
+        run
+    }
+
+    #[test]
+    fn what_is_planted_is_found_and_equals_are_not() {
+        let mut run = run(&[0.0, 0.1]);
+        // Long enough that ten seconds are too short for any claim.
+        run.elapsed_ns = run.elapsed_ns.max(1) * 1_000_000;
+        let own = pair_seconds(&run, 0).unwrap();
+        run.elapsed_ns = (run.elapsed_ns as f64 * 3.0 / own) as u64;
+        let calibration = calibrate(&run);
+        let [contender] = &calibration.contenders[..] else { panic!("{calibration:?}") };
+        let equal = contender.equal.unwrap();
+        assert!((equal.ratio - 1.0).abs() < 0.01, "{equal:?}");
+        let blocks: Vec<usize> = contender.spans.iter().map(|span| span.blocks).collect();
+        assert!(blocks[0] < MIN_BLOCKS && blocks[2] >= 19, "{blocks:?}");
+        let long = &contender.spans[2];
+        assert_eq!((long.found[0].by_mean, long.found[0].by_test), (1.0, 1.0));
+        assert!(long.alarms.by_mean < 0.1 && long.alarms.by_mean <= long.alarms.in_table);
+        assert_eq!(contender.spans[0].found[0].by_mean, 0.0);
+    }
+
+    #[test]
+    fn without_copies_there_is_nothing_to_tell() {
+        assert!(calibrate(&run(&[])).contenders.is_empty());
+        assert!(calibrate(&run(&[0.1])).contenders.is_empty());
+    }
+}
