@@ -7,6 +7,7 @@ mod checks;
 mod imports;
 mod kv;
 mod mix;
+mod mix_rows;
 mod rows;
 mod script;
 
@@ -137,7 +138,8 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
     let server = servers.reach(contender)?;
     let script = script::Script { contender, scratch, conduct: &conduct, server };
     let mut findings = Vec::new();
-    let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL).chain(mix::ALL);
+    let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
+    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

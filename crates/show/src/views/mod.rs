@@ -7,6 +7,7 @@ pub(crate) mod against;
 mod costs;
 mod drivers;
 pub(crate) mod encryption;
+mod invariants;
 pub(crate) mod ladder;
 mod latency;
 pub(crate) mod published;
@@ -21,7 +22,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 8] = [
+const VIEWS: [Parts; 9] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -29,6 +30,7 @@ const VIEWS: [Parts; 8] = [
     costs::PARTS,
     drivers::PARTS,
     settings::PARTS,
+    invariants::PARTS,
     latency::PARTS,
 ];
 
