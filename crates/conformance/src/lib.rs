@@ -7,6 +7,7 @@ mod checks;
 mod imports;
 mod kv;
 mod mix;
+mod mix_rows;
 mod rows;
 mod script;
 mod turns;
@@ -147,7 +148,7 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
         script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
-    let duties = duties.chain(mix::ALL).chain(turns::ALL);
+    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL).chain(turns::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

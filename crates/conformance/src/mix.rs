@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    FieldKind, Lasts, MixClass, MixStatement, MixWork, Purpose, StepField, StepFile, Test, Value, Work,
+    FieldKind, Lasts, MixClass, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile, Test, Value,
+    Work,
 };
 
 use super::script::{Script, answered, failed, finished};
@@ -37,7 +38,8 @@ const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*)
 fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) -> u64) -> Result<MixWork> {
     let statement = |text: &[&str], parameters: &[usize]| MixStatement {
         text: text.iter().map(|piece| (*piece).to_owned()).collect(),
-        parameters: parameters.to_vec(),
+        parameters: parameters.iter().map(|field| MixValue::Field(*field)).collect(),
+        keeps: None,
     };
     let field = |name: &str, kind, bytes| StepField { name: name.to_owned(), kind, bytes };
     let file = |number: usize| -> Result<StepFile> {
@@ -60,11 +62,13 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
                     statement(&["UPDATE account SET balance = balance - ", " WHERE id = 3 - ", ""], &[1, 0]),
                     statement(&["INSERT INTO moved VALUES(", ", ", ", ", ")"], &[0, 2, 3]),
                 ],
+                ..MixClass::default()
             },
             MixClass {
                 name: "look".into(),
                 transaction: None,
                 statements: vec![statement(&["SELECT balance FROM account WHERE id = ", ""], &[0])],
+                ..MixClass::default()
             },
         ],
         fields: vec![
@@ -75,8 +79,8 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
         ],
         clients,
         steps: (1..=files).map(file).collect::<Result<_>>()?,
-        lasts: None,
         patience_ns: 20_000_000_000,
+        ..MixWork::default()
     })
 }
 

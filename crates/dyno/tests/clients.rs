@@ -115,6 +115,62 @@ fn pages_are_read_and_written_by_every_engine() {
 }
 
 #[test]
+fn orders_are_taken_paid_and_delivered_and_every_condition_holds() {
+    let place = Place::new();
+    let with = "sqlite:wal,postgres,mariadb";
+    let small = "--scale 0.01 --set warm_up=0.1 --clients 4 --duration 1s --trials 1 --no-warm-up --quiet";
+    let result =
+        place.dyno(&format!("run orders {small} --with {with} -o run.jsonl")).exits(0).without_panic();
+    assert!(!result.stdout.contains('✗') && !result.stdout.contains("failed"), "{}", result.stdout);
+    let result = result.prints("12: a balance and payments are what was delivered held held held");
+    result.prints("trade, new orders (no TPC result) a minute: sqlite:wal");
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let invariants = &verdict["verdict"]["invariants"][0];
+    assert_eq!(invariants["says"].as_array().unwrap().len(), 15);
+    assert_eq!(invariants["lines"][2][1][0], serde_json::json!({"trials": 1, "held": 1, "broken": 0}));
+    for (label, sample) in samples(&read_json(&place.path("run.jsonl")), "trade") {
+        for class in sample["classes"].as_array().unwrap() {
+            assert!(class["failed"].is_null(), "{label}: {class}");
+        }
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn records_are_read_changed_and_inserted_and_none_is_lost() {
+    let place = Place::new();
+    let with = "sqlite:wal,postgres,mariadb";
+    let small = "--set records=300 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
+    for load in ["--clients 3", "--clients 2 --rate 300"] {
+        let result = place.dyno(&format!("run ycsb {small} {load} --with {with} -o run.jsonl")).exits(0);
+        let result = result.without_panic().prints("no key that was inserted is lost held held held");
+        assert!(!result.stdout.contains('✗') && !result.stdout.contains("failed"), "{}", result.stdout);
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn an_operation_without_its_row_has_failed_and_is_told() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
+    let read = "SELECT abalance FROM accounts WHERE aid = :aid";
+    let changed = text.replace(
+        &format!("statements = \"{read}\""),
+        &format!("statements = \"account(sum) = {read} AND aid > 25\""),
+    );
+    assert_ne!(changed, text);
+    place.write("mine.toml", &changed);
+    let run = format!("run ./mine.toml {SMALL} --set branches=1 --only read --with sqlite:wal,postgres");
+    let result = place.dyno(&run).exits(0).without_panic();
+    result.prints(&format!("The first of these: no row came of {read} AND aid > 25"));
+    place.write("mine.toml", &changed.replace("aid > 25", "aid > 2500"));
+    place
+        .dyno(&run)
+        .prints(&format!("no operation succeeded within the time: no row came of {read} AND aid > 2500"));
+    place.assert_clean();
+}
+
+#[test]
 fn what_cannot_be_done_is_told_before_anything_starts() {
     let place = Place::new();
     let refused = |arguments: &str, words: &str| {
@@ -138,6 +194,18 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     };
     suite("WHERE tid = :tid", "WHERE tid = :tiller");
     refused("./mine.toml --with sqlite", "no [test.values] has a source for the parameter 'tiller'");
+    suite("WHERE tid = :tid", "WHERE tid = :teller.tid");
+    refused("./mine.toml --with sqlite", "the parameter :teller.tid has no source");
+    suite("delta = { from = -5000, to = 5000 }", "delta = { from = -5000, to = 5000, not = \"dleta\" }");
+    refused(
+        "./mine.toml --with sqlite",
+        "no number of [test.values] that depends on no other is named 'dleta'",
+    );
+    suite(
+        "[[test.class]]\nname = \"transfer\"",
+        "[test.lists.leg]\nvalues.aid = { letters = 3 }\n[[test.class]]\nname = \"transfer\"",
+    );
+    refused("./mine.toml --with sqlite", "a list needs a `count`");
     suite("transaction = \"write\"", "weight = 0");
     refused("./mine.toml --with sqlite", "the weights of all classes are 0");
     suite("duration = \"duration\"", "");

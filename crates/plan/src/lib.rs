@@ -4,6 +4,8 @@
 //! files that the runners map. It starts no process and measures nothing.
 
 mod arrays;
+mod draws;
+mod mix;
 pub mod records;
 mod row;
 mod selection;
@@ -22,7 +24,7 @@ use dyno_engine::Contender;
 use dyno_protocol::{self as protocol, Value};
 use dyno_record::{Level, Parameters};
 use dyno_suite::watch::Watch;
-use dyno_suite::{Bounds, Model, Rendered, Suite, TableForm};
+use dyno_suite::{AMinute, Bounds, Model, Rendered, Suite, TableForm};
 
 use arrays::Arrays;
 use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
@@ -71,6 +73,10 @@ pub struct PlannedTest {
     pub arrivals: Option<u64>,
     /// The right answer, where the input tells.
     pub answer: Option<Vec<Vec<Value>>>,
+    /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
+    pub invariants: Vec<String>,
+    /// The class of which people ask how many were done in a minute.
+    pub a_minute: Option<AMinute>,
     /// How many operations are timed for a contender that commits each by itself.
     one_by_one: Option<u64>,
 }
@@ -288,6 +294,11 @@ pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contende
     Ok(())
 }
 
+/// The row of an answer that says that nothing breaks an invariant, which stands at a place.
+fn all_hold((place, says): (i64, &String)) -> Vec<Value> {
+    vec![Value::Integer(place), Value::Text(says.clone()), Value::Integer(0)]
+}
+
 fn describe(
     suite: &Suite,
     index: usize,
@@ -315,9 +326,14 @@ fn describe(
         // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
         amount: prepared.filter(|prepared| prepared.arrivals.is_none()).map(|prepared| prepared.amount),
         arrivals: prepared.and_then(|prepared| prepared.arrivals),
-        answer: prepared
-            .filter(|_| test.check.is_none() || written.model == Model::Mix)
-            .map(|prepared| prepared.answer.clone()),
+        answer: match &test.invariants[..] {
+            [] => prepared
+                .filter(|_| test.check.is_none() || written.model == Model::Mix)
+                .map(|prepared| prepared.answer.clone()),
+            says => Some((1..).zip(says).map(all_hold).collect()),
+        },
+        invariants: test.invariants.clone(),
+        a_minute: written.a_minute.clone(),
         one_by_one: written.one_by_one,
     }
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{
-    self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixClass, MixStatement, MixWork, Pairs,
-    Store, Work,
+    self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixWork, Pairs, Store, Work,
 };
 use dyno_suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test};
 
 use super::arrays::{Arrays, Part};
+use super::mix;
 use super::truth::{self, Order, Rows};
 
 /// The input of a test that works on arrays, the same for every dialect.
@@ -225,15 +225,7 @@ pub fn in_dialect(
             Work::ImportFile(ImportWork { before, after, ..work })
         }
         Some(Work::Mix(work)) => {
-            let statement = |(text, names): (Vec<String>, Vec<String>)| {
-                let field = |name: &String| work.fields.iter().position(|field| field.name == *name);
-                let parameters = names.iter().map(|name| field(name).context("a parameter without a field"));
-                Ok(MixStatement { text, parameters: parameters.collect::<Result<_>>()? })
-            };
-            let classes = test.classes.into_iter().map(|class| {
-                let statements = class.statements.into_iter().map(statement).collect::<Result<_>>()?;
-                Ok(MixClass { name: class.name, transaction: class.transaction, statements })
-            });
+            let classes = test.classes.into_iter().map(|class| mix::class(class, &work));
             let classes = classes.collect::<Result<_>>()?;
             Work::Mix(MixWork { classes, ..work })
         }

@@ -19,7 +19,10 @@ mod test;
 pub use event::{Event, Failed, Hello, InForce, Value, Waiting};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting, Turn, VersionRule};
-pub use mix::{Lasts, MixClass, MixStatement, MixWork, Purpose, STEP_HEAD, StepField, StepFile};
+pub use mix::{
+    Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, STEP_HEAD, StepField,
+    StepFile, StepList,
+};
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram};
 pub use sample::{Class, Cost, Sample, Section, Tick};

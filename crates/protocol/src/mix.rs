@@ -14,6 +14,9 @@ pub struct MixWork {
     pub classes: Vec<MixClass>,
     /// What a step has for the parameters of its statements, in order.
     pub fields: Vec<StepField>,
+    /// The lists of a step, over which statements are repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<StepList>,
     /// How many clients there are, each a session of its own.
     pub clients: u32,
     /// A file of steps for each client, or one that they share: whoever is free does the next. Each step is 8 bytes of
@@ -30,7 +33,7 @@ pub struct MixWork {
 }
 
 /// A class of operations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MixClass {
     /// Its name in the suite.
     pub name: String,
@@ -39,6 +42,34 @@ pub struct MixClass {
     pub transaction: Option<Purpose>,
     /// Its statements, in order.
     pub statements: Vec<MixStatement>,
+    /// Those of them that are repeated, in order. No two have a statement in common.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<MixLoop>,
+    /// The position of a field, a number: where it is not 0, the transaction is undone after its last statement, as
+    /// planned, and not committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback_if: Option<usize>,
+}
+
+/// Statements that are repeated together, in order, once for each item of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MixLoop {
+    /// The position of the first of them in the class.
+    pub first: usize,
+    /// How many they are.
+    pub count: usize,
+    /// What they are repeated for.
+    pub over: Over,
+}
+
+/// What statements are repeated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// Each item of a list of the step, by the list's position.
+    List(usize),
+    /// Each row that an earlier statement of the class has returned, by that statement's position. It keeps all of them.
+    Rows(usize),
 }
 
 /// What a transaction is for. Engines that lock a whole database by the first write begin it accordingly.
@@ -52,14 +83,67 @@ pub enum Purpose {
 }
 
 /// A statement, prepared once a client before the clock starts and executed many times. All rows that it returns
-/// are fetched.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// are fetched. One with a value from a row that may be missing, and is, is left out; what it would have kept is then
+/// missing too.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MixStatement {
     /// The text before, between and after its parameters: one piece more than there are parameters. The runner puts
     /// its driver's placeholders between them.
     pub text: Vec<String>,
-    /// Its parameters: the position of a field for each.
-    pub parameters: Vec<usize>,
+    /// Where the value of each of its parameters comes from.
+    pub parameters: Vec<MixValue>,
+    /// What is kept of its rows for later statements of the operation; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<MixRows>,
+}
+
+/// Where the value of a parameter comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MixValue {
+    /// A field of the step, by its position.
+    Field(usize),
+    /// A column of a row that an earlier statement of the class keeps: of its first row, or within a loop over its rows
+    /// of the current one.
+    Row {
+        /// The position of that statement in the class.
+        statement: usize,
+        /// The position of the column.
+        column: usize,
+    },
+    /// A column of the current item of the list over which the statement is repeated, by its position.
+    Item {
+        /// The position of the column.
+        item: usize,
+    },
+}
+
+/// What is kept of the rows of a statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MixRows {
+    /// How many columns a row has.
+    pub columns: usize,
+    /// Whether all rows are kept, and not the first alone.
+    #[serde(default)]
+    pub all: bool,
+    /// Whether there may be no row; otherwise the operation has then failed.
+    #[serde(default)]
+    pub may_miss: bool,
+}
+
+/// A list of items in a step. Item by item, and within an item column by column, their values are fields one after another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepList {
+    /// Its name in the suite.
+    pub name: String,
+    /// The position of the field that says how many items a step has.
+    pub count: usize,
+    /// The position of the first item's first field.
+    pub first: usize,
+    /// How many columns an item has.
+    pub columns: usize,
+    /// The most items that a step may have; there are fields for so many.
+    pub most: usize,
 }
 
 /// A field of a step.

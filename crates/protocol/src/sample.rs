@@ -74,9 +74,15 @@ pub struct Class {
     /// Operations that never succeeded.
     #[serde(skip_serializing_if = "is_zero")]
     pub failed: u64,
+    /// Why the first of them failed, where it was not for want of time.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub failure: String,
     /// Tries that were repeated, as the suite says, after a deadlock, a serialization failure or a busy database.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: u64,
+    /// Operations among those done that were undone at their end, as the suite plans it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone: u64,
     /// How long the operations that were done took: each from when it was due, or where nothing was due from when it was
     /// sent, to its final success.
     pub response: Response,

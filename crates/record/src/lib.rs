@@ -33,7 +33,9 @@ pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
 pub use proof::{Attempt, Proof};
 pub use storage::{Device, Storage};
-pub use suite::{AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord};
+pub use suite::{
+    AMinute, AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord,
+};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a

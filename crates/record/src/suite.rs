@@ -173,10 +173,25 @@ pub struct TestRecord {
     /// tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Vec<Vec<Value>>>,
+    /// What must hold after it, in words. Each is a row of its answer: its place, the words, and how many break it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<String>,
+    /// A class of which people ask how many were done in a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a_minute: Option<AMinute>,
     /// Published figures in seconds, by system, rates turned into the time that this test would have
     /// taken; hardware and source stand under `published` of the suite.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, f64>,
+}
+
+/// A class of which people ask how many were done in a minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AMinute {
+    /// Its name.
+    pub class: String,
+    /// What they call its operations, in the plural.
+    pub says: String,
 }
 
 /// How much a test does.

@@ -7,6 +7,7 @@ mod check;
 mod data;
 mod form;
 mod include;
+mod last_name;
 mod load;
 mod mix;
 mod model;
@@ -30,7 +31,11 @@ use toml::Spanned;
 pub use data::{Data, Like, Shape, count};
 pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
-pub use mix::{Class, Distribution, Mix, Number, RenderedClass, Source, Values};
+pub use last_name::{LAST_NAME_BYTES, last_name};
+pub use mix::{
+    Class, Items, Law, List, Mix, Number, Parameter, Range, RenderedClass, RenderedStatement, Repeat,
+    Repeated, Source, Values, When, Written,
+};
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
 pub use rung::{Rung, compared_with};
@@ -151,13 +156,41 @@ pub struct Test {
     /// Of a mix: where the values of parameters come from, by name.
     #[serde(default)]
     pub values: BTreeMap<String, Values>,
+    /// Of a mix: lists, over which statements are repeated, by name.
+    #[serde(default)]
+    pub lists: BTreeMap<String, List>,
     /// Of a mix: its classes of operations.
     #[serde(default, rename = "class")]
     pub classes: Vec<Class>,
+    /// Of a mix: a class of which people ask how many were done in a minute.
+    pub a_minute: Option<AMinute>,
+    /// What must hold after it: in place of a check.
+    #[serde(default, rename = "invariant")]
+    pub invariants: Vec<Invariant>,
     /// The query whose rows are the answer; without one, it is what the model says.
     pub check: Option<Spanned<String>>,
     /// The rows of the right answer with the parameters' defaults, where they are known.
     pub expect: Option<Vec<Vec<Value>>>,
+}
+
+/// A class of which people ask how many were done in a minute.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AMinute {
+    /// Its name.
+    pub class: String,
+    /// What they call its operations, in the plural.
+    pub says: String,
+}
+
+/// Something that must hold after a test, whatever was done. Both are templates.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invariant {
+    /// What, in words.
+    pub says: Spanned<String>,
+    /// A query for one number: how many break it.
+    pub query: Spanned<String>,
 }
 
 /// A published table of figures for a suite's tests.
@@ -204,6 +237,8 @@ pub struct Rendered {
     pub classes: Vec<RenderedClass>,
     /// The checking query.
     pub check: Option<String>,
+    /// What must hold, in words: the rows of the checking query, each with how many break it.
+    pub invariants: Vec<String>,
 }
 
 impl Published {

@@ -5,8 +5,8 @@ use dyno_record::Parameters;
 use toml::Spanned;
 
 use super::{
-    Bounds, Class, Model, NO_SQL, Rendered, RenderedClass, Renderer, Suite, TableForm, Test, Transaction,
-    statements,
+    Bounds, Class, Invariant, Model, NO_SQL, Rendered, RenderedClass, Renderer, Suite, TableForm, Test,
+    Transaction, statements,
 };
 use crate::watch::Watch;
 
@@ -69,7 +69,14 @@ impl Suite {
         let classes = classes.map(|class| self.render_class(test, class, render, dialect));
         let classes = classes.collect::<Result<_>>()?;
         let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
-        let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect));
+        let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect)).transpose()?;
+        let says = test.invariants.iter().map(|one| Ok(render(&one.says)?.trim().to_owned()));
+        let invariants: Vec<String> = says.collect::<Result<_>>()?;
+        let all = || self.all_invariants(test, &invariants, render, dialect);
+        let check = match check {
+            None if !invariants.is_empty() && dialect != NO_SQL => Some(all()?),
+            check => check,
+        };
         Ok(Rendered {
             id: test.id.clone(),
             title: render(&test.title)?.trim().to_owned(),
@@ -77,7 +84,8 @@ impl Suite {
             index,
             statements,
             classes,
-            check: check.transpose()?,
+            check,
+            invariants,
         })
     }
 
@@ -95,12 +103,26 @@ impl Suite {
             self.template_place(test, &class.statements, 1),
             class.name.get_ref()
         );
-        let pieces = statements.iter().map(|statement| self.pieces(test, class, statement));
-        Ok(RenderedClass {
-            name: class.name.get_ref().clone(),
-            transaction: class.transaction,
-            statements: pieces.collect::<Result<_>>()?,
-        })
+        self.class(test, class, &statements)
+    }
+
+    /// One query for all invariants: of each its place, what it says, and how many break it.
+    fn all_invariants(
+        &self,
+        test: &Test,
+        says: &[String],
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+        dialect: &str,
+    ) -> Result<String> {
+        let one = |(place, (invariant, says)): (usize, (&Invariant, &String))| {
+            let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, dialect)?;
+            Ok(format!(
+                "SELECT {place} AS place, '{}' AS says, ({query}) AS broken",
+                says.replace('\'', "''")
+            ))
+        };
+        let all = (1..).zip(test.invariants.iter().zip(says)).map(one).collect::<Result<Vec<_>>>()?;
+        Ok(format!("{} ORDER BY place", all.join(" UNION ALL ")))
     }
 
     /// The query of a check, whose rendered text this is.

@@ -3,7 +3,7 @@
 //! A statement ends with a semicolon at the end of a line, so that a statement may span lines and a
 //! semicolon within a line (a trigger's body, a text) is part of it. A line that begins with `@` and
 //! dialect names, as `@mysql,postgres DROP …;`, belongs to those dialects alone. Empty lines and
-//! lines that begin with `--` are left out.
+//! lines that begin with `--` are left out. `for each …:` is a line of its own.
 
 /// The statements of one dialect in a rendered template, without their semicolons.
 pub fn split(text: &str, dialect: &str) -> Vec<String> {
@@ -12,6 +12,10 @@ pub fn split(text: &str, dialect: &str) -> Vec<String> {
     for line in text.lines() {
         if pending.lines.is_empty() {
             if line.trim().is_empty() || line.trim_start().starts_with("--") {
+                continue;
+            }
+            if is_loop(line) {
+                statements.push(line.trim().to_owned());
                 continue;
             }
             pending.begin(line, dialect);
@@ -25,6 +29,11 @@ pub fn split(text: &str, dialect: &str) -> Vec<String> {
     // A last statement may leave its semicolon out.
     statements.extend(pending.take());
     statements
+}
+
+/// Whether a line begins statements that are repeated.
+fn is_loop(line: &str) -> bool {
+    line.trim_start().starts_with("for each ") && line.trim_end().ends_with(':')
 }
 
 /// A statement of which the end has not been read.

@@ -13,6 +13,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::TableForm;
+use super::last_name::last_name;
 use super::random::Stream;
 use super::words::words;
 use crate::watch::Watch;
@@ -135,6 +136,7 @@ fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters
         Ok(stream.lock().unwrap_or_else(PoisonError::into_inner).draw(below))
     });
     environment.add_function("words", |number: u64| words(number));
+    environment.add_function("last_name", |number: u64| last_name(number));
     let watch = watch.clone();
     environment.add_function("range", move |first: i64, end: Option<i64>| range(first, end, &watch));
     let scale = parameters.scale();

@@ -128,6 +128,17 @@ pub(crate) fn figures(
     (figures, Points { used: points(used), left_out: points(left_out) })
 }
 
+/// The samples of a contender (by position) in a test (by id) on which figures rest.
+pub(crate) fn used<'a>(
+    run: &'a Run,
+    disturbances: &'a Disturbances,
+    contender: usize,
+    test: &'a str,
+) -> impl Iterator<Item = &'a SampleRecord> {
+    let counts = |(block, _): &(u32, &SampleRecord)| disturbances.counts(*block);
+    measured(run, contender, test).filter(counts).map(|(_, sample)| sample)
+}
+
 /// All samples of a contender in a test but those of the warm-up block, each with its block.
 fn measured<'a>(
     run: &'a Run,

@@ -3,23 +3,21 @@
 use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::mysql::{Connection, Query, ServerError, may_pass};
-use dyno_protocol::{MixWork, Purpose};
-use dyno_runner::mix::{Prepared, Step, Value, statements};
-use dyno_runner::{Answer, quote};
+use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
+use dyno_runner::mix::{Prepared, Value, Values, statements};
+use dyno_runner::quote;
 
 /// The statements of a connection. Those of transactions are sent as text: not every server prepares them.
 pub struct Statements<'c> {
     connection: &'c Connection,
-    statements: Vec<(Query<'c>, Vec<usize>)>,
+    statements: Vec<(Query<'c>, Vec<MixValue>)>,
 }
 
 impl<'c> Statements<'c> {
     /// Prepares all statements of a mix.
     pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
         let all = statements(mix, |_| "?".to_owned()).into_iter().map(|one| {
-            let fields =
-                one.parameters.iter().map(|&field| (mix.fields[field].kind, mix.fields[field].bytes));
-            let query = Query::prepare(connection, &one.sql, fields);
+            let query = Query::prepare(connection, &one.sql, one.parameters.len());
             Ok((query.map_err(|error| error.context(quote(&one.sql)))?, one.parameters))
         });
         Ok(Statements { statements: all.collect::<Result<_>>()?, connection })
@@ -28,15 +26,18 @@ impl<'c> Statements<'c> {
 
 impl Prepared for Statements<'_> {
     #[inline]
-    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()> {
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let (statement, parameters) = &mut self.statements[statement];
-        for (place, &field) in parameters.iter().enumerate() {
-            match step.value(field) {
+        for (place, &source) in parameters.iter().enumerate() {
+            match values.get(source) {
+                Value::Null => statement.set_null(place),
                 Value::Integer(number) => statement.set_integer(place, number),
+                Value::Real(number) => statement.set_real(place, number),
                 Value::Text(text) => statement.set_text(place, text),
+                Value::Blob(blob) => statement.set_blob(place, blob),
             }
         }
-        statement.run(answer)
+        statement.run(sink)
     }
 
     #[inline]

@@ -3,18 +3,17 @@
 use std::hint::black_box;
 
 use anyhow::{Error, Result};
-use dyno_protocol::Purpose;
-use dyno_runner::Answer;
-use dyno_runner::mix::{Prepared, Statement, Step};
+use dyno_protocol::{Purpose, Sink};
+use dyno_runner::mix::{Prepared, Statement, Values};
 
 /// Statements that nobody executes.
 pub struct Unsaid(pub Vec<Statement>);
 
 impl Prepared for Unsaid {
     #[inline]
-    fn run(&mut self, statement: usize, step: &Step, _: &mut Answer) -> Result<()> {
-        for &field in &self.0[statement].parameters {
-            black_box(step.value(field));
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, _: &mut S) -> Result<()> {
+        for &source in &self.0[statement].parameters {
+            black_box(values.get(source));
         }
         Ok(())
     }
@@ -35,6 +34,10 @@ impl Prepared for Unsaid {
     }
 
     fn may_pass(&self, _: &Error) -> bool {
+        false
+    }
+
+    fn keeps(&self) -> bool {
         false
     }
 }

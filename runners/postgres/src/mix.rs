@@ -2,13 +2,13 @@
 
 use anyhow::{Error, Result};
 use dyno_client::postgres::{Connection, Query, ServerError, may_pass};
-use dyno_protocol::{MixWork, Purpose};
-use dyno_runner::mix::{Prepared, Step, Value, statements};
+use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
+use dyno_runner::mix::{Prepared, Value, Values, statements};
 use dyno_runner::{Answer, quote};
 
 /// The statements of a connection, those of transactions prepared like all others, as pgbench does it.
 pub struct Statements<'c> {
-    statements: Vec<(Query<'c>, Vec<usize>)>,
+    statements: Vec<(Query<'c>, Vec<MixValue>)>,
     begin: Query<'c>,
     commit: Query<'c>,
     rollback: Query<'c>,
@@ -33,15 +33,18 @@ impl<'c> Statements<'c> {
 
 impl Prepared for Statements<'_> {
     #[inline]
-    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()> {
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let (statement, parameters) = &mut self.statements[statement];
-        for (place, &field) in parameters.iter().enumerate() {
-            match step.value(field) {
+        for (place, &source) in parameters.iter().enumerate() {
+            match values.get(source) {
+                Value::Null => statement.set_null(place),
                 Value::Integer(number) => statement.set_integer(place, number),
+                Value::Real(number) => statement.set_real(place, number),
                 Value::Text(text) => statement.set_text(place, text),
+                Value::Blob(blob) => statement.set_blob(place, blob),
             }
         }
-        statement.run(answer).map(drop)
+        statement.run(sink).map(drop)
     }
 
     #[inline]

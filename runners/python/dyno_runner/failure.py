@@ -1,5 +1,8 @@
 """How anything goes wrong here."""
 
+# How many characters of a statement a message quotes.
+QUOTED = 200
+
 
 class Failure(Exception):
     """What happened, where, and what to do next: the text of a `failed` event, so never a secret.
@@ -20,3 +23,8 @@ class Failure(Exception):
 def one_line(text: object) -> str:
     """An engine's words on one line."""
     return " ".join(str(text).split())
+
+
+def quote(sql: str) -> str:
+    """The beginning of a statement, for a message."""
+    return sql if len(sql) <= QUOTED else f"{sql[:QUOTED]}…"

@@ -8,14 +8,12 @@ from .clock import Clock
 from .contract import Test, take
 from .digest import TableDigest
 from .driver import Driver
-from .failure import Failure
+from .failure import Failure, quote
 from .inputs import Load, RowFile, Statements
 from .mix.section import perform as perform_mix
 from .mix.work import Work
 from .records import RecordFile
 
-# How many characters of a statement a message quotes.
-QUOTED = 200
 
 # What a test came to: the sample, and where the answer is found, asked for after the sample was sent.
 Outcome = tuple[dict[str, Any], Callable[[], list[Any]]]
@@ -38,11 +36,6 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
             return perform_mix(Work(test.input), driver, clock), list
         case model:
             raise Failure(f"this runner does not implement the model {model}")
-
-
-def quote(sql: str) -> str:
-    """The beginning of a statement, for a message."""
-    return sql if len(sql) <= QUOTED else f"{sql[:QUOTED]}…"
 
 
 def asked(driver: Driver, sql: str, what: str) -> Rows:

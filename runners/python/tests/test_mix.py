@@ -66,6 +66,7 @@ class ToySession(Session):
                     if toy.tries % 3:
                         raise Busy
             toy.lines.append(f"{sql} {values}")
+            return [(number, f"row {number}") for number in range(2)] if sql.startswith("rows") else ()
 
         return run
 
@@ -206,7 +207,7 @@ class Mixes(Place):
             for place, ended in [(0, SECOND - 1), (0, SECOND), (1, 3 * SECOND + 1), (1, 7 * SECOND // 2)]:
                 one.done(place, 0, ended - 1, ended - 1, ended)
             one.retried(0, SECOND, 3)
-            one.failed(1, 2 * SECOND - 1, 1)
+            one.failed(1, 2 * SECOND - 1, 1, "no row")
             one.failed(1, 4 * SECOND, 1)
             told.append(one)
         found = recorder.Sum(work, 0, told)
@@ -244,6 +245,70 @@ class Mixes(Place):
                             self.assertEqual(answer(events, "1"), [[10 * clients, 5 * clients]])
                     for file in (self.folder / "database").iterdir():
                         file.unlink()
+
+    def chained(self, step: list[int], statements: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
+        """A mix of one class whose step has a number, the count of a list and its items."""
+        mix = self.mix(["write class"], 1, [(0, 0)])
+        with open(mix["steps"][0]["file"], "wb") as file:
+            file.write(struct.pack("<QQ4q", 0, 0, *step))
+        names = ["undo", "count", "item 1", "item 2"]
+        mix["fields"] = [{"name": name, "kind": "integer", "bytes": 8} for name in names]
+        mix["lists"] = [{"name": "list", "count": 1, "first": 2, "columns": 1, "most": 2}]
+        mix["classes"][0] |= {"statements": statements} | changes
+        return mix
+
+    def test_rows_and_items_are_parameters_of_statements_that_are_repeated(self):
+        def row(column):
+            return {"statement": 0, "column": column}
+
+        statements = [
+            {"text": ["rows"], "parameters": [], "keeps": {"columns": 2, "all": True}},
+            {"text": ["for ", " ", ""], "parameters": [{"item": 0}, row(1)]},
+            {"text": ["each ", ""], "parameters": [row(1)]},
+            {"text": ["after ", ""], "parameters": [row(0)]},
+        ]
+        loops = [
+            {"first": 1, "count": 1, "over": {"list": 0}},
+            {"first": 2, "count": 1, "over": {"rows": 0}},
+        ]
+        more = {"loops": loops, "rollback_if": 0}
+        told, lines = self.done(self.chained([0, 2, 8, 9], statements, **more))
+        rows = ["each %s ('row 0',)", "each %s ('row 1',)", "after %s (0,)"]
+        items = ["for %s %s (8, 'row 0')", "for %s %s (9, 'row 0')"]
+        self.assertEqual(lines, ["begin write", "rows ()", *items, *rows, "commit"])
+        self.assertEqual(told["classes"][0]["undone"], 0)
+        told, lines = self.done(self.chained([1, 0, 0, 0], statements, **more))
+        self.assertEqual(lines, ["begin write", "rows ()", *rows, "rollback"])
+        self.assertEqual((counts(told), told["classes"][0]["undone"]), ([(1, 0, 0)], 1))
+        for words, changed in {
+            "a loop of class class names": {"loops": [{"first": 0, "count": 9, "over": {"list": 0}}]},
+            "the end of class class names": {"rollback_if": 4},
+            "a parameter of class class names": {"loops": []},
+        }.items():
+            with self.subTest(words), self.fails(words):
+                Work(self.chained([0] * 4, statements, **more | changed))
+        with self.fails("the list list of step 0 has more than 2 items"):
+            section.Section(Work(self.chained([0, 3, 0, 0], statements, **more)))
+
+    def test_a_row_that_is_missing_fails_the_operation_unless_it_may_be(self):
+        for may_miss in (True, False):
+            statements = [
+                {"text": ["none"], "parameters": [], "keeps": {"columns": 1, "may_miss": may_miss}},
+                {
+                    "text": ["some ", ""],
+                    "parameters": [{"statement": 0, "column": 0}],
+                    "keeps": {"columns": 1},
+                },
+                {"text": ["use ", ""], "parameters": [{"statement": 1, "column": 0}]},
+                {"text": ["always ", ""], "parameters": [1]},
+            ]
+            mix = self.chained([0] * 4, statements)
+            if may_miss:
+                _, lines = self.done(mix)
+                self.assertEqual(lines, ["begin write", "none ()", "always %s (0,)", "commit"])
+            else:
+                with self.fails("no operation succeeded within the time: no row came of none"):
+                    self.done(mix)
 
 
 def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::{Error, Result};
 use dyno_client::sqlite::{Connection, Parameter, SqliteError, Statement, api};
-use dyno_protocol::{MixWork, Purpose};
-use dyno_runner::mix::{Prepared, Step, Value, statements};
-use dyno_runner::{Answer, quote};
+use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
+use dyno_runner::mix::{Prepared, Value, Values, statements};
+use dyno_runner::quote;
 
 /// The statements of a connection.
 pub struct Statements<'c> {
-    statements: Vec<(Statement<'c>, Vec<usize>)>,
+    statements: Vec<(Statement<'c>, Vec<MixValue>)>,
     /// Takes a snapshot by its first read.
     begin_read: Statement<'c>,
     /// Takes the write lock at once: a transaction that read first could not wait for it, since what it has read may
@@ -41,13 +41,16 @@ impl<'c> Statements<'c> {
 
 impl Prepared for Statements<'_> {
     #[inline]
-    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()> {
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let (statement, parameters) = &mut self.statements[statement];
-        let values = parameters.iter().map(|&field| match step.value(field) {
+        let values = parameters.iter().map(|&source| match values.get(source) {
+            Value::Null => Parameter::Null,
             Value::Integer(number) => Parameter::Integer(number),
+            Value::Real(number) => Parameter::Real(number),
             Value::Text(text) => Parameter::Text(text),
+            Value::Blob(blob) => Parameter::Blob(blob),
         });
-        statement.fetch(values, answer)
+        statement.fetch(values, sink)
     }
 
     #[inline]

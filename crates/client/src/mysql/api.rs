@@ -120,8 +120,12 @@ pub const ATTR_ARRAY_SIZE: c_int = 201;
 pub const LONG: c_uint = 3;
 /// Type: a number of floating point of 64 bits.
 pub const DOUBLE: c_uint = 5;
+/// Type: NULL.
+pub const NULL: c_uint = 6;
 /// Type: a whole number of 64 bits.
 pub const LONGLONG: c_uint = 8;
+/// Type: bytes.
+pub const BLOB: c_uint = 252;
 /// Type: text.
 pub const STRING: c_uint = 254;
 /// What a fetch gives where a value had not the room that it needs.

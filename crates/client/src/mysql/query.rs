@@ -1,11 +1,11 @@
 //! Statements that are prepared once and executed many times with values of any type, for their rows.
 
-use std::ffi::{c_char, c_ulong};
+use std::ffi::{c_char, c_uint, c_ulong};
 
 use anyhow::Result;
-use dyno_protocol::{FieldKind, Sink};
+use dyno_protocol::Sink;
 
-use super::api::{Bind, DOUBLE, LONGLONG, NO_DATA, STRING, TRUNCATED};
+use super::api::{BLOB, Bind, DOUBLE, LONGLONG, NO_DATA, NULL, STRING, TRUNCATED};
 use super::connection::{Connection, Kind};
 use super::statement::Statement;
 use crate::number::number;
@@ -17,13 +17,16 @@ const ROOM: usize = 256;
 pub struct Query<'c> {
     statement: Statement<'c>,
     parameters: Vec<Value>,
+    /// Whether a parameter has another type or another place than the library knows.
+    is_moved: bool,
     columns: Vec<Column>,
 }
 
-/// The value of a parameter. The library reads it where it lies, so it stays in its box.
+/// The value of a parameter. The library reads it where it lies.
 struct Value {
-    kind: FieldKind,
-    bytes: Box<[u8]>,
+    /// Its type, as the protocol numbers it.
+    kind: c_uint,
+    bytes: Vec<u8>,
     length: Box<c_ulong>,
 }
 
@@ -41,25 +44,15 @@ struct Place {
 }
 
 impl<'c> Query<'c> {
-    /// Prepares one with parameters of these kinds, each with the most bytes that it has.
+    /// Prepares one with so many parameters.
     ///
     /// # Errors
     /// The server refuses it, or it has another number of parameters.
-    pub fn prepare(
-        connection: &'c Connection,
-        sql: &str,
-        parameters: impl Iterator<Item = (FieldKind, u64)>,
-    ) -> Result<Query<'c>> {
+    pub fn prepare(connection: &'c Connection, sql: &str, parameters: usize) -> Result<Query<'c>> {
         let statement = Statement::prepare(connection, sql)?;
-        let value = |(kind, bytes): (FieldKind, u64)| {
-            let bytes = if kind == FieldKind::Integer { 8 } else { bytes as usize };
-            Value { kind, bytes: vec![0; bytes].into(), length: Box::new(bytes as c_ulong) }
-        };
-        let parameters: Vec<Value> = parameters.map(value).collect();
-        statement.check_parameters(parameters.len())?;
-        let mut binds: Vec<Bind> = parameters.iter().map(Value::bind).collect();
-        // SAFETY: there is one for each parameter; boxes keep their places until the statement is closed.
-        unsafe { statement.bind(&mut binds)? };
+        statement.check_parameters(parameters)?;
+        let value = || Value { kind: NULL, bytes: Vec::with_capacity(8), length: Box::new(0) };
+        let parameters: Vec<Value> = std::iter::repeat_with(value).take(parameters).collect();
         let columns = statement.kinds()?;
         let place =
             |kind| Column { kind, place: Box::new(Place { bytes: [0; ROOM], length: 0, is_null: 0 }) };
@@ -69,24 +62,49 @@ impl<'c> Query<'c> {
             // SAFETY: there is one for each column; boxes keep their places until the statement is closed.
             unsafe { statement.bind_result(&mut results)? };
         }
-        Ok(Query { statement, parameters, columns })
+        let is_moved = !parameters.is_empty();
+        Ok(Query { statement, parameters, is_moved, columns })
+    }
+
+    /// Takes NULL at a place, from 0.
+    #[inline]
+    pub fn set_null(&mut self, place: usize) {
+        self.set(place, NULL, &[]);
     }
 
     /// Takes a number at a place, from 0.
     #[inline]
     pub fn set_integer(&mut self, place: usize, number: i64) {
-        self.parameters[place].bytes.copy_from_slice(&number.to_ne_bytes());
+        self.set(place, LONGLONG, &number.to_ne_bytes());
     }
 
-    /// Takes a text that is no longer than was said.
-    ///
-    /// # Panics
-    /// It is longer.
+    /// Takes any other number at a place, from 0.
+    #[inline]
+    pub fn set_real(&mut self, place: usize, number: f64) {
+        self.set(place, DOUBLE, &number.to_ne_bytes());
+    }
+
+    /// Takes a text at a place, from 0.
     #[inline]
     pub fn set_text(&mut self, place: usize, text: &[u8]) {
+        self.set(place, STRING, text);
+    }
+
+    /// Takes bytes at a place, from 0.
+    #[inline]
+    pub fn set_blob(&mut self, place: usize, bytes: &[u8]) {
+        self.set(place, BLOB, bytes);
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, kind: c_uint, bytes: &[u8]) {
         let value = &mut self.parameters[place];
-        value.bytes[..text.len()].copy_from_slice(text);
-        *value.length = text.len() as c_ulong;
+        let before = (value.kind, value.bytes.as_ptr());
+        value.bytes.clear();
+        value.bytes.extend_from_slice(bytes);
+        *value.length = bytes.len() as c_ulong;
+        value.kind = kind;
+        self.is_moved |= before != (kind, value.bytes.as_ptr());
     }
 
     /// Executes it with the values that it took and puts every value of every row into the sink.
@@ -95,6 +113,12 @@ impl<'c> Query<'c> {
     /// What the server says.
     #[inline]
     pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<()> {
+        if self.is_moved {
+            let mut binds: Vec<Bind> = self.parameters.iter().map(Value::bind).collect();
+            // SAFETY: there is one for each parameter, and none moves until this is done again.
+            unsafe { self.statement.bind(&mut binds)? };
+            self.is_moved = false;
+        }
         // The library reads them through the pointers that it was given.
         std::hint::black_box(&mut self.parameters);
         self.statement.execute()?;
@@ -158,8 +182,7 @@ impl Column {
 
 impl Value {
     fn bind(&self) -> Bind {
-        let kind = if self.kind == FieldKind::Integer { LONGLONG } else { STRING };
-        Bind::new(kind, self.bytes.as_ptr().cast(), &*self.length)
+        Bind::new(self.kind, self.bytes.as_ptr().cast(), &*self.length)
     }
 }
 

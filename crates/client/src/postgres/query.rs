@@ -1,6 +1,7 @@
 //! Statements that are prepared once and executed many times with values of any type, for their rows.
 
 use std::ffi::{CString, c_char, c_int};
+use std::io::Write;
 use std::ptr;
 
 use anyhow::Result;
@@ -8,11 +9,13 @@ use dyno_protocol::Sink;
 
 use super::connection::Connection;
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// A prepared statement whose values are sent as text, so that the server gives each the type that its place asks for.
 pub struct Query<'c> {
     connection: &'c Connection,
     name: CString,
-    /// The values, each ended by a NUL byte.
+    /// The values, each ended by a NUL byte; of NULL nothing.
     values: Vec<Vec<u8>>,
     /// Where they lie.
     pointers: Vec<*const c_char>,
@@ -30,10 +33,37 @@ impl<'c> Query<'c> {
         Ok(Query { connection, name, values: vec![Vec::new(); parameters], pointers })
     }
 
+    /// Takes NULL at a place, from 0.
+    #[inline]
+    pub fn set_null(&mut self, place: usize) {
+        self.values[place].clear();
+    }
+
     /// Takes a number at a place, from 0.
     #[inline]
     pub fn set_integer(&mut self, place: usize, number: i64) {
         self.set_text(place, itoa::Buffer::new().format(number).as_bytes());
+    }
+
+    /// Takes any other number at a place, from 0.
+    #[inline]
+    pub fn set_real(&mut self, place: usize, number: f64) {
+        let value = &mut self.values[place];
+        value.clear();
+        // Writing to memory cannot fail.
+        let _ = write!(value, "{number}\0");
+    }
+
+    /// Takes bytes at a place, from 0.
+    #[inline]
+    pub fn set_blob(&mut self, place: usize, bytes: &[u8]) {
+        let value = &mut self.values[place];
+        value.clear();
+        value.extend_from_slice(b"\\x");
+        for byte in bytes {
+            value.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]));
+        }
+        value.push(0);
     }
 
     /// Takes a text, which holds no NUL byte.
@@ -53,11 +83,11 @@ impl<'c> Query<'c> {
     #[inline]
     pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<u64> {
         for (pointer, value) in self.pointers.iter_mut().zip(&self.values) {
-            *pointer = value.as_ptr().cast();
+            *pointer = if value.is_empty() { ptr::null() } else { value.as_ptr().cast() };
         }
         let (count, none): (_, *const c_int) = (self.pointers.len() as c_int, ptr::null());
         let api = self.connection.api();
-        // SAFETY: the connection is open; there are as many values as parameters, each ended by a NUL byte.
+        // SAFETY: the connection is open; there are as many values as parameters, each ended by a NUL byte or NULL.
         unsafe {
             let (raw, values) = (self.connection.raw(), self.pointers.as_ptr());
             let result = (api.exec_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0);

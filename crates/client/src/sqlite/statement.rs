@@ -24,8 +24,12 @@ pub struct Statement<'c> {
 /// The value of a parameter.
 #[derive(Debug, Clone, Copy)]
 pub enum Parameter<'v> {
+    /// SQL NULL.
+    Null,
     /// A whole number.
     Integer(i64),
+    /// Any other number.
+    Real(f64),
     /// Text, which SQLite reads where it lies.
     Text(&'v [u8]),
     /// Text of which SQLite makes a copy.
@@ -118,7 +122,9 @@ impl<'c> Statement<'c> {
             // is not copied is there until then.
             let code = unsafe {
                 match value? {
+                    Parameter::Null => (api.bind_null)(statement, place),
                     Parameter::Integer(number) => (api.bind_int64)(statement, place, number),
+                    Parameter::Real(number) => (api.bind_double)(statement, place, number),
                     Parameter::Text(text) => self.bind_text(place, text, STATIC)?,
                     Parameter::Copied(text) => self.bind_text(place, text, TRANSIENT)?,
                     Parameter::Blob(blob) => {

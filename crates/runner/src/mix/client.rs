@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result};
-use dyno_protocol::{MixClass, MixWork};
+use dyno_protocol::MixWork;
 
+use super::kept::Kept;
+use super::program::{Executed, Program};
 use super::recorder::{Recorder, Times, Window};
-use super::{Prepared, Step, Steps};
-use crate::Answer;
+use super::{Prepared, Step, Steps, Value, Values};
+use crate::{Answer, quote};
 
 /// How much earlier than due a client ends its sleep, in nanoseconds: about as much later than asked the kernel wakes
 /// a thread whose timer slack is [`SLACK`].
@@ -29,14 +31,29 @@ pub struct Client<'a, P> {
     pub stop: &'a AtomicBool,
     /// For each class the position of its first statement.
     pub firsts: &'a [usize],
-    /// Where rows go. It counts and keeps none.
+    /// For each class the order of its statements, where they have one of their own.
+    pub programs: &'a [Option<Program>],
+    /// For each class what its statements keep.
+    pub kept: Vec<Vec<Kept>>,
+    /// Where other rows go. It counts and keeps none.
     pub answer: Answer,
 }
 
-/// How an operation ended.
-enum Ended {
-    Done { retried: u64 },
-    Failed { retried: u64 },
+/// How a try ended that met no error.
+#[derive(Clone, Copy)]
+enum Tried {
+    Done,
+    /// It was undone, as planned.
+    Undone,
+    /// A statement, by its position, returned no row where one must be.
+    Missing(usize),
+}
+
+/// How an operation ended, and how many tries were repeated.
+struct Ended {
+    retried: u64,
+    /// None: nothing came of all tries within the time.
+    tried: Option<Tried>,
 }
 
 impl<P: Prepared> Client<'_, P> {
@@ -71,9 +88,14 @@ impl<P: Prepared> Client<'_, P> {
             let ended = self.operation(class, &step, sent, began);
             let ended = ended.with_context(|| format!("class {}", self.mix.classes[class].name))?;
             let done = since(began);
-            match ended {
-                Ended::Done { retried } => recorder.done(class, Times { due, free, sent, done }, retried),
-                Ended::Failed { retried } => recorder.failed(class, done, retried),
+            let (times, retried) = (Times { due, free, sent, done }, ended.retried);
+            match ended.tried {
+                Some(Tried::Done) => recorder.done(class, times, retried, false),
+                Some(Tried::Undone) => recorder.done(class, times, retried, true),
+                Some(Tried::Missing(statement)) => {
+                    recorder.failed(class, done, retried, || self.missing(class, statement));
+                }
+                None => recorder.failed(class, done, retried, String::new),
             }
             free = done;
         }
@@ -83,39 +105,66 @@ impl<P: Prepared> Client<'_, P> {
     /// One operation, tried again for as long as that may help.
     #[inline]
     fn operation(&mut self, class: usize, step: &Step, sent: u64, began: Instant) -> Result<Ended> {
-        let (mix, first) = (self.mix, self.firsts[class]);
-        let class = &mix.classes[class];
         let mut retried = 0;
         loop {
-            let error = match self.attempt(class, first, step) {
-                Ok(()) => return Ok(Ended::Done { retried }),
+            let error = match self.attempt(class, step) {
+                Ok(tried) => return Ok(Ended { retried, tried: Some(tried) }),
                 Err(error) => error,
             };
             if !self.statements.may_pass(&error) {
                 return Err(error);
             }
             if since(began).saturating_sub(sent) > self.mix.patience_ns {
-                return Ok(Ended::Failed { retried });
+                return Ok(Ended { retried, tried: None });
             }
             retried += 1;
         }
     }
 
-    /// One try. `first` is the position of the class's first statement.
+    /// One try.
     #[inline]
-    fn attempt(&mut self, class: &MixClass, first: usize, step: &Step) -> Result<()> {
-        let Some(purpose) = class.transaction else {
-            return self.statements_of(class, first, step);
+    fn attempt(&mut self, class: usize, step: &Step) -> Result<Tried> {
+        let Some(purpose) = self.mix.classes[class].transaction else {
+            return self.statements_of(class, step);
         };
         self.statements.begin(purpose)?;
-        let done = self.statements_of(class, first, step).and_then(|()| self.statements.commit());
+        let done = self.statements_of(class, step).and_then(|tried| {
+            match tried {
+                Tried::Done => self.statements.commit()?,
+                Tried::Undone | Tried::Missing(_) => self.statements.rollback()?,
+            }
+            Ok(tried)
+        });
         done.map_err(|error| self.undo(error))
     }
 
     #[inline]
-    fn statements_of(&mut self, class: &MixClass, first: usize, step: &Step) -> Result<()> {
-        let mut statements = first..first + class.statements.len();
-        statements.try_for_each(|statement| self.statements.run(statement, step, &mut self.answer))
+    fn statements_of(&mut self, class: usize, step: &Step) -> Result<Tried> {
+        let (first, of) = (self.firsts[class], &self.mix.classes[class]);
+        let Client { statements, answer, .. } = self;
+        if let Some(program) = &self.programs[class] {
+            let keeps = statements.keeps();
+            let run = |statement: usize, values: &Values, kept: Option<&mut Kept>| match kept {
+                Some(kept) => statements.run(first + statement, values, kept),
+                None => statements.run(first + statement, values, answer),
+            };
+            if let Executed::Missing(statement) = program.execute(step, &mut self.kept[class], keeps, run)? {
+                return Ok(Tried::Missing(statement));
+            }
+        } else {
+            let values = Values::of(step);
+            let mut all = first..first + of.statements.len();
+            all.try_for_each(|statement| statements.run(statement, &values, answer))?;
+        }
+        let is_undone = of.rollback_if.is_some_and(|field| step.value(field) != Value::Integer(0));
+        Ok(if is_undone { Tried::Undone } else { Tried::Done })
+    }
+
+    /// Says which statement returned no row.
+    #[cold]
+    fn missing(&self, class: usize, statement: usize) -> String {
+        let text = self.mix.classes[class].statements[statement].text.join("?");
+        format!("no row came of {}", quote(&text))
     }
 
     /// Ends the transaction in which an error happened.

@@ -33,7 +33,10 @@ pub struct Times {
 struct Counts {
     done: u64,
     failed: u64,
+    /// Why the first of them failed, where it was not for want of time.
+    failure: String,
     retried: u64,
+    undone: u64,
     response: Histogram,
     /// Only where operations are due at a time.
     due: Option<Due>,
@@ -50,13 +53,18 @@ struct Due {
 impl Counts {
     fn new(digits: u8, due: bool) -> Counts {
         let response = Histogram::with_digits(digits);
-        Counts { done: 0, failed: 0, retried: 0, response, due: due.then(Due::default) }
+        let failure = String::new();
+        Counts { done: 0, failed: 0, failure, retried: 0, undone: 0, response, due: due.then(Due::default) }
     }
 
     fn add(&mut self, other: &Counts) {
         self.done += other.done;
         self.failed += other.failed;
         self.retried += other.retried;
+        self.undone += other.undone;
+        if self.failure.is_empty() {
+            self.failure.clone_from(&other.failure);
+        }
         self.response.add(&other.response);
         if let Some((own, other)) = self.due.as_mut().zip(other.due.as_ref()) {
             own.service.add(&other.service);
@@ -66,7 +74,7 @@ impl Counts {
     }
 
     fn clear(&mut self) {
-        (self.done, self.failed, self.retried) = (0, 0, 0);
+        (self.done, self.failed, self.retried, self.undone) = (0, 0, 0, 0);
         self.response.clear();
     }
 
@@ -78,7 +86,9 @@ impl Counts {
             class: class.to_owned(),
             done: self.done,
             failed: self.failed,
+            failure: self.failure.clone(),
             retried: self.retried,
+            undone: self.undone,
             response: self.response.response(),
             service: of_due(|due| &due.service),
             wait: of_due(|due| &due.wait),
@@ -137,9 +147,9 @@ impl<'b> Recorder<'b> {
         }
     }
 
-    /// Counts an operation that succeeded after so many tries that did not.
+    /// Counts an operation that succeeded, or was undone as planned, after so many tries that did not.
     #[inline]
-    pub fn done(&mut self, class: usize, times: Times, retried: u64) {
+    pub fn done(&mut self, class: usize, times: Times, retried: u64, undone: bool) {
         if !self.is_within(times.done) {
             return;
         }
@@ -147,6 +157,7 @@ impl<'b> Recorder<'b> {
         for counts in [&mut self.all[class], &mut self.tick[class]] {
             counts.done += 1;
             counts.retried += retried;
+            counts.undone += u64::from(undone);
             counts.response.record(response);
         }
         if let (Some(due), Some(told)) = (times.due, &mut self.all[class].due) {
@@ -157,10 +168,14 @@ impl<'b> Recorder<'b> {
         }
     }
 
-    /// Counts an operation that did not succeed.
-    pub fn failed(&mut self, class: usize, ended: u64, retried: u64) {
+    /// Counts an operation that did not succeed. `why` says why; it is empty where that was for want of time.
+    pub fn failed(&mut self, class: usize, ended: u64, retried: u64, why: impl FnOnce() -> String) {
         if !self.is_within(ended) {
             return;
+        }
+        let all = &mut self.all[class];
+        if all.failure.is_empty() {
+            all.failure = why();
         }
         for counts in [&mut self.all[class], &mut self.tick[class]] {
             counts.failed += 1;
@@ -214,6 +229,12 @@ impl Sum {
         self.0.iter().map(|counts| counts.done).sum()
     }
 
+    /// Why operations failed, as the end of a sentence; empty where nobody knows.
+    pub fn failure(&self) -> String {
+        let failures = self.0.iter().map(|counts| &counts.failure);
+        failures.filter(|failure| !failure.is_empty()).take(1).map(|failure| format!(": {failure}")).collect()
+    }
+
     /// The classes with their names.
     pub fn told(&self, names: &[&str]) -> Vec<Class> {
         self.0.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
@@ -235,11 +256,11 @@ mod tests {
         let mut sum = Sum::default();
         for _ in 0..2 {
             let mut recorder = Recorder::new(&board, 2, false);
-            recorder.done(0, closed(0, TICK - 1), 0);
-            recorder.done(0, closed(0, TICK), 3);
-            recorder.failed(1, 2 * TICK - 1, 1);
-            recorder.done(1, closed(3 * TICK, 3 * TICK + 1), 0);
-            recorder.done(1, closed(3 * TICK, window.until), 0);
+            recorder.done(0, closed(0, TICK - 1), 0, false);
+            recorder.done(0, closed(0, TICK), 3, true);
+            recorder.failed(1, 2 * TICK - 1, 1, || "no row".into());
+            recorder.done(1, closed(3 * TICK, 3 * TICK + 1), 0, false);
+            recorder.done(1, closed(3 * TICK, window.until), 0, false);
             recorder.end(&mut sum);
         }
         assert_eq!(sum.done(), 4);
@@ -247,6 +268,7 @@ mod tests {
         let counts = |class: &Class| (class.done, class.failed, class.retried);
         assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
         assert!(classes[0].service.is_empty());
+        assert_eq!((classes[0].undone, classes[1].failure.as_str()), (2, "no row"));
         let ticks = board.told(&["a", "b"]);
         let told = ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
         assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
@@ -256,8 +278,8 @@ mod tests {
     fn a_wait_is_split_into_nobody_free_and_late() {
         let board = Board::new(Window { from: 0, until: TICK }, 1);
         let (mut sum, mut recorder) = (Sum::default(), Recorder::new(&board, 1, true));
-        recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0);
-        recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0);
+        recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0, false);
+        recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0, false);
         recorder.end(&mut sum);
         let class = &sum.told(&["a"])[0];
         let values = |response: &Response| -> Vec<u64> {

@@ -11,6 +11,8 @@ use dyno_protocol::{MixWork, Sample};
 
 use super::Steps;
 use super::client::Client;
+use super::kept::Kept;
+use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use crate::clock::Clock;
 use crate::trial::Bench;
@@ -27,6 +29,7 @@ struct Shared<'a> {
     window: Window,
     stop: AtomicBool,
     firsts: Vec<usize>,
+    programs: Vec<Option<Program>>,
     board: &'a Board,
 }
 
@@ -58,13 +61,15 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
     };
     let board = Board::new(window, mix.classes.len());
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let shared = Shared { mix, steps: &steps, next, window, stop, firsts: firsts(mix), board: &board };
+    let programs = mix.classes.iter().map(|class| Program::new(mix, class)).collect::<Result<_>>()?;
+    let firsts = firsts(mix);
+    let shared = Shared { mix, steps: &steps, next, window, stop, firsts, programs, board: &board };
     let Bench { session, engine, clock, .. } = bench;
     let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
     let mut others: Vec<E::Session> = (2..=clients).map(open).collect::<Result<_>>()?;
     let (sum, sample) = together(iter::once(session).chain(&mut others), &shared, clock)?;
     others.into_iter().try_for_each(Session::close)?;
-    ensure!(sum.done() > 0, "no operation succeeded within the time");
+    ensure!(sum.done() > 0, "no operation succeeded within the time{}", sum.failure());
     let names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
     let (classes, operations) = (sum.told(&names), sum.done());
     Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
@@ -137,7 +142,7 @@ fn be_client<'b, S: Session>(
     shared: &Shared<'b>,
     lines: Lines,
 ) -> Option<Recorder<'b>> {
-    let Shared { mix, steps, next, window, stop, firsts, board } = shared;
+    let Shared { mix, steps, next, window, stop, firsts, programs, board } = shared;
     let mut answer = Answer::new();
     answer.begin(false);
     let is_due = steps[0].get(0).due() > 0;
@@ -152,7 +157,10 @@ fn be_client<'b, S: Session>(
     let shares = steps.len() < mix.clients as usize;
     let steps = &steps[if shares { 0 } else { place }];
     let next = shares.then_some(next);
-    let mut client_at_work = Client { mix, statements, steps, next, window: *window, stop, firsts, answer };
+    let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
+    let kept: Vec<Vec<Kept>> = programs.iter().map(room).collect();
+    let mut client_at_work =
+        Client { mix, statements, steps, next, window: *window, stop, firsts, programs, kept, answer };
     let _ = lines.ready.send(Ok(()));
     let began = lines.begin.recv().ok()?;
     sleep_until(began);

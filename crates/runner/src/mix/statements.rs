@@ -1,16 +1,15 @@
 //! What a session does with prepared statements.
 
 use anyhow::{Error, Result};
-use dyno_protocol::{MixStatement, MixWork, Purpose};
+use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, Sink};
 
-use super::Step;
-use crate::Answer;
+use super::Values;
 
 /// The prepared statements of a session. All calls are within the clock.
 pub trait Prepared {
-    /// Executes a statement, by its position among those that were prepared, with the values of a step, and reads every
-    /// value of every row into the answer.
-    fn run(&mut self, statement: usize, step: &Step, answer: &mut Answer) -> Result<()>;
+    /// Executes a statement, by its position among those that were prepared, with what its parameters are now, and reads
+    /// every value of every row into the sink.
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()>;
 
     /// Begins a transaction.
     fn begin(&mut self, purpose: Purpose) -> Result<()>;
@@ -24,6 +23,11 @@ pub trait Prepared {
     /// Whether an operation that failed so may succeed if it is tried again: the database was busy, it was the victim
     /// of a deadlock, or it could not be put in an order with the others.
     fn may_pass(&self, error: &Error) -> bool;
+
+    /// Whether what is stored can be read back: of the harness it cannot, and it misses no row.
+    fn keeps(&self) -> bool {
+        true
+    }
 }
 
 /// A statement to prepare.
@@ -31,8 +35,8 @@ pub trait Prepared {
 pub struct Statement {
     /// Its text with the driver's placeholders.
     pub sql: String,
-    /// For each placeholder the field of a step.
-    pub parameters: Vec<usize>,
+    /// For each placeholder where its value comes from.
+    pub parameters: Vec<MixValue>,
 }
 
 /// The statements of all classes, in order, with the placeholders that a driver has: `placeholder` gets the number of
@@ -54,7 +58,7 @@ pub fn statements(mix: &MixWork, placeholder: impl Fn(usize) -> String) -> Vec<S
 pub enum NoStatements {}
 
 impl Prepared for NoStatements {
-    fn run(&mut self, _: usize, _: &Step, _: &mut Answer) -> Result<()> {
+    fn run<S: Sink>(&mut self, _: usize, _: &Values, _: &mut S) -> Result<()> {
         match *self {}
     }
 

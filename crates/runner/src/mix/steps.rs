@@ -27,13 +27,19 @@ pub struct Step<'a> {
     fields: &'a [Field],
 }
 
-/// The value of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The value of a parameter: of a field, a number or text; of a column, anything.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
+    /// SQL NULL.
+    Null,
     /// A whole number.
     Integer(i64),
+    /// Any other number.
+    Real(f64),
     /// Text.
     Text(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
 }
 
 impl Steps {
@@ -63,6 +69,19 @@ impl Steps {
                 "step {} names a class that is not there",
                 strange.unwrap_or_default()
             );
+            for list in &mix.lists {
+                ensure!(list.count < mix.fields.len(), "the list {} has no field that counts it", list.name);
+                let fits =
+                    |count| matches!(count, Value::Integer(count) if (0..=list.most as i64).contains(&count));
+                let long = (0..steps.count()).find(|&place| !fits(steps.get(place).value(list.count)));
+                ensure!(
+                    long.is_none(),
+                    "the list {} of step {} has more than {} items",
+                    list.name,
+                    long.unwrap_or_default(),
+                    list.most
+                );
+            }
             Ok(steps)
         });
         all.collect()
@@ -130,7 +149,7 @@ mod tests {
         fs::write(&file, bytes).unwrap();
         let field = |name: &str, kind, bytes| StepField { name: name.into(), kind, bytes };
         MixWork {
-            classes: vec![MixClass { name: "one".into(), transaction: None, statements: Vec::new() }],
+            classes: vec![MixClass { name: "one".into(), ..MixClass::default() }],
             fields: vec![field("number", FieldKind::Integer, 8), field("text", FieldKind::Text, 3)],
             clients: 1,
             steps: vec![StepFile { file, count: 1 }],

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Error, anyhow};
 use dyno_protocol::{
-    FieldKind, Hello, Job, Lasts, MixClass, MixStatement, MixWork, Purpose, Sample, StepField, StepFile,
+    FieldKind, Hello, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose,
+    Sample, Sink, StepField, StepFile, StepList,
 };
 
 use super::*;
@@ -67,13 +68,21 @@ impl Told<'_> {
 }
 
 impl Prepared for Told<'_> {
-    fn run(&mut self, statement: usize, step: &Step, _: &mut Answer) -> anyhow::Result<()> {
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> anyhow::Result<()> {
         let Statement { sql, parameters } = &self.statements[statement];
         match sql.split('$').next().unwrap_or_default() {
             "panic" => panic!("the toy broke"),
             "fail" => return Err(anyhow!("no such toy")),
             "sleep" => std::thread::sleep(Duration::from_millis(5)),
             "busy" => return Err(anyhow!("busy")),
+            // Two rows of a number and words.
+            "rows" => {
+                for number in 0..2 {
+                    sink.integer(number);
+                    sink.text(b"some words");
+                    sink.end_row();
+                }
+            }
             // Two of three tries are in somebody's way.
             "crowded" if self.log.tries.fetch_add(1, Ordering::Relaxed) % 3 != 2 => {
                 return Err(anyhow!("busy"));
@@ -81,7 +90,7 @@ impl Prepared for Told<'_> {
             _ => {}
         }
         let values: Vec<String> =
-            parameters.iter().map(|field| format!("{:?}", step.value(*field))).collect();
+            parameters.iter().map(|source| format!("{:?}", values.get(*source))).collect();
         self.tell(&format!("{sql} {}", values.join(" ")));
         Ok(())
     }
@@ -106,12 +115,19 @@ impl Prepared for Told<'_> {
     }
 }
 
+/// A statement of a word and as many parameters.
+fn statement(word: &str, parameters: Vec<MixValue>) -> MixStatement {
+    let text = std::iter::once(word.to_owned()).chain(vec![String::new(); parameters.len()]).collect();
+    MixStatement { text, parameters, keeps: None }
+}
+
 /// A mix of classes of one statement each, whose steps are (due, class).
 fn mix(folder: &Path, classes: &[(&str, Option<Purpose>)], clients: u32, steps: &[&[(u64, u64)]]) -> MixWork {
     let class = |(text, transaction): &(&str, Option<Purpose>)| MixClass {
         name: text.split(' ').next().unwrap_or_default().to_owned(),
         transaction: *transaction,
-        statements: vec![MixStatement { text: vec![(*text).to_owned(), String::new()], parameters: vec![0] }],
+        statements: vec![statement(text, vec![MixValue::Field(0)])],
+        ..MixClass::default()
     };
     let file = |(place, steps): (usize, &&[(u64, u64)])| {
         let file = folder.join(format!("{place}.steps"));
@@ -125,8 +141,8 @@ fn mix(folder: &Path, classes: &[(&str, Option<Purpose>)], clients: u32, steps: 
         fields: vec![StepField { name: "place".into(), kind: FieldKind::Integer, bytes: 8 }],
         clients,
         steps: steps.iter().enumerate().map(file).collect(),
-        lasts: None,
         patience_ns: 50_000_000,
+        ..MixWork::default()
     }
 }
 
@@ -229,4 +245,108 @@ fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
     );
     assert_eq!(sample.ticks.len(), 1);
     assert_eq!(sample.ticks[0].classes[0].done, sample.operations);
+}
+
+/// A class whose statements depend on each other, and steps of how many items a list has and the items.
+fn chained(folder: &Path, statements: Vec<MixStatement>, loops: Vec<MixLoop>, steps: &[[u64; 4]]) -> MixWork {
+    let mut mix = mix(folder, &[("class", Some(Purpose::Write))], 1, &[&[(0, 0)]]);
+    let file = &mut mix.steps[0];
+    let bytes = steps.iter().flatten().flat_map(|number| number.to_le_bytes());
+    let step = |fields: &[u8]| [&[0; 16], fields].concat();
+    let bytes: Vec<u8> = bytes.collect::<Vec<u8>>().chunks(32).flat_map(step).collect();
+    fs::write(&file.file, bytes).unwrap();
+    file.count = steps.len() as u64;
+    let field = |name: &str| StepField { name: name.into(), kind: FieldKind::Integer, bytes: 8 };
+    mix.fields = ["undo", "count", "item 1", "item 2"].map(field).into();
+    mix.lists = vec![StepList { name: "list".into(), count: 1, first: 2, columns: 1, most: 2 }];
+    mix.classes[0].statements = statements;
+    mix.classes[0].loops = loops;
+    mix.classes[0].rollback_if = Some(0);
+    mix
+}
+
+fn keeping(statement: MixStatement, all: bool, may_miss: bool) -> MixStatement {
+    MixStatement { keeps: Some(MixRows { columns: 2, all, may_miss }), ..statement }
+}
+
+#[test]
+fn rows_and_items_are_parameters_of_statements_that_are_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |column| MixValue::Row { statement: 0, column };
+    let statements = vec![
+        keeping(statement("rows", vec![]), true, false),
+        statement("for ", vec![MixValue::Item { item: 0 }, row(1)]),
+        statement("each ", vec![row(0)]),
+        statement("after ", vec![row(0)]),
+    ];
+    let each = |first, over| MixLoop { first, count: 1, over };
+    let loops = vec![each(1, Over::List(0)), each(2, Over::Rows(0))];
+    let mix = chained(folder.path(), statements, loops, &[[0, 2, 8, 9], [1, 0, 0, 0]]);
+    let (sample, lines) = done(&mix);
+    let words = "Text([115, 111, 109, 101, 32, 119, 111, 114, 100, 115])";
+    let first = [
+        "begin Write",
+        "rows ",
+        &format!("for $1$2 Integer(8) {words}"),
+        &format!("for $1$2 Integer(9) {words}"),
+        "each $1 Integer(0)",
+        "each $1 Integer(1)",
+        "after $1 Integer(0)",
+        "commit",
+    ];
+    // The second has no items, and is undone at its end.
+    let second = [
+        "begin Write",
+        "rows ",
+        "each $1 Integer(0)",
+        "each $1 Integer(1)",
+        "after $1 Integer(0)",
+        "rollback",
+    ];
+    assert_eq!(lines, [&first[..], &second].concat());
+    let class = &sample.unwrap().classes[0];
+    assert_eq!((class.done, class.undone, class.failed), (2, 1, 0));
+}
+
+#[test]
+fn a_row_that_is_missing_fails_the_operation_unless_it_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |statement| MixValue::Row { statement, column: 0 };
+    let statements = |may_miss| {
+        vec![
+            keeping(statement("none ", vec![]), false, may_miss),
+            keeping(statement("some ", vec![row(0)]), false, false),
+            statement("use ", vec![row(1)]),
+            statement("always ", vec![MixValue::Field(1)]),
+        ]
+    };
+    let mix = |may_miss| chained(folder.path(), statements(may_miss), vec![], &[[0, 0, 0, 0]]);
+    let (sample, lines) = done(&mix(true));
+    assert_eq!(lines, ["begin Write", "none  ", "always $1 Integer(0)", "commit"]);
+    assert_eq!(counts(&sample.unwrap()), [(1, 0, 0)]);
+    let (sample, lines) = done(&mix(false));
+    assert_eq!(lines, ["begin Write", "none  ", "rollback"]);
+    let said = sample.unwrap_err().to_string();
+    assert_eq!(said, "no operation succeeded within the time: no row came of none ");
+}
+
+#[test]
+fn a_class_that_names_what_is_not_there_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = MixValue::Row { statement: 0, column: 0 };
+    for (statements, loops) in [
+        (vec![statement("", vec![row])], vec![]),
+        (vec![statement("", vec![]), statement("", vec![row])], vec![]),
+        (vec![statement("", vec![MixValue::Item { item: 0 }])], vec![]),
+        (vec![statement("", vec![MixValue::Field(4)])], vec![]),
+        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 2, over: Over::List(0) }]),
+        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 1, over: Over::Rows(0) }]),
+    ] {
+        let mix = chained(folder.path(), statements, loops, &[[0, 0, 0, 0]]);
+        let said = done(&mix).0.unwrap_err().to_string();
+        assert!(said.ends_with("this is an error in dyno"), "{said}");
+    }
+    let long = chained(folder.path(), vec![], vec![], &[[0, 3, 0, 0]]);
+    let said = done(&long).0.unwrap_err().to_string();
+    assert_eq!(said, "the list list of step 0 has more than 2 items");
 }

@@ -7,6 +7,7 @@ pub(crate) mod against;
 mod costs;
 mod drivers;
 pub(crate) mod encryption;
+mod invariants;
 pub(crate) mod ladder;
 mod latency;
 pub(crate) mod published;
@@ -30,6 +31,7 @@ const VIEWS: [Parts; 9] = [
     costs::PARTS,
     drivers::PARTS,
     settings::PARTS,
+    invariants::PARTS,
     latency::PARTS,
     timeline::PARTS,
 ];

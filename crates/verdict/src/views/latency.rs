@@ -1,12 +1,14 @@
 //! How long single operations took: percentiles of the trials in which each was timed, by class where a test has classes.
 
 use dyno_protocol::{Class, Response};
-use dyno_record::Run;
+use dyno_record::{Run, SampleRecord};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::figures::is_told;
+use crate::disturbance::Disturbances;
+use crate::figures::{is_told, used};
+use crate::statistics::median;
 
 /// The durations below which so many of the operations stayed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +31,7 @@ pub struct Percentiles {
 }
 
 /// The latency of a run with trials in which every operation was timed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// What a reading of the clock costs, which every duration includes: the null runner's median, the largest of all
     /// tests. Nanoseconds.
@@ -42,7 +44,7 @@ pub struct Latency {
 }
 
 /// The latency of one test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyTest {
     /// The test's id.
     pub test: String,
@@ -51,6 +53,18 @@ pub struct LatencyTest {
     pub clock_ns: Option<u64>,
     /// The contenders shown that have any, in order.
     pub lines: Vec<LatencyLine>,
+    /// How many operations of one class were done in a minute, where people ask for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a_minute: Option<AMinute>,
+}
+
+/// How many operations of a class were done in a minute, those that were undone at their end left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AMinute {
+    /// What people call them, in the plural.
+    pub says: String,
+    /// For each contender shown that did any, by its position in the run, the median of its trials.
+    pub lines: Vec<(usize, f64)>,
 }
 
 /// The latency of a contender in a test.
@@ -65,8 +79,14 @@ pub struct LatencyLine {
     pub percentiles: Percentiles,
     /// How many never succeeded.
     pub failed: u64,
+    /// Why the first of them failed, where it was not for want of time.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
     /// How many tries were repeated.
     pub retried: u64,
+    /// How many of those that are done were undone at their end, as planned.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undone: u64,
     /// Of operations that were due at a time: how much later than that they were sent though a client was free. It is the
     /// fault of the runner, and a part of the durations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,10 +106,26 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
         test: test.id.clone(),
         clock_ns: clock(&test.id),
         lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),
+        a_minute: test.a_minute.as_ref().map(|told| a_minute(run, &test.id, told)),
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
     let clock_ns = run.tests.iter().filter_map(|test| clock(&test.id)).max();
     (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, apart, tests })
+}
+
+/// How many operations of a class were done in a minute.
+fn a_minute(run: &Run, test: &str, told: &dyno_record::AMinute) -> AMinute {
+    let disturbances = Disturbances::new(run);
+    let of = |contender: usize| -> Option<f64> {
+        let rate = |sample: &SampleRecord| {
+            let classes = sample.sample.classes.iter().filter(|class| class.class == told.class);
+            let done: u64 = classes.map(|class| class.done - class.undone.min(class.done)).sum();
+            done as f64 / sample.sample.section.nanoseconds.max(1) as f64 * 60e9
+        };
+        median(&used(run, &disturbances, contender, test).map(rate).collect::<Vec<_>>())
+    };
+    let lines = run.shown_contenders().filter_map(|(contender, _)| Some((contender, of(contender)?)));
+    AMinute { says: told.says.clone(), lines: lines.collect() }
 }
 
 /// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up.
@@ -116,7 +152,9 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
             class: (!is_one).then(|| sum.name.to_owned()),
             percentiles: told.unwrap_or_default(),
             failed: sum.failed,
+            failure: sum.failure.to_owned(),
             retried: sum.retried,
+            undone: sum.undone,
             late: Response::merged(sum.late).and_then(|late| percentiles(&late)),
         })
     };
@@ -128,7 +166,9 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
 struct Sum<'r> {
     name: &'r str,
     failed: u64,
+    failure: &'r str,
     retried: u64,
+    undone: u64,
     responses: Vec<&'r Response>,
     late: Vec<&'r Response>,
 }
@@ -137,9 +177,17 @@ impl<'r> Sum<'r> {
     fn add(&mut self, class: &'r Class) {
         self.failed += class.failed;
         self.retried += class.retried;
+        self.undone += class.undone;
+        if self.failure.is_empty() {
+            self.failure = &class.failure;
+        }
         self.responses.push(&class.response);
         self.late.push(&class.late);
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The percentiles of a histogram; none where it is empty.

@@ -5,6 +5,7 @@
 mod against;
 mod drivers;
 mod encryption;
+mod invariants;
 mod ladder;
 mod latency;
 mod published;
@@ -20,8 +21,9 @@ use crate::judge::TestVerdict;
 
 pub use against::Against;
 pub use encryption::Pages;
+pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};
-pub use latency::{Latency, LatencyLine, LatencyTest, Percentiles};
+pub use latency::{AMinute, Latency, LatencyLine, LatencyTest, Percentiles};
 pub use published::{Published, PublishedPoint, PublishedSeries};
 pub use timeline::{Second, Timeline, TimelineLine};
 
@@ -43,6 +45,9 @@ pub struct Views {
     /// What settings cost over the engine's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Against>,
+    /// What had to hold after a test, and whether it did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<Invariants>,
     /// How long single operations took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
@@ -62,6 +67,7 @@ impl Views {
             ladders: ladder::ladders(run, tests),
             drivers: drivers::drivers(run, tests),
             settings: settings::settings(run, tests),
+            invariants: invariants::invariants(run),
             latency: latency::latency(run),
             timelines: timeline::timelines(run),
             published: published::published(run, tests),

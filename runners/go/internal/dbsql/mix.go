@@ -36,8 +36,8 @@ type Engine struct {
 // statement is a prepared one, with what it is executed with.
 type statement struct {
 	prepared *sql.Stmt
-	// fields has for each parameter the field of a step, values their values.
-	fields  []int
+	// sources has for each parameter where its value comes from, values their values.
+	sources []protocol.MixValue
 	values  []any
 	answers bool
 }
@@ -71,9 +71,9 @@ func (s *Session) Prepare(mix *protocol.Mix) error {
 	return nil
 }
 
-func (s *Session) Run(place int, step runner.Step, answer *runner.Answer) error {
+func (s *Session) Run(place int, values *runner.Values, answer *runner.Answer) error {
 	one := &s.statements[place]
-	step.Values(one.fields, one.values)
+	values.Fill(one.sources, one.values)
 	if !one.answers {
 		_, err := one.prepared.ExecContext(background, one.values...)
 		return s.explain(err)

@@ -25,8 +25,8 @@ type session struct {
 // statement is a prepared one, with what it is executed with.
 type statement struct {
 	prepared *driver.Stmt
-	// fields has for each parameter the field of a step, values their values.
-	fields  []int
+	// sources has for each parameter where its value comes from, values their values.
+	sources []protocol.MixValue
 	values  []any
 	columns int
 }
@@ -74,10 +74,10 @@ func (s *session) Prepare(mix *protocol.Mix) error {
 }
 
 // Run binds texts where they lie, in the mapped file.
-func (s *session) Run(place int, step runner.Step, answer *runner.Answer) error {
+func (s *session) Run(place int, values *runner.Values, answer *runner.Answer) error {
 	one := &s.statements[place]
-	for i, field := range one.fields {
-		switch value := step.Value(field).(type) {
+	for i, source := range one.sources {
+		switch value := values.Get(source).(type) {
 		case string:
 			one.values[i] = driver.RawString(value)
 		default:

@@ -25,8 +25,8 @@ type client struct {
 // statement is a prepared one, with what it is executed with.
 type statement struct {
 	name string
-	// fields has for each parameter the field of a step.
-	fields []int
+	// sources has for each parameter where its value comes from.
+	sources []protocol.MixValue
 	// values has the formats of the results, and then the values of the parameters.
 	values []any
 	// columns are those of its rows; none where it has none.
@@ -63,9 +63,9 @@ func (c *client) Prepare(mix *protocol.Mix) error {
 	})
 }
 
-func (c *client) Run(place int, step runner.Step, answer *runner.Answer) error {
+func (c *client) Run(place int, values *runner.Values, answer *runner.Answer) error {
 	one := &c.statements[place]
-	step.Values(one.fields, one.values[1:])
+	values.Fill(one.sources, one.values[1:])
 	if len(one.columns) == 0 {
 		_, err := c.conn.Exec(background, one.name, one.values[1:]...)
 		return c.explain(err)

@@ -58,8 +58,12 @@ type Class struct {
 	Done int64 `json:"done"`
 	// Failed is how many never succeeded.
 	Failed int64 `json:"failed,omitempty"`
+	// Failure is why the first of them failed, where it was not for want of time.
+	Failure string `json:"failure,omitempty"`
 	// Retried is how many tries were repeated.
 	Retried int64 `json:"retried,omitempty"`
+	// Undone is how many of those done were undone at their end, as the suite plans it.
+	Undone int64 `json:"undone,omitempty"`
 	// Response has how long they took: each from when it was due, or else sent, to its final success.
 	Response string `json:"response"`
 	// Service has, of operations that were due at a time, the same from when they were sent.

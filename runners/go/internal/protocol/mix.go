@@ -1,5 +1,7 @@
 package protocol
 
+import "encoding/json"
+
 // Mix is the input of the model mix: classes of operations, and for each client a file of steps that says
 // which it does, with what.
 type Mix struct {
@@ -7,6 +9,8 @@ type Mix struct {
 	Classes []MixClass `json:"classes"`
 	// Fields are what a step has for the parameters of its statements, in order.
 	Fields []StepField `json:"fields"`
+	// Lists are the lists of a step, over which statements are repeated.
+	Lists []StepList `json:"lists"`
 	// Clients is how many there are, each a session of its own.
 	Clients int `json:"clients"`
 	// Steps is a file for each client, or one that they share: whoever is free does the next.
@@ -23,6 +27,24 @@ type MixClass struct {
 	// Transaction is what its statements are one transaction for; empty: each is a transaction of its own.
 	Transaction Purpose        `json:"transaction"`
 	Statements  []MixStatement `json:"statements"`
+	// Loops are those of them that are repeated, in order.
+	Loops []MixLoop `json:"loops"`
+	// RollbackIf is the position of a field: where it is not 0 the transaction is undone at its end, as planned.
+	RollbackIf *int `json:"rollback_if"`
+}
+
+// MixLoop is statements that are repeated together, once for each item of a list.
+type MixLoop struct {
+	// First is the position of the first of them in the class, Count how many they are.
+	First int `json:"first"`
+	Count int `json:"count"`
+	// Over is what they are repeated for: one of both.
+	Over struct {
+		// List is the position of a list of the step.
+		List *int `json:"list"`
+		// Rows is the position of an earlier statement, which keeps all of its rows.
+		Rows *int `json:"rows"`
+	} `json:"over"`
 }
 
 // Purpose is what a transaction is for.
@@ -38,8 +60,73 @@ const (
 type MixStatement struct {
 	// Text is what stands before, between and after its parameters.
 	Text []string `json:"text"`
-	// Parameters has the position of a field for each.
-	Parameters []int `json:"parameters"`
+	// Parameters has for each where its value comes from.
+	Parameters []MixValue `json:"parameters"`
+	// Keeps is what is kept of its rows for later statements of the operation; nil: nothing.
+	Keeps *MixRows `json:"keeps"`
+}
+
+// MixValue is where the value of a parameter comes from.
+type MixValue struct {
+	From ValueFrom
+	// Place is the position of the field or of the column.
+	Place int
+	// Statement is the position of the statement that keeps the row.
+	Statement int
+}
+
+// ValueFrom is the kind of thing that a value comes from.
+type ValueFrom uint8
+
+// A value comes from a field of the step; from a column of a row that an earlier statement keeps, the first
+// or within a loop over its rows the current one; or from a column of the current item of a list.
+const (
+	FromField ValueFrom = iota
+	FromRow
+	FromItem
+)
+
+// UnmarshalJSON reads the position of a field, a row's column, or an item's.
+func (v *MixValue) UnmarshalJSON(text []byte) error {
+	var field int
+	if json.Unmarshal(text, &field) == nil {
+		*v = MixValue{Place: field}
+		return nil
+	}
+	var other struct {
+		Statement *int `json:"statement"`
+		Column    int  `json:"column"`
+		Item      int  `json:"item"`
+	}
+	if err := json.Unmarshal(text, &other); err != nil {
+		return err
+	}
+	if other.Statement != nil {
+		*v = MixValue{FromRow, other.Column, *other.Statement}
+	} else {
+		*v = MixValue{From: FromItem, Place: other.Item}
+	}
+	return nil
+}
+
+// MixRows is what is kept of the rows of a statement.
+type MixRows struct {
+	// Columns is how many columns a row has.
+	Columns int `json:"columns"`
+	// MayMiss says whether there may be no row; otherwise the operation has then failed.
+	MayMiss bool `json:"may_miss"`
+}
+
+// StepList is a list of items in a step, whose values are fields, item by item.
+type StepList struct {
+	Name string `json:"name"`
+	// Count is the position of the field that says how many items a step has, First that of the first item's
+	// first field.
+	Count int `json:"count"`
+	First int `json:"first"`
+	// Columns is how many an item has, Most the most items of a step.
+	Columns int `json:"columns"`
+	Most    int `json:"most"`
 }
 
 // StepField is a field of a step. Kind is "integer" (8 bytes, the least significant first) or "text".

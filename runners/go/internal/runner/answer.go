@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -158,6 +159,40 @@ func (a *Answer) row(values ...int64) {
 		a.Integer(value)
 	}
 	a.EndRow()
+}
+
+// at is the value of a column of a row that was kept, as drivers take it; nil where it is not there.
+func (a *Answer) at(row, column int) any {
+	if row >= len(a.ends) {
+		return nil
+	}
+	place := column
+	if row > 0 {
+		place += a.ends[row-1]
+	}
+	if place >= a.ends[row] {
+		return nil
+	}
+	cell := a.cells[place]
+	switch cell.kind {
+	case integer:
+		return int64(cell.bits)
+	case real:
+		return math.Float64frombits(cell.bits)
+	case null:
+		return nil
+	}
+	start := 0
+	for _, before := range a.cells[:place] {
+		if before.kind == text || before.kind == blob {
+			start += int(before.bits)
+		}
+	}
+	bytes := a.bytes[start : start+int(cell.bits)]
+	if cell.kind == text {
+		return string(bytes)
+	}
+	return slices.Clone(bytes)
 }
 
 // kept gives the rows that were kept, one a call, and nil after the last.

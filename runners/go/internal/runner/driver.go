@@ -81,9 +81,9 @@ type Sessions interface {
 type Session interface {
 	// Prepare prepares all statements of a mix. Called outside the clock.
 	Prepare(mix *protocol.Mix) error
-	// Run executes a statement, by its position among those that were prepared, with the values of a step,
-	// and reads every value of every row into the answer.
-	Run(statement int, step Step, answer *Answer) error
+	// Run executes a statement, by its position among those that were prepared, with what its parameters are
+	// now, and reads every value of every row into the answer.
+	Run(statement int, values *Values, answer *Answer) error
 	// Begin begins a transaction.
 	Begin(purpose protocol.Purpose) error
 	// Commit commits it.
@@ -96,6 +96,14 @@ type Session interface {
 	// Close gives back the statements, and the connection if it was opened for this client. Called once,
 	// outside the clock.
 	Close() error
+}
+
+// Harness is a session without an engine: what is stored cannot be read back, and so no row is missed.
+type Harness interface{ IsHarness() }
+
+func isHarness(session Session) bool {
+	_, is := session.(Harness)
+	return is
 }
 
 // Failure is an operation that failed within a timed section.

@@ -23,6 +23,8 @@ type mixWork struct {
 	next   atomic.Int64
 	stop   atomic.Bool
 	firsts []int
+	// programs has for each class the order of its statements.
+	programs []program
 }
 
 // lines are between a client and whoever lets it go.
@@ -92,7 +94,13 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 		sample.Operations += int(all[class].done)
 	}
 	if sample.Operations == 0 {
-		return sample, errors.New("no operation succeeded within the time")
+		why := ""
+		for class := range all {
+			if why == "" && all[class].failure != "" {
+				why = ": " + all[class].failure
+			}
+		}
+		return sample, errors.New("no operation succeeded within the time" + why)
 	}
 	sample.Classes, sample.Ticks = told(all, w.mix.Classes), w.board.told(w.mix.Classes)
 	return sample, nil
@@ -116,7 +124,13 @@ func (w *mixWork) load() (err error) {
 	}
 	w.board = newBoard(w.window, len(w.mix.Classes))
 	statements := 0
-	for _, class := range w.mix.Classes {
+	for i := range w.mix.Classes {
+		class := &w.mix.Classes[i]
+		program, err := newProgram(w.mix, class)
+		if err != nil {
+			return err
+		}
+		w.programs = append(w.programs, program)
 		w.firsts = append(w.firsts, statements)
 		statements += len(class.Statements)
 	}
@@ -190,7 +204,11 @@ func (w *mixWork) beClient(place int, session Session, recorder *recorder, lines
 	if !goes || err != nil {
 		return
 	}
-	client := &client{mix: w.mix, session: session, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts, answer: &Answer{}}
+	client := &client{mix: w.mix, session: session, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts,
+		programs: w.programs, keeps: !isHarness(session), answer: &Answer{}}
+	for i := range w.mix.Classes {
+		client.kept = append(client.kept, make([]Answer, len(w.mix.Classes[i].Statements)))
+	}
 	client.answer.begin(false)
 	if len(w.steps) < w.mix.Clients {
 		client.next = &w.next

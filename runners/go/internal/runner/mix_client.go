@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,6 +30,13 @@ type client struct {
 	stop *atomic.Bool
 	// firsts has for each class the position of its first statement.
 	firsts []int
+	// programs has for each class the order of its statements, kept what they keep.
+	programs []program
+	kept     [][]Answer
+	// keeps says whether what is stored can be read back.
+	keeps bool
+	// values is what the parameters of the current statement are.
+	values Values
 	// answer is where rows go. It counts and keeps none.
 	answer *Answer
 }
@@ -54,64 +62,99 @@ func (c *client) work(began moment, recorder *recorder) error {
 			sent = began.wait(due)
 		}
 		class := step.class()
-		retried, passed, err := c.operation(class, step, sent, began)
+		retried, ended, err := c.operation(class, step, sent, began)
 		if err != nil {
 			return fmt.Errorf("class %s: %w", c.mix.Classes[class].Name, err)
 		}
 		done := began.since()
-		if passed {
-			recorder.done(class, times{due, free, sent, done}, retried)
-		} else {
-			recorder.failed(class, done, retried)
+		switch ended.how {
+		case endedLate:
+			recorder.failed(class, done, retried, "")
+		case endedMissing:
+			recorder.failed(class, done, retried, c.missing(class, ended.statement))
+		default:
+			recorder.done(class, times{due, free, sent, done}, retried, ended.how == endedUndone)
 		}
 		free = done
 	}
 	return nil
 }
 
+// outcome is how an operation ended that met no error.
+type outcome struct {
+	how how
+	// statement is the one that returned no row, by its position in the class.
+	statement int
+}
+
+type how uint8
+
+const (
+	endedDone how = iota
+	// endedUndone: it was undone, as planned.
+	endedUndone
+	// endedMissing: a statement returned no row where one must be.
+	endedMissing
+	// endedLate: nothing came of all tries within the time.
+	endedLate
+)
+
 // operation is one operation, tried again for as long as that may help. It returns how many tries were
-// repeated and whether the last one succeeded.
-func (c *client) operation(class int, step Step, sent int64, began moment) (retried int64, passed bool, err error) {
+// repeated and how it ended.
+func (c *client) operation(class int, step Step, sent int64, began moment) (retried int64, ended outcome, err error) {
 	for {
-		err := c.attempt(&c.mix.Classes[class], c.firsts[class], step)
+		ended, err := c.attempt(class, step)
 		if err == nil {
-			return retried, true, nil
+			return retried, ended, nil
 		}
 		if !c.session.MayPass(err) {
-			return retried, false, err
+			return retried, ended, err
 		}
 		if began.since()-sent > c.mix.PatienceNS {
-			return retried, false, nil
+			return retried, outcome{how: endedLate}, nil
 		}
 		retried++
 	}
 }
 
-// attempt is one try. first is the position of the class's first statement.
-func (c *client) attempt(class *protocol.MixClass, first int, step Step) error {
-	if class.Transaction == "" {
-		return c.statements(class, first, step)
+// attempt is one try.
+func (c *client) attempt(class int, step Step) (outcome, error) {
+	purpose := c.mix.Classes[class].Transaction
+	if purpose == "" {
+		return c.statements(class, step)
 	}
-	if err := c.session.Begin(class.Transaction); err != nil {
-		return err
+	if err := c.session.Begin(purpose); err != nil {
+		return outcome{}, err
 	}
-	err := c.statements(class, first, step)
+	ended, err := c.statements(class, step)
 	if err == nil {
-		err = c.session.Commit()
-	}
-	if err != nil {
-		return c.undo(err)
-	}
-	return nil
-}
-
-func (c *client) statements(class *protocol.MixClass, first int, step Step) error {
-	for place := range class.Statements {
-		if err := c.session.Run(first+place, step, c.answer); err != nil {
-			return err
+		if ended.how == endedDone {
+			err = c.session.Commit()
+		} else {
+			err = c.session.Rollback()
 		}
 	}
-	return nil
+	if err != nil {
+		return outcome{}, c.undo(err)
+	}
+	return ended, nil
+}
+
+func (c *client) statements(class int, step Step) (outcome, error) {
+	missing, err := c.programs[class].execute(c, class, step)
+	if err != nil || missing >= 0 {
+		return outcome{endedMissing, missing}, err
+	}
+	if field := c.mix.Classes[class].RollbackIf; field != nil && step.Value(*field) != int64(0) {
+		return outcome{how: endedUndone}, nil
+	}
+	return outcome{}, nil
+}
+
+// missing says which statement returned no row.
+func (c *client) missing(class, statement int) string {
+	text := c.mix.Classes[class].Statements[statement].Text
+	return "no row came of " + quote(strings.Join(text, "?"))
 }
 
 // undo ends the transaction in which an error happened. What went wrong first is the cause.

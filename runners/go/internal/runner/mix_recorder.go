@@ -22,8 +22,10 @@ type times struct{ due, free, sent, done int64 }
 
 // counts is the operations of one class of one client.
 type counts struct {
-	done, failed, retried int64
-	response              durations
+	done, failed, retried, undone int64
+	// failure is why the first of those failed, where it was not for want of time.
+	failure  string
+	response durations
 	// What else there is to tell of operations that are due at a time; nil where they are not.
 	service, wait, late durations
 }
@@ -69,6 +71,10 @@ func (c *counts) add(other *counts) {
 	c.done += other.done
 	c.failed += other.failed
 	c.retried += other.retried
+	c.undone += other.undone
+	if c.failure == "" {
+		c.failure = other.failure
+	}
 	c.response.add(other.response)
 	c.service.add(other.service)
 	c.wait.add(other.wait)
@@ -77,7 +83,7 @@ func (c *counts) add(other *counts) {
 
 // clear empties those of a tick.
 func (c *counts) clear() {
-	c.done, c.failed, c.retried = 0, 0, 0
+	c.done, c.failed, c.retried, c.undone = 0, 0, 0, 0
 	c.response.Reset()
 }
 
@@ -87,7 +93,7 @@ func told(all []counts, classes []protocol.MixClass) []protocol.Class {
 	for i := range all {
 		c := &all[i]
 		list = append(list, protocol.Class{
-			Class: classes[i].Name, Done: c.done, Failed: c.failed, Retried: c.retried,
+			Class: classes[i].Name, Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone,
 			Response: c.response.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
 		})
 	}
@@ -142,8 +148,8 @@ func newRecorder(board *board, classes int, isDue bool) *recorder {
 	return &recorder{board: board, all: newCounts(classes, 3, isDue), tick: newCounts(classes, tickDigits, false), ends: ends}
 }
 
-// done counts an operation that succeeded after so many tries that did not.
-func (r *recorder) done(class int, times times, retried int64) {
+// done counts an operation that succeeded, or was undone as planned, after so many tries that did not.
+func (r *recorder) done(class int, times times, retried int64, undone bool) {
 	if !r.isWithin(times.done) {
 		return
 	}
@@ -155,6 +161,9 @@ func (r *recorder) done(class int, times times, retried int64) {
 	for _, counts := range [...]*counts{all, tick} {
 		counts.done++
 		counts.retried += retried
+		if undone {
+			counts.undone++
+		}
 		counts.response.record(times.done - from)
 	}
 	if times.due > 0 && all.service.Histogram != nil {
@@ -165,10 +174,13 @@ func (r *recorder) done(class int, times times, retried int64) {
 	}
 }
 
-// failed counts an operation that did not succeed.
-func (r *recorder) failed(class int, ended, retried int64) {
+// failed counts an operation that did not succeed, and why, unless that was for want of time.
+func (r *recorder) failed(class int, ended, retried int64, why string) {
 	if !r.isWithin(ended) {
 		return
+	}
+	if all := &r.all[class]; all.failure == "" {
+		all.failure = why
 	}
 	for _, counts := range [...]*counts{&r.all[class], &r.tick[class]} {
 		counts.failed++

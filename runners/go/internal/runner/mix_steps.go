@@ -38,15 +38,9 @@ func mapSteps(mix *protocol.Mix) ([]steps, error) {
 		fields = append(fields, stepField{width, width + field.Bytes, field.Kind == "text"})
 		width += field.Bytes
 	}
-	for _, statement := range statementsOf(mix) {
-		if len(statement.Text) != len(statement.Parameters)+1 {
-			return nil, fmt.Errorf("a statement of the mix has %d parameters and %d pieces of text: this is an error in dyno",
-				len(statement.Parameters), len(statement.Text))
-		}
-		for _, field := range statement.Parameters {
-			if field < 0 || field >= len(fields) {
-				return nil, fmt.Errorf("a parameter of the mix names a field that is not there: this is an error in dyno")
-			}
+	for _, list := range mix.Lists {
+		if list.Count < 0 || list.Count >= len(fields) || list.First < 0 || list.First+list.Columns*list.Most > len(fields) {
+			return nil, fmt.Errorf("the list %s names fields that are not there: this is an error in dyno", list.Name)
 		}
 	}
 	var all []steps
@@ -62,6 +56,11 @@ func mapSteps(mix *protocol.Mix) ([]steps, error) {
 		for place := range list.len() {
 			if list.get(place).number(8) >= uint64(len(mix.Classes)) {
 				return nil, fmt.Errorf("step %d names a class that is not there", place)
+			}
+			for _, of := range mix.Lists {
+				if count, ok := list.get(place).Value(of.Count).(int64); !ok || count < 0 || count > int64(of.Most) {
+					return nil, fmt.Errorf("the list %s of step %d has more than %d items", of.Name, place, of.Most)
+				}
 			}
 		}
 		all = append(all, list)
@@ -96,13 +95,6 @@ func (s Step) Value(field int) any {
 	return int64(s.number(found.start))
 }
 
-// Values puts the values of some fields where a driver takes them.
-func (s Step) Values(fields []int, values []any) {
-	for place, field := range fields {
-		values[place] = s.Value(field)
-	}
-}
-
 func (s Step) number(start int) uint64 { return binary.LittleEndian.Uint64(s.bytes[start:]) }
 
 // statementsOf are the statements of all classes, in order.
@@ -118,8 +110,8 @@ func statementsOf(mix *protocol.Mix) []protocol.MixStatement {
 type Statement struct {
 	// SQL is its text with the driver's placeholders.
 	SQL string
-	// Parameters has for each placeholder the field of a step.
-	Parameters []int
+	// Parameters has for each placeholder where its value comes from.
+	Parameters []protocol.MixValue
 }
 
 // PrepareAll prepares the statements of all classes, in order, with the placeholders that a driver has;

@@ -61,7 +61,7 @@ func (s *toySession) try() int {
 	return s.all.tries
 }
 
-func (s *toySession) Run(place int, step Step, _ *Answer) error {
+func (s *toySession) Run(place int, from *Values, answer *Answer) error {
 	one := s.statements[place]
 	word, _, _ := strings.Cut(one.SQL, " ")
 	switch {
@@ -73,12 +73,19 @@ func (s *toySession) Run(place int, step Step, _ *Answer) error {
 		time.Sleep(5 * time.Millisecond)
 	case word == "busy":
 		return errBusy
+	case word == "rows":
+		for number := range 2 {
+			answer.Text("words")
+			answer.Integer(int64(number))
+			answer.Text(fmt.Sprint("row ", number))
+			answer.EndRow()
+		}
 	// Two of three tries are in somebody's way.
 	case word == "crowded" && s.try()%3 != 0:
 		return errBusy
 	}
 	values := make([]any, len(one.Parameters))
-	step.Values(one.Parameters, values)
+	from.Fill(one.Parameters, values)
 	s.tell(fmt.Sprint(append([]any{one.SQL}, values...)...))
 	return nil
 }
@@ -120,7 +127,7 @@ func mixOf(t *testing.T, classes []string, clients int, files ...[]dueClass) *pr
 		if !found {
 			purpose, word = "", text
 		}
-		statement := protocol.MixStatement{Text: []string{word + " ", ""}, Parameters: []int{0}}
+		statement := protocol.MixStatement{Text: []string{word + " ", ""}, Parameters: []protocol.MixValue{{}}}
 		mix.Classes = append(mix.Classes, protocol.MixClass{
 			Name: word, Transaction: protocol.Purpose(purpose), Statements: []protocol.MixStatement{statement},
 		})
@@ -179,7 +186,7 @@ func timesOf(t *testing.T, text string) *hdrhistogram.Histogram {
 
 func TestStatementsOfAMixHavePlaceholdersAndValues(t *testing.T) {
 	mix := mixOf(t, []string{"get", "write put"}, 1, []dueClass{{0, 1}, {0, 0}})
-	mix.Classes[0].Statements[0] = protocol.MixStatement{Text: []string{"get ", " ", ""}, Parameters: []int{1, 0}}
+	mix.Classes[0].Statements[0] = protocol.MixStatement{Text: []string{"get ", " ", ""}, Parameters: []protocol.MixValue{{Place: 1}, {}}}
 	sample, lines, err := mixed(t, mix)
 	want := []string{"begin write", "put $10", "commit", "get $1 $2abc1"}
 	if err != nil || !slices.Equal(lines, want) || sample.Operations != 2 || sample.Ticks != nil {
@@ -267,7 +274,7 @@ func TestAMixThatMakesNoSenseIsRefused(t *testing.T) {
 		"there are 2 files of steps for 3 clients":     func(mix *protocol.Mix) { mix.Clients = 3 },
 		"step 1 names a class that is not there":       func(mix *protocol.Mix) { mix.Classes = mix.Classes[:1] },
 		"the number place of a step has 4 bytes":       func(mix *protocol.Mix) { mix.Fields[0].Bytes = 4 },
-		"names a field that is not there":              func(mix *protocol.Mix) { mix.Classes[0].Statements[0].Parameters[0] = 2 },
+		"names what is not there":                      func(mix *protocol.Mix) { mix.Classes[0].Statements[0].Parameters[0].Place = 2 },
 		"54 bytes where 3 cells of 27 bytes are promi": func(mix *protocol.Mix) { mix.Steps[0].Count = 3 },
 	} {
 		mix := mixOf(t, []string{"get", "put"}, 2, []dueClass{{0, 0}, {0, 1}}, []dueClass{{0, 0}})
@@ -286,11 +293,11 @@ func TestWhatEndsWithinTheWindowCountsOnceAndInItsTick(t *testing.T) {
 	var sum []counts
 	for range 2 {
 		recorder := newRecorder(board, 2, false)
-		recorder.done(0, closed(tickNS-1), 0)
-		recorder.done(0, closed(tickNS), 3)
-		recorder.failed(1, 2*tickNS-1, 1)
-		recorder.done(1, closed(3*tickNS+1), 0)
-		recorder.done(1, closed(board.window.until), 0)
+		recorder.done(0, closed(tickNS-1), 0, false)
+		recorder.done(0, closed(tickNS), 3, true)
+		recorder.failed(1, 2*tickNS-1, 1, "no row")
+		recorder.done(1, closed(3*tickNS+1), 0, false)
+		recorder.done(1, closed(board.window.until), 0, false)
 		sum = recorder.end()
 	}
 	if got := countsOf(told(sum, classes)); !reflect.DeepEqual(got, [][3]int64{{1, 0, 3}, {1, 1, 1}}) {
@@ -307,8 +314,8 @@ func TestWhatEndsWithinTheWindowCountsOnceAndInItsTick(t *testing.T) {
 
 func TestAWaitIsSplitIntoNobodyFreeAndLate(t *testing.T) {
 	recorder := newRecorder(newBoard(window{0, tickNS}, 1), 1, true)
-	recorder.done(0, times{1000, 500, 1100, 1300}, 0)
-	recorder.done(0, times{1000, 1500, 1501, 1600}, 0)
+	recorder.done(0, times{1000, 500, 1100, 1300}, 0, false)
+	recorder.done(0, times{1000, 1500, 1501, 1600}, 0, false)
 	class := told(recorder.end(), []protocol.MixClass{{Name: "a"}})[0]
 	for text, want := range map[string][]int64{
 		class.Response: {300, 600}, class.Service: {99, 200}, class.Wait: {0, 500}, class.Late: {1, 100},

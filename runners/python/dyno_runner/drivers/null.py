@@ -57,9 +57,10 @@ class NullSession(Session):
     """A client of nothing. It gets the values of each statement's parameters."""
 
     errors = Failure
+    keeps = False
 
     def prepare(self, sql: str) -> Run:
-        return lambda values: None
+        return lambda values: ()
 
     def begin_read(self) -> None:
         pass

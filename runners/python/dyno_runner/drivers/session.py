@@ -22,9 +22,9 @@ class CursorSession(Session):
         """The driver prepares a statement when it is executed first, if it does, and keeps it."""
         execute, fetch = self._execute, self._fetch
 
-        def run(values: tuple[Any, ...]) -> None:
+        def run(values: tuple[Any, ...]) -> Any:
             execute(sql, values)
-            fetch()
+            return fetch()
 
         return run
 

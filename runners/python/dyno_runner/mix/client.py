@@ -3,14 +3,14 @@
 import ctypes
 import time
 from collections.abc import Callable
-from operator import itemgetter
 from typing import Any
 
-from ..failure import Failure
+from ..failure import Failure, quote
+from .program import UNDONE, operation
 from .recorder import Recorder
-from .session import Run, Session
+from .session import Session
 from .steps import Steps
-from .work import WRITE, Class, Work
+from .work import Work
 
 # How much the kernel may put off the end of a sleep to end others with it, in nanoseconds; 50,000 where
 # nobody asks. A thread's own (PR_SET_TIMERSLACK in prctl(2)).
@@ -19,9 +19,8 @@ PR_SET_TIMERSLACK = 29
 # How much earlier than due a client ends its sleep, in nanoseconds: about as much later than asked a thread
 # of Python is awake again.
 EARLY = 40_000
-
-# One try of an operation, with a step.
-Operation = Callable[[Any], None]
+# How an operation ended of which nothing came in time; it is noted already.
+LATE = -2
 
 
 class Client:
@@ -37,7 +36,7 @@ class Client:
         self._take = take
         self._recorder = recorder
         session.wait_for_locks(work.patience)
-        self._operations = [_operation(session, one) for one in work.classes]
+        self._operations = [operation(session, work, one) for one in work.classes]
         # Whether somebody wants it to end.
         self.stop = False
 
@@ -68,32 +67,41 @@ class Client:
                         break
                     sent = _wait(due)
             try:
-                operations[step[1]](step)
+                how = operations[step[1]](step)
             except errors as error:
-                if not self._again(step, sent, error):
-                    free = now()
-                    continue
+                how = self._again(step, sent, error)
             ended = now()
-            done(step[1], due, free, sent, ended)
+            if how is None or self._is_done(step[1], ended, how):
+                done(step[1], due, free, sent, ended)
             free = ended
 
-    def _again(self, step: Any, sent: int, error: Exception) -> bool:
-        """Tries an operation again for as long as that may help. Whether it succeeded."""
+    def _is_done(self, place: int, ended: int, how: int) -> bool:
+        """Notes what became of an operation that ended otherwise than by its last statement."""
+        if how == UNDONE:
+            self._recorder.undone(place, ended)
+            return True
+        if how != LATE:
+            text = "?".join(self._work.classes[place].statements[how].text)
+            self._recorder.failed(place, ended, 0, f"no row came of {quote(text)}")
+        return False
+
+    def _again(self, step: Any, sent: int, error: Exception) -> int | None:
+        """Tries an operation again for as long as that may help. Returns how it ended."""
         session, recorder, place = self._session, self._recorder, step[1]
         retried = 0
         while session.may_pass(error):
             ended = time.monotonic_ns()
             if ended - sent > self._work.patience:
                 recorder.failed(place, ended, retried)
-                return False
+                return LATE
             retried += 1
             try:
-                self._operations[place](step)
+                how = self._operations[place](step)
             except session.errors as next_error:
                 error = next_error
             else:
                 recorder.retried(place, time.monotonic_ns(), retried)
-                return True
+                return how
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
         raise Failure(f"class {self._work.classes[place].name}: {session.words(error)}{notes}")
 
@@ -106,54 +114,3 @@ def _wait(due: int) -> int:
     while (now := time.monotonic_ns()) < due:
         time.sleep(0)
     return now
-
-
-def _operation(session: Session, one: Class) -> Operation:
-    """One try of a class's operations."""
-    statements = [
-        (session.prepare(each.sql(session.parameter)), _getter(each.parameters)) for each in one.statements
-    ]
-    if one.transaction is not None:
-        return _transaction(session, one, statements)
-    if len(statements) == 1:
-        run, get = statements[0]
-        return lambda step: run(get(step))
-
-    def alone(step: Any) -> None:
-        for run, get in statements:
-            run(get(step))
-
-    return alone
-
-
-def _transaction(session: Session, one: Class, statements: list[tuple[Run, Any]]) -> Operation:
-    begin = session.begin_write if one.transaction == WRITE else session.begin_read
-    commit, rollback, errors = session.commit, session.rollback, session.errors
-
-    def together(step: Any) -> None:
-        begin()
-        try:
-            for run, get in statements:
-                run(get(step))
-            commit()
-        except errors as error:
-            try:
-                rollback()
-            except errors as second:
-                # What went wrong first is the cause.
-                error.add_note(f"and the rollback failed: {session.words(second)}")
-            raise
-
-    return together
-
-
-def _getter(parameters: list[int]) -> Callable[[Any], tuple[Any, ...]]:
-    """Takes the values of a statement's parameters out of a step, whose fields come after two numbers."""
-    places = [2 + field for field in parameters]
-    match places:
-        case []:
-            return lambda step: ()
-        case [place]:
-            return lambda step: (step[place],)
-        case _:
-            return itemgetter(*places)

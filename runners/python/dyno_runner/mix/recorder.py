@@ -25,6 +25,10 @@ class Recorder:
         self.moments = [array("Q") for _ in range(classes)]
         # Of the operations that were tried more than once: class, end, tries repeated, and whether it failed.
         self.tried: list[tuple[int, int, int, bool]] = []
+        # Of those that were undone as planned: class, end. They are noted as done too.
+        self.undone_at: list[tuple[int, int]] = []
+        # Why the first of each class failed that did, where it was not for want of time.
+        self.failures: dict[int, str] = {}
         if is_due:
             self.done = self._done_when_due
 
@@ -43,9 +47,15 @@ class Recorder:
         too."""
         self.tried.append((place, ended, retried, False))
 
-    def failed(self, place: int, ended: int, retried: int) -> None:
-        """Notes an operation that never succeeded."""
+    def undone(self, place: int, ended: int) -> None:
+        """Notes that an operation that is done was undone at its end, as planned."""
+        self.undone_at.append((place, ended))
+
+    def failed(self, place: int, ended: int, retried: int, why: str = "") -> None:
+        """Notes an operation that never succeeded, and why, unless that was for want of time."""
         self.tried.append((place, ended, retried, True))
+        if why:
+            self.failures.setdefault(place, why)
 
 
 class Sum:
@@ -93,6 +103,9 @@ class Sum:
         ]
         parts = [[one for one in tried if (one[0] - start) // TICK == tick] for tick in range(self._ticks)]
         told = self._told(place, response, tried)
+        told["failure"] = next((one.failures[place] for one in recorders if place in one.failures), "")
+        undone = chain.from_iterable(one.undone_at for one in recorders)
+        told["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
         return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
 

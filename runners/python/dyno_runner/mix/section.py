@@ -111,7 +111,8 @@ def perform(work: Work, driver: Driver, clock: Clock) -> dict[str, Any]:
             session.close()
     told = Sum(work, section.began, [thread.recorder for thread in threads])
     if not told.operations:
-        raise Failure("no operation succeeded within the time")
+        why = next((f": {one['failure']}" for one in told.classes if one["failure"]), "")
+        raise Failure(f"no operation succeeded within the time{why}")
     return sample | {"operations": told.operations, "classes": told.classes, "ticks": told.ticks}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-# Executes a statement with values for its parameters and fetches all rows.
+# Executes a statement with values for its parameters and fetches all rows, which it returns.
 Run = Callable[[tuple[Any, ...]], Any]
 
 
@@ -15,6 +15,8 @@ class Session:
     errors: type[Exception]
     # How a statement spells a parameter.
     parameter = "?"
+    # Whether what is stored can be read back: of the harness it cannot, and it misses no row.
+    keeps = True
 
     def wait_for_locks(self, patience: int) -> None:
         """Has the engine wait for locks so long, in nanoseconds, where that is the client's to say. Outside

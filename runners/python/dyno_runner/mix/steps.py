@@ -15,7 +15,8 @@ class Steps:
     """A step is one tuple: when it is due in nanoseconds since the clients began (0: at once), its class by
     position, and its fields. Texts are made of bytes when the step's turn comes, as all that drivers take."""
 
-    def __init__(self, file: str, count: int, fields: list[Field], classes: int) -> None:
+    def __init__(self, file: str, count: int, work: Work) -> None:
+        fields, classes = work.fields, len(work.classes)
         self._layout = struct.Struct("<QQ" + "".join(_format(field) for field in fields))
         self.count = count
         self._data = map_cells(file, count, self._layout.size)
@@ -25,6 +26,9 @@ class Steps:
         for place, step in enumerate(self._layout.iter_unpack(self._data)):
             if step[1] >= classes:
                 raise Failure(f"step {place} names a class that is not there")
+            for one in work.lists:
+                if not 0 <= step[2 + one.count] <= one.most:
+                    raise Failure(f"the list {one.name} of step {place} has more than {one.most} items")
         if self._texts:
             self.get = self._with_texts
 
@@ -43,7 +47,7 @@ class Steps:
 
 def load(work: Work) -> list[Steps]:
     """Maps every file of a mix."""
-    return [Steps(file, count, work.fields, len(work.classes)) for file, count in work.steps]
+    return [Steps(file, count, work) for file, count in work.steps]
 
 
 def _format(field: Field) -> str:

@@ -10,12 +10,41 @@ READ, WRITE = "read", "write"
 
 
 @dataclass(frozen=True)
+class Row:
+    """A column of a row that an earlier statement keeps, by their positions: of the first row, or within a
+    loop over its rows of the current one."""
+
+    statement: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column of the current item of a list, by its position."""
+
+    column: int
+
+
+# Where the value of a parameter comes from; a number is the position of a field.
+Value = int | Row | Item
+
+
+@dataclass(frozen=True)
+class Keeps:
+    """What is kept of the rows of a statement: so many columns. Without `may_miss` there must be a row."""
+
+    columns: int
+    may_miss: bool
+
+
+@dataclass(frozen=True)
 class Statement:
-    """A statement: what stands before, between and after its parameters, and the position of a field for
-    each."""
+    """A statement: what stands before, between and after its parameters, where the value of each comes from,
+    and what is kept of its rows."""
 
     text: list[str]
-    parameters: list[int]
+    parameters: list[Value]
+    keeps: Keeps | None
 
     def sql(self, parameter: str) -> str:
         """Its text with a driver's placeholder. Where that begins with a percent sign, others are doubled."""
@@ -31,6 +60,32 @@ class Class:
     name: str
     transaction: str | None
     statements: list[Statement]
+    loops: list["Loop"]
+    # The position of a field: where it is not 0 the transaction is undone at its end, as planned.
+    rollback_if: int | None
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The statements from `first` up to `end`, repeated for the items of a list or the rows of a statement,
+    by the position of the one or the other."""
+
+    first: int
+    end: int
+    list: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class List:
+    """A list of a step: the positions of the fields of its count and of its first item's first column, how
+    many columns an item has, and the most items."""
+
+    name: str
+    count: int
+    first: int
+    columns: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -66,6 +121,10 @@ class Work:
             Field(take(each, "name", str), take(each, "kind", str), take(each, "bytes", int))
             for each in take(work, "fields", list)
         ]
+        self.lists = [
+            List(take(each, "name", str), *(take(each, key, int) for key in LIST_KEYS))
+            for each in take(work, "lists", list, [])
+        ]
         self.clients = take(work, "clients", int)
         # A file for each client, or one that they share.
         self.steps = [
@@ -87,18 +146,76 @@ class Work:
         for field in self.fields:
             if field.kind == "integer" and field.bytes != 8:
                 raise Failure(f"the number {field.name} of a step has {field.bytes} bytes and not 8")
-        for each in (statement for one in self.classes for statement in one.statements):
-            if len(each.text) != len(each.parameters) + 1 or any(
-                not 0 <= field < len(self.fields) for field in each.parameters
-            ):
-                raise Failure(
-                    "a parameter of the mix names a field that is not there: this is an error in dyno"
-                )
+        for one in self.lists:
+            if not (one.count < len(self.fields) and one.first + one.columns * one.most <= len(self.fields)):
+                raise _wrong(f"the list {one.name}")
+        for one in self.classes:
+            self._check_class(one)
+
+    def _check_class(self, one: Class) -> None:
+        columns = [0] * len(one.statements)
+        place = 0
+        for loop in one.loops:
+            over_list = loop.list is not None and loop.list < len(self.lists)
+            over_rows = loop.rows is not None and loop.rows < loop.first
+            if not (over_list or over_rows) or loop.first < place or loop.end > len(one.statements):
+                raise _wrong(f"a loop of class {one.name}")
+            if over_list:
+                columns[loop.first : loop.end] = [self.lists[loop.list].columns] * (loop.end - loop.first)
+            place = loop.end
+        for place, statement in enumerate(one.statements):
+            for value in statement.parameters:
+                match value:
+                    case Item(column):
+                        is_there = column < columns[place]
+                    case Row(earlier, column):
+                        keeps = one.statements[earlier].keeps if earlier < place else None
+                        is_there = keeps is not None and column < keeps.columns
+                    case field:
+                        is_there = 0 <= field < len(self.fields)
+                if not is_there or len(statement.text) != len(statement.parameters) + 1:
+                    raise _wrong(f"a parameter of class {one.name}")
+        if one.rollback_if is not None and one.rollback_if >= len(self.fields):
+            raise _wrong(f"the end of class {one.name}")
+
+
+LIST_KEYS = ("count", "first", "columns", "most")
+
+
+def _wrong(what: str) -> Failure:
+    return Failure(f"{what} names what is not there: this is an error in dyno")
 
 
 def _class(record: Any) -> Class:
-    statements = [
-        Statement(take(each, "text", list), take(each, "parameters", list))
-        for each in take(record, "statements", list)
+    loops = [
+        Loop(
+            take(each, "first", int),
+            take(each, "first", int) + take(each, "count", int),
+            take(each, "over", dict).get("list"),
+            take(each, "over", dict).get("rows"),
+        )
+        for each in take(record, "loops", list, [])
     ]
-    return Class(take(record, "name", str), take(record, "transaction", str, None), statements)
+    return Class(
+        take(record, "name", str),
+        take(record, "transaction", str, None),
+        [_statement(each) for each in take(record, "statements", list)],
+        loops,
+        take(record, "rollback_if", int, None),
+    )
+
+
+def _statement(record: Any) -> Statement:
+    keeps = take(record, "keeps", dict, None)
+    if keeps is not None:
+        keeps = Keeps(take(keeps, "columns", int), take(keeps, "may_miss", bool, False))
+    parameters = [_value(each) for each in take(record, "parameters", list)]
+    return Statement(take(record, "text", list), parameters, keeps)
+
+
+def _value(record: Any) -> Value:
+    if isinstance(record, int):
+        return record
+    if "item" in record:
+        return Item(take(record, "item", int))
+    return Row(take(record, "statement", int), take(record, "column", int))

@@ -170,6 +170,11 @@ fn planned(test: &PlannedTest) -> TestRecord {
             unit: amount.unit.to_owned(),
         }),
         expect: test.answer.clone(),
+        invariants: test.invariants.clone(),
+        a_minute: test
+            .a_minute
+            .clone()
+            .map(|dyno_suite::AMinute { class, says }| dyno_record::AMinute { class, says }),
         published: BTreeMap::new(),
     }
 }

@@ -63,7 +63,24 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             verdict.label(line.contender),
             line.retried,
             line.failed
+        ) + &if line.failure.is_empty() { String::new() } else { format!(" The first of these: {}.", line.failure) }
+    });
+    let undone = lines().filter(|(_, line)| line.undone > 0).map(|(test, line)| {
+        format!(
+            "{test}, {}: {} of {} operations{} were undone at their end, as planned.",
+            verdict.label(line.contender),
+            units::whole(line.undone),
+            units::whole(line.percentiles.count),
+            line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
         )
+    });
+    let a_minute = latency.tests.iter().filter_map(|test| {
+        let told = test.a_minute.as_ref()?;
+        let line = |(contender, rate): &(usize, f64)| {
+            format!("{} {}", verdict.label(*contender), units::whole(rate.round() as u64))
+        };
+        let lines: Vec<String> = told.lines.iter().map(line).collect();
+        Some(format!("{}, {} a minute: {}.", test.test, told.says, lines.join(", ")))
     });
     let late = lines().filter_map(|(test, line)| {
         let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
@@ -75,7 +92,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             )
         })
     });
-    clock.into_iter().chain(open).chain(told).chain(late).collect()
+    clock.into_iter().chain(a_minute).chain(open).chain(told).chain(undone).chain(late).collect()
 }
 
 /// How much of the 99th percentile the runner's own lateness may be.

@@ -31,10 +31,9 @@ class PostgresSession(CursorSession):
     def prepare(self, sql: str) -> Run:
         cursor, execute, fetch = self._cursor, self._execute, self._fetch
 
-        def run(values: tuple[Any, ...]) -> None:
+        def run(values: tuple[Any, ...]) -> Any:
             execute(sql, values, prepare=True)
-            if cursor.pgresult.nfields:
-                fetch()
+            return fetch() if cursor.pgresult.nfields else ()
 
         return run
 

@@ -1,0 +1,169 @@
+//! How often what is drawn.
+
+use dyno_suite::Range as Numbers;
+use rand::SeedableRng;
+
+use super::*;
+use crate::steps::step_bytes;
+
+fn whole(from: i64, to: i64, law: Law) -> Source {
+    Source::Whole(Numbers { from, to, law, not: None, unless: None, written: None })
+}
+
+fn mix() -> Mix {
+    Mix {
+        clients: 1,
+        lasts: None,
+        count: Some(1),
+        rate: None,
+        classes: vec![("never".into(), 0.0), ("often".into(), 3.0), ("seldom".into(), 1.0)],
+        values: vec![
+            ("a".into(), whole(-2, 2, Law::Uniform)),
+            ("b".into(), whole(1, 1000, Law::Zipf)),
+            ("c".into(), Source::Letters(3, 1)),
+        ],
+        lists: Vec::new(),
+    }
+}
+
+fn draws() -> Draws {
+    Draws::new(&mix(), 1, (0, 1)).unwrap()
+}
+
+#[test]
+fn the_bytes_of_steps_are_known_before_they_are_written() {
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    draws().at_once(10, &mut rng, &mut bytes).unwrap();
+    let of = |clients, count| step_bytes(&Mix { clients, count, ..mix() });
+    assert_eq!(of(3, Some(10)).unwrap(), 3 * bytes.len() as u64);
+    assert!(of(10_000, None).unwrap_err().to_string().contains("fewer clients"));
+}
+
+fn numbers(bytes: &[u8]) -> Vec<[i64; 4]> {
+    let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().unwrap());
+    bytes.chunks(16 + 8 + 8 + 3).map(|step| [0, 8, 16, 24].map(|at| number(&step[at..at + 8]))).collect()
+}
+
+#[test]
+fn classes_and_values_are_drawn_as_often_as_was_said() {
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    assert_eq!(draws().at_once(40_000, &mut rng, &mut bytes).unwrap(), 40_000);
+    let steps = numbers(&bytes);
+    let count = |is: &dyn Fn(&[i64; 4]) -> bool| steps.iter().filter(|step| is(step)).count();
+    assert_eq!((count(&|step| step[0] != 0), count(&|step| step[1] == 0)), (0, 0));
+    assert!((29_500..30_500).contains(&count(&|step| step[1] == 1)));
+    for value in -2..=2 {
+        assert!((7_600..8_400).contains(&count(&|step| step[2] == value)), "{value}");
+    }
+    // Of a thousand the most frequent has the share 1 / (sum of 1/k^0.99), 12.9 %, and the second half as much.
+    let mut often: Vec<usize> = (1..=1000).map(|value| count(&|step| step[3] == value)).collect();
+    often.sort_unstable();
+    assert!((4_900..5_500).contains(&often[999]), "{}", often[999]);
+    assert!((2_400..2_900).contains(&often[998]), "{}", often[998]);
+    assert_eq!(often.iter().sum::<usize>(), 40_000);
+}
+
+#[test]
+fn arrivals_come_at_their_rate_and_in_order() {
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    let count = draws().arrivals(5_000.0, 4.0, &mut rng, &mut bytes).unwrap();
+    assert!((19_500..20_500).contains(&count), "{count}");
+    let due: Vec<i64> = numbers(&bytes).iter().map(|step| step[0]).collect();
+    assert!(due.is_sorted() && due[0] > 0 && due[due.len() - 1] < 4_000_000_000);
+    // The gaps of a Poisson process are as wide as their mean on the average, and spread as widely.
+    let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    assert!((variance.sqrt() / mean - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn shares_lists_and_values_that_depend_on_others_are_drawn_as_was_said() {
+    let range = |from, to| Numbers { from, to, law: Law::Uniform, not: None, unless: None, written: None };
+    let elsewhere =
+        |when| Numbers { not: Some("home".into()), unless: Some((when, "home".to_owned())), ..range(1, 5) };
+    let columns = vec![
+        ("number".to_owned(), Source::Position),
+        ("of".to_owned(), Source::Whole(elsewhere(When::Share(0.01)))),
+    ];
+    let mix = Mix {
+        values: vec![
+            ("away".into(), Source::Whole(elsewhere(When::Value("remote".into())))),
+            ("home".into(), Source::Whole(range(1, 5))),
+            ("remote".into(), Source::Coin(0.15)),
+        ],
+        lists: vec![("line".into(), Items { least: 5, most: 15, columns })],
+        ..mix()
+    };
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    Draws::new(&mix, 1, (0, 1)).unwrap().at_once(4_000, &mut rng, &mut bytes).unwrap();
+    let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().unwrap());
+    let (mut remote, mut lines, mut far) = (0, 0, 0);
+    for step in bytes.chunks(16 + 8 * (3 + 1 + 15 * 2)) {
+        let fields: Vec<i64> = step[16..].chunks(8).map(number).collect();
+        let [away, home, coin, count] = fields[..4] else { panic!("{fields:?}") };
+        assert_eq!(away != home, coin == 1);
+        assert!((1..=5).contains(&away) && (5..=15).contains(&count));
+        remote += coin;
+        lines += count;
+        for (place, item) in (1..=count).zip(fields[4..].chunks(2)) {
+            assert_eq!(item[0], place);
+            far += i64::from(item[1] != home);
+        }
+    }
+    // By decks of cards, so exactly.
+    assert_eq!(remote, 600);
+    assert!((far - lines / 100).abs() <= 2, "{far} of {lines}");
+    assert!((39_000..41_000).contains(&lines), "{lines}");
+}
+
+#[test]
+fn nurand_and_names() {
+    let name = Numbers {
+        written: Some(dyno_suite::Written::LastName),
+        ..Numbers { from: 0, to: 999, law: Law::Nurand(255), not: None, unless: None, written: None }
+    };
+    let mix = Mix { values: vec![("name".into(), Source::Whole(name))], ..mix() };
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    Draws::new(&mix, 1, (0, 1)).unwrap().at_once(20_000, &mut rng, &mut bytes).unwrap();
+    let mut counts = std::collections::BTreeMap::<&[u8], usize>::new();
+    bytes.chunks(32).for_each(|step| *counts.entry(&step[16..]).or_default() += 1);
+    // Uniform they would be 20 each.
+    assert!(counts.values().max().is_some_and(|most| *most > 100), "{counts:?}");
+}
+
+#[test]
+fn what_is_inserted_has_numbers_of_its_own_and_the_latest_are_read_most() {
+    let mix = Mix {
+        values: vec![
+            ("key".into(), Source::Next("seldom".into(), 101)),
+            ("recent".into(), Source::Latest("key".into(), 100)),
+            ("text".into(), Source::Letters(2, 4)),
+        ],
+        ..mix()
+    };
+    let mut inserted = Vec::new();
+    for file in 0..2 {
+        let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1 + file), Vec::new());
+        Draws::new(&mix, 1, (file, 2)).unwrap().at_once(1_000, &mut rng, &mut bytes).unwrap();
+        let (mut own, mut newest) = (Vec::new(), 0);
+        for step in bytes.chunks(16 + 8 + 8 + 8) {
+            let number = |at: usize| i64::from_le_bytes(step[at..at + 8].try_into().unwrap());
+            let (class, key, recent) = (number(8), number(16), number(24));
+            assert!((1..=100).contains(&recent) || own.contains(&recent), "{recent} of {own:?}");
+            newest += i32::from(own.last() == Some(&recent));
+            assert!(step[32..].chunks(2).all(|again| again == &step[32..34]));
+            if class == 2 {
+                own.push(key);
+            }
+        }
+        // As often as the first of a hundred by Zipf's law.
+        assert!((120..260).contains(&newest), "{newest}");
+        assert!(own.windows(2).all(|pair| pair[1] == pair[0] + 2), "{own:?}");
+        inserted.extend(own);
+    }
+    let count = inserted.len();
+    inserted.sort_unstable();
+    inserted.dedup();
+    assert_eq!((inserted.len(), inserted[0], inserted[1]), (count, 101, 102));
+}

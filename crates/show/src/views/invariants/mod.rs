@@ -1,0 +1,8 @@
+//! What had to hold after a test, and whether it did.
+
+pub mod table;
+
+use super::{NOTHING, Parts};
+
+/// What there is of it.
+pub const PARTS: Parts = Parts { tables: table::tables, notes: table::notes, ..NOTHING };

@@ -1,0 +1,60 @@
+//! What had to hold after a test, as rows of text.
+
+use dyno_verdict::{Invariant, Invariants, Verdict};
+
+use crate::grid::Grid;
+use crate::table::{TableOptions, plain};
+
+/// How many contenders stand beside each other, so that what must hold is there in full.
+const IN_A_ROW: usize = 4;
+
+/// A table for each test with invariants.
+pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
+    let tests = verdict.views.invariants.iter();
+    let grids =
+        tests.flat_map(|test| test.lines.chunks(IN_A_ROW).map(move |lines| grid(verdict, test, lines)));
+    grids.map(|grid| plain(&grid)).collect()
+}
+
+fn grid(verdict: &Verdict, test: &Invariants, lines: &[(usize, Vec<Invariant>)]) -> Grid {
+    let label =
+        |index: usize| verdict.label(index).replace('/', "\n/").replace(':', "\n:").replace(',', "\n,");
+    let mut header = vec![String::new(), format!("{}: what must hold", test.test)];
+    header.extend(lines.iter().map(|(contender, _)| label(*contender)));
+    let rows = test.says.iter().enumerate().map(|(place, says)| {
+        let cells = lines.iter().map(|(_, line)| text(&line[place]));
+        [String::new(), says.clone()].into_iter().chain(cells).collect()
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// `held`, or how often it did not.
+fn text(invariant: &Invariant) -> String {
+    match invariant {
+        Invariant { trials: 0, .. } => "–".to_owned(),
+        Invariant { trials, held, .. } if trials == held => "held".to_owned(),
+        Invariant { trials, held, .. } => format!("✗ {} of {trials}", trials - held),
+    }
+}
+
+/// What is to be said of those that were broken.
+pub fn notes(verdict: &Verdict) -> Vec<String> {
+    let mut notes = Vec::new();
+    for test in &verdict.views.invariants {
+        for (contender, line) in &test.lines {
+            let broken =
+                line.iter().zip(&test.says).filter(|(invariant, _)| invariant.held < invariant.trials);
+            notes.extend(broken.map(|(invariant, says)| {
+                format!(
+                    "Broken: {} in test {}: \"{says}\" did not hold after {} of {} trials; up to {} rows broke it.",
+                    verdict.label(*contender),
+                    test.test,
+                    invariant.trials - invariant.held,
+                    invariant.trials,
+                    invariant.broken
+                )
+            }));
+        }
+    }
+    notes
+}

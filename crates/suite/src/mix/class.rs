@@ -1,0 +1,356 @@
+//! The statements of a class: which rows they keep, which are repeated, and where the values of their parameters come
+//! from.
+//!
+//! `name(column, …) = STATEMENT` keeps the rows of a statement; with `name?` there may be none. `for each LIST:` and `end`
+//! stand around statements that are repeated. Within a statement `:name` is a value, `:list.column` and `:name.column` are
+//! a column of the current item or row, and `:list.count` says how many items there are.
+
+use anyhow::{Result, bail, ensure};
+use dyno_nearest as nearest;
+use dyno_protocol::{MixRows, Purpose};
+
+use super::{Class, pieces::pieces};
+use crate::check::is_name;
+use crate::{Suite, Test};
+
+/// A class made ready for one dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderedClass {
+    /// Its name.
+    pub name: String,
+    /// What its statements are one transaction for.
+    pub transaction: Option<Purpose>,
+    /// Its statements.
+    pub statements: Vec<RenderedStatement>,
+    /// Those that are repeated.
+    pub loops: Vec<Repeated>,
+    /// The value that says whether the transaction is undone, as planned.
+    pub rollback: Option<String>,
+}
+
+/// A statement of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderedStatement {
+    /// The texts around its parameters.
+    pub text: Vec<String>,
+    /// Where the parameters' values come from.
+    pub parameters: Vec<Parameter>,
+    /// What is kept of its rows.
+    pub keeps: Option<MixRows>,
+}
+
+/// Where the value of a parameter comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parameter {
+    /// A value of the step, by name.
+    Value(String),
+    /// How many items a list has, by its name.
+    Count(String),
+    /// A column of the current item of a list, by their names.
+    Item(String, String),
+    /// A column of a row that an earlier statement keeps, by their positions.
+    Row(usize, usize),
+}
+
+/// Statements that are repeated: the position of the first, how many, and for what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    /// The position of the first.
+    pub first: usize,
+    /// How many they are.
+    pub count: usize,
+    /// For what.
+    pub over: Repeat,
+}
+
+/// What statements are repeated for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repeat {
+    /// The items of a list, by its name.
+    List(String),
+    /// The rows that an earlier statement keeps, by its position.
+    Rows(usize),
+}
+
+/// A statement's rows that are kept, by name.
+struct Named {
+    name: String,
+    columns: Vec<String>,
+    statement: usize,
+}
+
+/// A class as it is being read.
+struct Reader<'a> {
+    suite: &'a Suite,
+    test: &'a Test,
+    class: &'a Class,
+    statements: Vec<RenderedStatement>,
+    loops: Vec<Repeated>,
+    /// The rows that statements may name now.
+    named: Vec<Named>,
+    /// The loop whose end has not been read: for what, by its name too, and how many rows were named before it.
+    open: Option<(String, Repeat, usize, usize)>,
+}
+
+impl Suite {
+    /// Reads the statements of a class in one dialect.
+    pub(crate) fn class(&self, test: &Test, class: &Class, statements: &[String]) -> Result<RenderedClass> {
+        let mut reader = Reader {
+            suite: self,
+            test,
+            class,
+            statements: Vec::new(),
+            loops: Vec::new(),
+            named: Vec::new(),
+            open: None,
+        };
+        for statement in statements {
+            reader.read(statement)?;
+        }
+        if let Some((name, ..)) = &reader.open {
+            bail!("{}: `for each {name}:` has no `end`", reader.place("for each"));
+        }
+        if let Some(rollback) = &class.rollback {
+            ensure!(
+                test.values.contains_key(rollback) && class.transaction.is_some(),
+                "{}: `rollback` takes the name of a number of [test.values], in a class with a `transaction`",
+                reader.place("")
+            );
+        }
+        Ok(RenderedClass {
+            name: class.name.get_ref().clone(),
+            transaction: class.transaction,
+            statements: reader.statements,
+            loops: reader.loops,
+            rollback: class.rollback.clone(),
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// Where a piece of text stands in the class's template, as well as that can be told.
+    fn place(&self, piece: &str) -> String {
+        let template = &self.class.statements;
+        let line =
+            template.get_ref().lines().position(|line| line.contains(piece)).map_or(1, |line| line + 1);
+        let place = self.suite.template_place(self.test, template, line);
+        format!("{place}: class {}", self.class.name.get_ref())
+    }
+
+    fn read(&mut self, statement: &str) -> Result<()> {
+        if let Some(name) = statement.strip_prefix("for each ").and_then(|rest| rest.strip_suffix(':')) {
+            return self.begin(name.trim());
+        }
+        if statement == "end" {
+            let Some((_, over, first, named)) = self.open.take() else {
+                bail!("{}: `end` ends no `for each`", self.place("end"));
+            };
+            let count = self.statements.len() - first;
+            ensure!(count > 0, "{}: nothing is repeated", self.place("for each"));
+            self.loops.push(Repeated { first, count, over });
+            self.named.truncate(named);
+            return Ok(());
+        }
+        let (label, sql) = label(statement);
+        let (text, names) = pieces(sql);
+        let parameters = names.iter().map(|name| self.parameter(name)).collect::<Result<_>>()?;
+        let keeps = label.map(|label| self.keep(label)).transpose()?;
+        self.statements.push(RenderedStatement { text, parameters, keeps });
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &str) -> Result<()> {
+        let place = || self.place(&format!("for each {name}"));
+        ensure!(self.open.is_none(), "{}: a loop within a loop is not there", place());
+        let rows = self.named.iter().find(|named| named.name == name).map(|named| named.statement);
+        let over = match rows {
+            Some(statement) => {
+                let keeps = self.statements[statement].keeps.as_mut();
+                keeps.into_iter().for_each(|keeps| keeps.all = true);
+                Repeat::Rows(statement)
+            }
+            None if self.test.lists.contains_key(name) => Repeat::List(name.to_owned()),
+            None => {
+                let rows = self.named.iter().map(|named| named.name.as_str());
+                let known = self.test.lists.keys().map(String::as_str).chain(rows);
+                let lacks = "neither [test.lists] nor the rows of an earlier statement are named";
+                bail!("{}: {}", place(), nearest::unknown(lacks, name, "there are", known));
+            }
+        };
+        self.open = Some((name.to_owned(), over, self.statements.len(), self.named.len()));
+        Ok(())
+    }
+
+    /// Names the rows of the next statement: `name(column, …)` or `name?(column, …)`.
+    fn keep(&mut self, label: Label) -> Result<MixRows> {
+        let Label { name, may_miss, columns } = label;
+        let place = || self.place(name);
+        ensure!(
+            !columns.is_empty() && columns.iter().all(|column| is_name(column)),
+            "{}: the columns of {name} are names: lower-case letters, digits and '_'",
+            place()
+        );
+        let is_taken =
+            self.test.lists.contains_key(name) || self.named.iter().any(|named| named.name == name);
+        ensure!(!is_taken, "{}: there are two lists or rows of the name {name}", place());
+        let shape = MixRows { columns: columns.len(), all: false, may_miss };
+        let columns = columns.into_iter().map(str::to_owned).collect();
+        self.named.push(Named { name: name.to_owned(), columns, statement: self.statements.len() });
+        Ok(shape)
+    }
+
+    /// Finds out where the value of a parameter comes from.
+    fn parameter(&self, name: &str) -> Result<Parameter> {
+        let place = || self.place(&format!(":{name}"));
+        let Some((of, column)) = name.split_once('.') else {
+            if self.test.values.contains_key(name) {
+                return Ok(Parameter::Value(name.to_owned()));
+            }
+            let known = self.test.values.keys().map(String::as_str);
+            let lacks = "no [test.values] has a source for the parameter";
+            bail!("{}: {}", place(), nearest::unknown(lacks, name, "there are", known));
+        };
+        let no_column = |known: &mut dyn Iterator<Item = &str>| {
+            let lacks = format!("the parameter :{name} has no source: {of} has no column");
+            format!("{}: {}", place(), nearest::unknown(&lacks, column, "it has", known))
+        };
+        if let Some(rows) = self.named.iter().find(|named| named.name == of) {
+            let found = rows.columns.iter().position(|known| known == column);
+            let Some(found) = found else { bail!(no_column(&mut rows.columns.iter().map(String::as_str))) };
+            return Ok(Parameter::Row(rows.statement, found));
+        }
+        match (self.test.lists.get(of), &self.open) {
+            (Some(_), _) if column == "count" => Ok(Parameter::Count(of.to_owned())),
+            (Some(list), Some((open, ..))) if open == of => {
+                ensure!(list.columns().any(|known| known == column), no_column(&mut list.columns()));
+                Ok(Parameter::Item(of.to_owned(), column.to_owned()))
+            }
+            (Some(_), _) => {
+                bail!(
+                    "{}: the parameter :{name} has no source: write the statement between `for each {of}:` and `end`",
+                    place()
+                )
+            }
+            (None, _) => {
+                let rows = self.named.iter().map(|named| named.name.as_str());
+                let known = self.test.lists.keys().map(String::as_str).chain(rows);
+                let lacks = format!(
+                    "the parameter :{name} has no source: no list and no earlier statement's rows are named"
+                );
+                bail!("{}: {}", place(), nearest::unknown(&lacks, of, "there are", known))
+            }
+        }
+    }
+}
+
+/// What stands before a statement whose rows are kept.
+struct Label<'a> {
+    name: &'a str,
+    may_miss: bool,
+    columns: Vec<&'a str>,
+}
+
+/// A statement without what names its rows, if something does.
+fn label(statement: &str) -> (Option<Label<'_>>, &str) {
+    let found = || {
+        let (head, sql) = statement.split_once('=')?;
+        let (name, columns) = head.trim_end().strip_suffix(')')?.split_once('(')?;
+        let (name, may_miss) = match name.strip_suffix('?') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        is_name(name).then(|| {
+            (Label { name, may_miss, columns: columns.split(',').map(str::trim).collect() }, sql.trim_start())
+        })
+    };
+    found().map_or((None, statement), |(label, sql)| (Some(label), sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+    use dyno_record::Parameters;
+
+    fn rendered(statements: &str) -> Result<RenderedClass> {
+        let text = format!(
+            r#"name = "x"
+title = "X"
+story = ""
+contenders = ["sqlite"]
+[[test]]
+id = "1"
+title = "T"
+shows = ""
+model = "mix"
+count = 1
+check = "SELECT 1"
+values.id = {{ from = 1, to = 9 }}
+lists.line = {{ count = {{ from = 1, to = 3 }}, values.item = {{ from = 1, to = 9 }} }}
+[[test.class]]
+name = "c"
+transaction = "write"
+rollback = "id"
+statements = """
+{statements}
+"""
+"#
+        );
+        let suite = Suite::parse(text, Path::new("x.toml"), &BTreeSet::from(["sqlite".to_owned()]))?;
+        let mut tests = suite.render(&Parameters::default(), "sqlite")?;
+        Ok(tests.remove(0).classes.remove(0))
+    }
+
+    #[test]
+    fn rows_are_kept_and_statements_repeated() {
+        let class = rendered(
+            "person(name, age) = SELECT name, age FROM person WHERE id = :id;\nfor each line:\n  \
+             maybe?(price) = SELECT price FROM item WHERE id = :line.item;\n  \
+             INSERT INTO l VALUES(:line.item, :maybe.price, :person.age);\nend;\n\
+             UPDATE person SET name = :person.name WHERE id = 1;\nfor each person:\n  SELECT :person.age;\nend",
+        )
+        .unwrap();
+        let keeps: Vec<Option<MixRows>> = class.statements.iter().map(|one| one.keeps).collect();
+        assert_eq!(keeps[0], Some(MixRows { columns: 2, all: true, may_miss: false }));
+        assert_eq!(keeps[1], Some(MixRows { columns: 1, all: false, may_miss: true }));
+        assert_eq!(keeps[2..], [None, None, None]);
+        let item = || Parameter::Item("line".into(), "item".into());
+        assert_eq!(class.statements[2].parameters, [item(), Parameter::Row(1, 0), Parameter::Row(0, 1)]);
+        assert_eq!(class.statements[1].text, ["SELECT price FROM item WHERE id = ", ""]);
+        let list = Repeated { first: 1, count: 2, over: Repeat::List("line".into()) };
+        assert_eq!(class.loops, [list, Repeated { first: 4, count: 1, over: Repeat::Rows(0) }]);
+        assert_eq!(class.rollback.as_deref(), Some("id"));
+    }
+
+    #[test]
+    fn what_comes_from_nowhere_is_told_with_its_line() {
+        for (statements, said) in [
+            (
+                "SELECT 1;\nSELECT :person.age;",
+                "x.toml:20: test 1: class c: the parameter :person.age has no source",
+            ),
+            (
+                "person(age) = SELECT 1;\nSELECT :person.name;",
+                "20: test 1: class c: the parameter :person.name has no source: person has no column 'name'",
+            ),
+            ("SELECT :line.item;", "write the statement between `for each line:` and `end`"),
+            ("for each line:\nSELECT :line.itme;\nend;", "line has no column 'itme'; did you mean item?"),
+            ("for each lime:\nSELECT 1;\nend;", "named 'lime'; did you mean line?"),
+            (
+                "for each line:\na(b) = SELECT 1;\nend;\nSELECT :a.b;",
+                "x.toml:22: test 1: class c: the parameter :a.b",
+            ),
+            ("for each line:\nSELECT 1;", "`for each line:` has no `end`"),
+            ("SELECT 1;\nend;", "x.toml:20: test 1: class c: `end` ends no"),
+            ("for each line:\nend;", "nothing is repeated"),
+            ("line(a) = SELECT 1;", "two lists or rows of the name line"),
+            ("a(B) = SELECT 1;", "the columns of a are names"),
+            ("SELECT :idd;", "no [test.values] has a source for the parameter 'idd'"),
+        ] {
+            let error = rendered(statements).unwrap_err().to_string();
+            assert!(error.contains(said), "{statements}: {error}");
+        }
+    }
+}

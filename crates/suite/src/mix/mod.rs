@@ -1,0 +1,150 @@
+//! Mixes: classes of operations that many clients do, and where the values of their parameters come from.
+
+mod class;
+mod pieces;
+mod values;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{Lasts, Purpose};
+use dyno_record::Parameters;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::check::{ID, is_id, is_name};
+use super::{Bounds, NO_SQL, Renderer, Suite, TableForm, Test};
+use crate::watch::Watch;
+
+pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
+pub use values::{Items, Law, List, Number, Range, Source, Values, When, Written};
+
+/// A class of operations as written. `statements` is a template; `class` has what they may say.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Its name, by which results are shown.
+    pub name: Spanned<String>,
+    /// How often it is drawn, beside the weights of the others.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// What its statements are one transaction for; absent: each is a transaction of its own.
+    pub transaction: Option<Purpose>,
+    /// Its statements.
+    pub statements: Spanned<String>,
+    /// The value, a number, that says whether its transaction is undone at its end, as planned: where it is not 0.
+    pub rollback: Option<String>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The numbers of a mix with the parameters of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mix {
+    /// How many clients.
+    pub clients: u32,
+    /// How long it lasts; none: each client does `count` operations.
+    pub lasts: Option<Lasts>,
+    /// How many operations each client does.
+    pub count: Option<u64>,
+    /// How many operations a second arrive, for all clients together; none: each as soon as its client is free.
+    pub rate: Option<f64>,
+    /// The names and weights of the classes.
+    pub classes: Vec<(String, f64)>,
+    /// The parameters by name, with where their values come from.
+    pub values: Vec<(String, Source)>,
+    /// The lists by name.
+    pub lists: Vec<(String, Items)>,
+}
+
+impl Suite {
+    /// The numbers of a mix. They are the same for every dialect.
+    ///
+    /// # Errors
+    /// An expression is none, or a number makes no sense.
+    pub fn mix(&self, test: &Test, parameters: &Parameters) -> Result<Mix> {
+        let watch = Watch::default();
+        let renderer = Renderer::new(parameters, NO_SQL, TableForm::default(), Bounds::default(), &watch);
+        let at = |key: &str| format!("{}: test {}: `{key}`", self.path.display(), test.id);
+        let number = |key: &str, number: &Option<Number>| {
+            number.as_ref().map(|number| number.value(&renderer)).transpose().with_context(|| at(key))
+        };
+        let seconds = |key: &str, written: &Option<Number>| -> Result<Option<u64>> {
+            let seconds = number(key, written)?;
+            ensure!(
+                seconds.is_none_or(|seconds| (0.0..=86_400.0).contains(&seconds)),
+                "{} is from 0 to 86400 seconds",
+                at(key)
+            );
+            Ok(seconds.map(|seconds| (seconds * 1e9) as u64))
+        };
+        let clients = number("clients", &test.clients)?.unwrap_or(1.0);
+        ensure!((1.0..=10_000.0).contains(&clients), "{} is from 1 to 10000", at("clients"));
+        let duration = seconds("duration", &test.duration)?.filter(|&duration| duration > 0);
+        let warm_up_ns = seconds("warm_up", &test.warm_up)?.unwrap_or(0);
+        let count = number("count", &test.count)?.filter(|&count| count > 0.0).map(|count| count as u64);
+        ensure!(
+            duration.is_some() != count.is_some(),
+            "{} and `count`: a mix has one of both, more than 0",
+            at("duration")
+        );
+        let rate = number("rate", &test.rate)?.filter(|&rate| rate > 0.0);
+        ensure!(rate.is_none() || duration.is_some(), "{} needs a `duration`", at("rate"));
+        let values = test.values.iter().map(|(name, values)| {
+            Ok((name.clone(), values.source(&renderer).with_context(|| at(&format!("values.{name}")))?))
+        });
+        let values: Vec<(String, Source)> = values.collect::<Result<_>>()?;
+        let lists = test.lists.iter().map(|(name, list)| {
+            Ok((name.clone(), list.items(&renderer).with_context(|| at(&format!("lists.{name}")))?))
+        });
+        let lists: Vec<(String, Items)> = lists.collect::<Result<_>>()?;
+        for (name, source) in &values {
+            let Source::Next(class, _) = source else { continue };
+            let is_there = test.classes.iter().any(|known| known.name.get_ref() == class);
+            ensure!(is_there, "{}: there is no class {class}", at(&format!("values.{name}")));
+        }
+        values::check(&values, &lists)
+            .with_context(|| format!("{}: test {}", self.path.display(), test.id))?;
+        Ok(Mix {
+            clients: clients as u32,
+            lasts: duration.map(|duration_ns| Lasts { duration_ns, warm_up_ns }),
+            count,
+            rate,
+            classes: test.classes.iter().map(|class| (class.name.get_ref().clone(), class.weight)).collect(),
+            values,
+            lists,
+        })
+    }
+
+    /// Refuses classes that cannot be drawn, and values that come from nowhere.
+    pub(super) fn check_mix(&self, test: &Test) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        for class in &test.classes {
+            let line = self.line_of(class.name.span().start);
+            let place = || format!("{}:{line}: class {}", self.path.display(), class.name.get_ref());
+            ensure!(is_id(class.name.get_ref()), "{}: its name is not {ID}", place());
+            ensure!(seen.insert(class.name.get_ref()), "{}: there are two of them", place());
+            ensure!(class.weight >= 0.0 && class.weight.is_finite(), "{}: a weight is 0 or more", place());
+        }
+        let line = self.line_of(test.title.span().start);
+        let place = || format!("{}:{line}: test {}", self.path.display(), test.id);
+        if let Some(told) = &test.a_minute {
+            let is_there = test.classes.iter().any(|class| *class.name.get_ref() == told.class);
+            ensure!(is_there, "{}: `a_minute`: there is no class {}", place(), told.class);
+        }
+        ensure!(
+            test.classes.is_empty() || test.check.is_some() == test.invariants.is_empty(),
+            "{}: a mix has a `check` or [[test.invariant]]s",
+            place()
+        );
+        let weights: f64 = test.classes.iter().map(|class| class.weight).sum();
+        ensure!(test.classes.is_empty() || weights > 0.0, "{}: the weights of all classes are 0", place());
+        let columns = test.lists.values().flat_map(List::columns);
+        for name in test.values.keys().chain(test.lists.keys()).map(String::as_str).chain(columns) {
+            ensure!(is_name(name), "{}: '{name}' is no name of a value", place());
+        }
+        Ok(())
+    }
+}

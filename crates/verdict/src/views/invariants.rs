@@ -1,0 +1,59 @@
+//! What had to hold after a test, and whether it did: of each contender the trials in which nothing broke it.
+
+use dyno_protocol::Value;
+use dyno_record::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The invariants of a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Invariants {
+    /// The test's id.
+    pub test: String,
+    /// What had to hold, in words, in order.
+    pub says: Vec<String>,
+    /// For each contender shown, by its position in the run, what became of each of them.
+    pub lines: Vec<(usize, Vec<Invariant>)>,
+}
+
+/// What became of an invariant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Invariant {
+    /// The trials after which it was looked at, those to warm up too.
+    pub trials: u64,
+    /// Those after which it held.
+    pub held: u64,
+    /// How many rows broke it in the worst trial.
+    pub broken: i64,
+}
+
+/// The invariants of the tests shown that have any.
+pub(super) fn invariants(run: &Run) -> Vec<Invariants> {
+    let tests = run.shown_tests().filter(|test| !test.invariants.is_empty());
+    let judged = tests.map(|test| {
+        let lines = run
+            .shown_contenders()
+            .map(|(contender, _)| (contender, line(run, contender, &test.id, test.invariants.len())));
+        Invariants { test: test.id.clone(), says: test.invariants.clone(), lines: lines.collect() }
+    });
+    judged.collect()
+}
+
+/// What became of a test's invariants with a contender (by position).
+fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<Invariant> {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender);
+    let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
+    let mut line = vec![Invariant::default(); count];
+    for answer in samples.filter_map(|sample| run.answers.get(sample.answer)) {
+        for (invariant, row) in line.iter_mut().zip(&answer.kept) {
+            let broken = match row.last() {
+                Some(Value::Integer(broken)) => *broken,
+                _ => -1,
+            };
+            invariant.trials += 1;
+            invariant.held += u64::from(broken == 0);
+            invariant.broken = invariant.broken.max(broken);
+        }
+    }
+    line
+}
