@@ -33,6 +33,6 @@ pub use peers::{Class, Commits};
 pub use precision::is_precise;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    Against, Ladder, Latency, LatencyLine, LatencyTest, Pages, Percentiles, Published, PublishedPoint,
-    PublishedSeries, Rung, SafetyChange, Views,
+    Against, Durability, Ladder, Latency, LatencyLine, LatencyTest, Pages, Percentiles, Published,
+    PublishedPoint, PublishedSeries, Rung, SafetyChange, Survived, Views,
 };

@@ -6,6 +6,7 @@
 pub(crate) mod against;
 mod costs;
 mod drivers;
+pub(crate) mod durability;
 pub(crate) mod encryption;
 pub(crate) mod ladder;
 mod latency;
@@ -21,7 +22,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 8] = [
+const VIEWS: [Parts; 9] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -30,6 +31,7 @@ const VIEWS: [Parts; 8] = [
     drivers::PARTS,
     settings::PARTS,
     latency::PARTS,
+    durability::PARTS,
 ];
 
 /// What there is of a view.

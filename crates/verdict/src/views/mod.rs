@@ -4,6 +4,7 @@
 
 mod against;
 mod drivers;
+mod durability;
 mod encryption;
 mod ladder;
 mod latency;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::TestVerdict;
 
 pub use against::Against;
+pub use durability::{Durability, Survived};
 pub use encryption::Pages;
 pub use ladder::{Ladder, Rung, SafetyChange};
 pub use latency::{Latency, LatencyLine, LatencyTest, Percentiles};
@@ -41,6 +43,9 @@ pub struct Views {
     /// What settings cost over the engine's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Against>,
+    /// What `dyno prove` found of the contenders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub durability: Vec<Durability>,
     /// How long single operations took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
@@ -57,6 +62,7 @@ impl Views {
             ladders: ladder::ladders(run, tests),
             drivers: drivers::drivers(run, tests),
             settings: settings::settings(run, tests),
+            durability: durability::durability(run),
             latency: latency::latency(run),
             published: published::published(run, tests),
         }
