@@ -102,6 +102,59 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
     assert_eq!(report["controls"]["keeps"]["survived"], report["controls"]["keeps"]["tried"]);
 }
 
+#[test]
+fn what_was_proved_is_said_by_later_runs_of_the_same() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    proved(&place, "--with sqlite:wal,sqlite:extra --commits 12 --cuts 12 --kills 2 --seed 7");
+    let run = |contenders: &str| {
+        let command = format!("run speedtest --only 5 --with {contenders} --trials 1 --no-warm-up --quiet");
+        place.dyno(&format!("{command} --format json")).json()
+    };
+    let safety = |verdict: &Value, label: &str| {
+        let contenders = verdict["contenders"].as_array().unwrap();
+        contenders.iter().find(|one| one["label"] == label).unwrap()["safety"].clone()
+    };
+    let same = "sqlite,journal_mode=WAL,synchronous=FULL";
+    let verdict = run(&format!("sqlite:wal,sqlite:extra,{same},sqlite:wal,cache_size=100,sqlite:wal-normal"));
+    let storage = &place.run_file()["storage"]["file_system"];
+    fs::remove_dir_all(place.path("results")).unwrap();
+    if storage != "ext4" {
+        eprintln!("not run to its end: proofs are about ext4, and this folder is on {storage}");
+        return;
+    }
+    // The same settings are the same by any name; one more setting is another thing.
+    for label in ["sqlite:wal", "sqlite:extra", same] {
+        let safety = safety(&verdict, label);
+        assert_eq!(safety["standing"], "survived", "{label}: {safety}");
+        assert_eq!(safety["survival"]["cuts"]["survived"], 12, "{label}: {safety}");
+    }
+    for label in ["sqlite:wal,cache_size=100", "sqlite:wal-normal"] {
+        assert_eq!(safety(&verdict, label)["standing"], "read-back", "{label}");
+    }
+    assert_eq!(verdict["verdict"]["durability"].as_array().unwrap().len(), 3, "{verdict}");
+    let listed = place.dyno("list sqlite").exits(0);
+    assert!(listed.stdout.contains("survived 12 of 12 cuts and 2 of 2 kills"), "{}", listed.stdout);
+    // A loss that was once found stays found, whatever was found before or after.
+    let kept = fs::read_to_string(place.path("proofs.jsonl")).unwrap();
+    let wal = kept.lines().next().unwrap();
+    let lost = "\"survived\":12,\"lost\":0";
+    assert!(wal.contains("\"label\":\"sqlite:wal\"") && wal.contains(lost), "{wal}");
+    let fallen = wal.replacen(lost, "\"survived\":9,\"lost\":3", 1);
+    place.write("proofs.jsonl", &format!("{kept}{fallen}\n{wal}\n"));
+    let fallen = safety(&run("sqlite:wal,sqlite:extra"), "sqlite:wal");
+    assert_eq!((&fallen["standing"], &fallen["level"]), (&"disproved".into(), &"process-crash".into()));
+    let file = fs::read_dir(place.path("results")).unwrap().next().unwrap().unwrap().path();
+    let shown = place.dyno(&format!("show {}", file.display())).exits(0).stdout;
+    assert!(
+        shown.contains("† sqlite:wal: dyno prove disproved what its settings promise, power-loss"),
+        "{shown}"
+    );
+    assert!(shown.contains("Proved: sqlite:extra: 6."), "{shown}");
+}
+
 /// A program that appends a line to a file for each commit.
 fn program(place: &Place, name: &str, text: &str) -> String {
     place.write(name, text);

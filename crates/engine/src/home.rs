@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nix::unistd::Uid;
 
 /// The folder that holds `suites/`, `engines/` and `runners/`, and the one that holds the programs.
 #[derive(Debug, Clone)]
@@ -41,6 +42,24 @@ impl Home {
     pub fn suites(&self) -> PathBuf {
         self.root.join("suites")
     }
+}
+
+/// Where dyno keeps what is the user's: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's is that of the machine,
+/// since root's servers run under accounts that may not enter its home. None without a home.
+pub fn data_folder() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(folder) = set("XDG_DATA_HOME") {
+        return Some(folder.join("dyno"));
+    }
+    match Uid::effective().is_root() {
+        true => Some(machine_folder()),
+        false => set("HOME").map(|home| home.join(".local/share/dyno")),
+    }
+}
+
+/// Where root keeps it, for everybody.
+pub fn machine_folder() -> PathBuf {
+    PathBuf::from("/var/lib/dyno")
 }
 
 fn is_home(folder: &Path) -> bool {

@@ -70,5 +70,6 @@ pub(super) fn safety(rules: &[Rule], values: &Values, claimed: &[String], asked:
         link: rule.link.clone(),
         caveat: rule.caveat.clone(),
         hole: rule.hole,
+        survival: None,
     })
 }

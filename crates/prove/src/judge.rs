@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{Level, Safety};
+use dyno_record::Tally;
 use serde::Serialize;
 
 use crate::subject::Found;
@@ -17,78 +17,16 @@ pub struct Verdict {
     pub broken: Vec<String>,
 }
 
-/// How it went for many cuts or kills.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// How many were tried.
-    pub tried: usize,
-    /// After how many every acknowledged commit was there and nothing was broken.
-    pub survived: usize,
-    /// After how many acknowledged commits were gone.
-    pub lost: usize,
-    /// The most commits that were gone after one.
-    pub most_lost: usize,
-    /// After how many all acknowledged commits were gone.
-    pub lost_all: usize,
-    /// After how many the data were broken.
-    pub broken: usize,
-}
-
 impl Verdict {
     /// Whether nothing is wrong.
     pub fn is_survived(&self) -> bool {
         self.lost.is_empty() && self.broken.is_empty()
     }
-}
 
-impl Tally {
-    /// Counts one more, before which so many commits were acknowledged.
-    pub fn add(&mut self, verdict: &Verdict, promised: usize) {
-        self.tried += 1;
-        self.survived += usize::from(verdict.is_survived());
-        self.lost += usize::from(!verdict.lost.is_empty());
-        self.most_lost = self.most_lost.max(verdict.lost.len());
-        self.lost_all += usize::from(promised > 0 && verdict.lost.len() == promised);
-        self.broken += usize::from(!verdict.broken.is_empty());
+    /// Counts it, before which so many commits were acknowledged.
+    pub fn count(&self, tally: &mut Tally, acknowledged: usize) {
+        tally.count(acknowledged, self.lost.len(), !self.broken.is_empty());
     }
-
-    /// The largest share of such cuts that may fail if none of those tried did, at 95 % confidence; of those that
-    /// were tried at random. Nothing is known where none was tried or one failed.
-    pub fn bound(&self) -> Option<f64> {
-        let none_failed = self.tried > 0 && self.survived == self.tried;
-        none_failed.then(|| 1.0 - 0.05_f64.powf(1.0 / self.tried as f64))
-    }
-}
-
-/// What an engine's settings promise, held against what became of it: why the promise is broken, or nothing where it was
-/// kept or where there is none.
-pub fn breaches(claimed: &Safety, cuts: &Tally, kills: &Tally) -> Vec<String> {
-    let mut breaches = Vec::new();
-    let mut breach = |is_promised: bool, count: usize, tried: usize, what: &str| {
-        if is_promised && count > 0 {
-            breaches.push(format!("{what} {count} of {tried}"));
-        }
-    };
-    breach(
-        claimed.level >= Level::PowerLoss,
-        cuts.lost,
-        cuts.tried,
-        "power-loss: acknowledged commits gone after cuts,",
-    );
-    breach(
-        claimed.level >= Level::ProcessCrash,
-        kills.lost,
-        kills.tried,
-        "process-crash: acknowledged commits gone after kills,",
-    );
-    breach(
-        claimed.level >= Level::ProcessCrash,
-        kills.broken,
-        kills.tried,
-        "process-crash: broken data after kills,",
-    );
-    breach(claimed.consistent, cuts.broken, cuts.tried, "consistent: broken data after cuts,");
-    breaches
 }
 
 /// Holds what was found against what was promised.
@@ -148,38 +86,5 @@ mod tests {
         assert!(judge(&found, &BTreeSet::new(), None, |_| true, false).is_survived());
         assert!(!judge(&found, &[1].into(), None, |_| true, false).is_survived());
         assert!(!judge(&found, &BTreeSet::new(), Some(0), |_| true, true).is_survived());
-    }
-
-    #[test]
-    fn only_what_is_promised_can_be_broken() {
-        let claimed = |level, consistent| Safety {
-            level,
-            consistent,
-            standing: dyno_record::Standing::Claimed,
-            why: String::new(),
-            link: None,
-            caveat: None,
-            hole: None,
-        };
-        let cuts = Tally { tried: 9, lost: 1, ..Tally::default() };
-        let kills = Tally { tried: 9, survived: 9, ..Tally::default() };
-        assert_eq!(breaches(&claimed(Level::PowerLoss, true), &cuts, &kills).len(), 1);
-        assert!(breaches(&claimed(Level::ProcessCrash, true), &cuts, &kills).is_empty());
-        assert_eq!(
-            breaches(&claimed(Level::ProcessCrash, true), &Tally { broken: 2, ..cuts }, &kills).len(),
-            1
-        );
-    }
-
-    #[test]
-    fn a_tally_says_how_sure_it_is() {
-        let mut tally = Tally::default();
-        assert_eq!(tally.bound(), None);
-        for _ in 0..600 {
-            tally.add(&Verdict::default(), 1);
-        }
-        assert!((tally.bound().unwrap() - 0.004_98).abs() < 1e-5, "{:?}", tally.bound());
-        tally.add(&judged(&[0], &[1, 2]), 2);
-        assert_eq!((tally.lost, tally.most_lost, tally.lost_all, tally.bound()), (1, 2, 1, None));
     }
 }

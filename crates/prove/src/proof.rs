@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_lab::interrupts::Interrupts;
+use dyno_record::Tally;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::disk::{Disk, Program};
 use crate::errors::{self, Failed};
 use crate::history::{History, Observed};
 use crate::image::Image;
-use crate::judge::{Tally, Verdict, judge};
+use crate::judge::{Verdict, judge};
 use crate::subject::{Found, Subject};
 
 /// How many failures are kept in words.
@@ -171,12 +172,12 @@ impl Workshop {
             let promised = history.promised(cut.place);
             let may_have = |commit| history.may_have(cut.place, commit);
             let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
-            proof.cuts.add(&verdict, promised.len());
+            verdict.count(&mut proof.cuts, promised.len());
             if cut.is_strict {
-                proof.strict.add(&verdict, promised.len());
+                verdict.count(&mut proof.strict, promised.len());
             }
             if matches!(cut.kept, Kept::Torn { .. }) {
-                proof.torn.add(&verdict, promised.len());
+                verdict.count(&mut proof.torn, promised.len());
             }
             proof.note(verdict, || describe(cut, promised.len()));
         }
@@ -220,7 +221,7 @@ impl Workshop {
             let may_have = |commit| history.may_have(1, commit);
             let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
             if let Some(after) = after {
-                proof.kills.add(&verdict, promised.len());
+                verdict.count(&mut proof.kills, promised.len());
                 proof.note(verdict, || {
                     format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
                 });

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::survival::{Survival, Tally};
+
 /// What an acknowledged commit survives, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -27,13 +29,20 @@ impl Level {
 }
 
 /// How far a level has been proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// The settings asked for and the manual's words.
     Claimed,
     /// The engine confirms that the settings are in force.
     ReadBack,
+    /// `dyno prove` saw what a commit waits for and what became of it; the level promises nothing that it could survive,
+    /// or has a hole in which it fell.
+    Observed,
+    /// Every acknowledged commit survived all power cuts or kills of `dyno prove`.
+    Survived,
+    /// `dyno prove` found that the level which the settings promise is not kept; the level is the one that is left.
+    Disproved,
 }
 
 impl Standing {
@@ -42,6 +51,9 @@ impl Standing {
         match self {
             Standing::Claimed => "claimed",
             Standing::ReadBack => "read back",
+            Standing::Observed => "observed",
+            Standing::Survived => "survived",
+            Standing::Disproved => "disproved",
         }
     }
 }
@@ -57,7 +69,7 @@ pub enum Hole {
 }
 
 /// The safety of a contender.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Safety {
     /// What an acknowledged commit survives.
     pub level: Level,
@@ -76,6 +88,9 @@ pub struct Safety {
     /// A known hole in the level, which the caveat tells of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
+    /// What `dyno prove` found of the same build with the same settings on the same file system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
 }
 
 impl Safety {
@@ -85,6 +100,29 @@ impl Safety {
         match (self.level, self.consistent) {
             (Level::None, true) => "newest lost",
             (level, _) => level.name(),
+        }
+    }
+
+    /// How far the level is proved, for people: `read back`, or `survived 600 of 600 cuts`.
+    pub fn known(&self) -> String {
+        let name = self.standing.name();
+        let Some(survival) = &self.survival else { return name.to_owned() };
+        let of = |tally: &Tally, what: &str| format!("{} of {} {what}", tally.survived, tally.tried);
+        match self.standing {
+            Standing::Claimed | Standing::ReadBack => name.to_owned(),
+            Standing::Survived if self.level == Level::PowerLoss => {
+                format!("{name} {}", of(&survival.cuts, "cuts"))
+            }
+            Standing::Survived => format!("{name} {}", of(&survival.kills, "kills")),
+            Standing::Observed if self.level == Level::PowerLoss && survival.cuts.tried > 0 => {
+                format!("{name}: {} survived", of(&survival.cuts, "cuts"))
+            }
+            Standing::Observed => format!("{name}: {:.1} flushes a commit", survival.flushes),
+            Standing::Disproved => format!(
+                "{name}: {} and {} survived",
+                of(&survival.cuts, "cuts"),
+                of(&survival.kills, "kills")
+            ),
         }
     }
 

@@ -17,6 +17,7 @@ mod placement;
 mod proof;
 mod storage;
 mod suite;
+mod survival;
 mod trial;
 
 use schemars::JsonSchema;
@@ -36,6 +37,7 @@ pub use storage::{Device, Storage};
 pub use suite::{
     AMinute, AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord,
 };
+pub use survival::{KeptProof, PROOF_SCHEMA, Survival, Tally};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a

@@ -21,6 +21,7 @@ pub use markdown::escape as escape_markdown;
 pub use safe::{safe, steers};
 pub use table::{TableOptions, plain, render as render_table};
 pub use units::{bytes, duration, percent, ratio, significant};
+pub use views::durability::words::sentence as survived;
 pub use views::scaling::table as scaling;
 
 /// The widest line of a table, in columns.

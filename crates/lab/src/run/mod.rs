@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Contender;
+use dyno_engine::proofs::Proofs;
 use dyno_plan::Plan;
 use dyno_protocol::Job;
 use dyno_record::{Ended, Failure, Run, SampleRecord, TrialRecord, Writer};
@@ -66,6 +67,8 @@ pub struct Runner<'a> {
     pub servers: &'a mut Servers,
     /// Where the record is saved.
     pub file: &'a mut Writer,
+    /// What is known of the durability of contenders.
+    pub proofs: &'a Proofs,
     /// Whether the samples so far are enough: what that means is no business of who measures. It is told, by
     /// contender, whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
@@ -252,7 +255,7 @@ impl Runner<'_> {
         let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
             !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
         });
-        let trial = confirm(trial, contender, index, run);
+        let trial = confirm(trial, contender, self.proofs, index, run);
         let failure = match trial.outcome {
             Outcome::Failed { test, message } => Some(Failure { test, message }),
             _ => None,
@@ -340,7 +343,7 @@ impl Runner<'_> {
 
 /// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
 /// the trial a failure: its samples are of something else.
-fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run) -> Trial {
+fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usize, run: &mut Run) -> Trial {
     let Some(hello) = &trial.hello else { return trial };
     let differences = contender.engine.differences(&contender.settings, &hello.settings);
     if !differences.is_empty() {
@@ -357,6 +360,8 @@ fn confirm(mut trial: Trial, contender: &Contender, index: usize, run: &mut Run)
     {
         record.safety = record.safety.take().map(|safety| safety.at_most(most, why));
     }
+    let file_system = &run.storage.file_system;
+    record.safety = record.safety.take().map(|safety| proofs.judge(safety, contender, hello, file_system));
     match &record.hello {
         None => record.hello = Some(hello.clone()),
         Some(first) if first != hello => {

@@ -12,28 +12,17 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::ServerEngine;
+use dyno_engine::{ServerEngine, data_folder};
 use dyno_needs as needs;
 use dyno_protocol::Build;
-use nix::unistd::Uid;
 
 use super::installation::Installation;
 use super::process::tail;
 use crate::scratch::Scratch;
 
-/// The folder of installations: `$XDG_DATA_HOME/dyno/engines`, else `~/.local/share/dyno/engines`. Root's
-/// is `/var/lib/dyno/engines`, since root's servers run under accounts that may not enter its home.
-/// `scripts/install-mysql.sh` has the same rule. None without a home.
+/// The folder of installations, `engines` in dyno's folder of data. `scripts/install-mysql.sh` has the same rule. None without a home.
 pub fn engines_folder() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = set("XDG_DATA_HOME").or_else(|| {
-        if Uid::effective().is_root() {
-            Some("/var/lib".into())
-        } else {
-            set("HOME").map(|home| home.join(".local/share"))
-        }
-    })?;
-    Some(data.join("dyno/engines"))
+    data_folder().map(|folder| folder.join("engines"))
 }
 
 /// The folder of an installed version, as `18` of `postgres`; none if there is none of that name.

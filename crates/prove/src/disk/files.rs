@@ -12,6 +12,8 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::loops::Loop;
 
+/// The type of the file system.
+pub const TYPE: &str = "ext4";
 /// The program that makes the file system.
 pub const MAKER: &str = "mkfs.ext4";
 /// The length of every disk, in bytes. It has holes where nothing was written, so what it takes is far less.
@@ -61,7 +63,7 @@ impl Mounted {
         fs::create_dir_all(folder)?;
         // The mount holds the device from here on.
         let device = Loop::attach(file, place)?;
-        mount(Some(device.path()), folder, Some("ext4"), MsFlags::empty(), Some(OPTIONS))
+        mount(Some(device.path()), folder, Some(TYPE), MsFlags::empty(), Some(OPTIONS))
             .context("cannot mount the disk")?;
         Ok(Mounted { folder: folder.to_owned(), is_mounted: true })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{ContenderRecord, Isolated, Safety};
+use dyno_record::{ContenderRecord, Isolated};
 use dyno_verdict::Verdict;
 
 use crate::grid;
@@ -76,13 +76,14 @@ pub fn safety(contender: &ContenderRecord) -> String {
     if contender.harness {
         return "It does no work, and shows what measuring costs.".into();
     }
-    let Some(Safety { level, consistent, standing, why, .. }) = &contender.safety else {
+    let Some(safety) = &contender.safety else {
         return "dyno does not know what commits with these settings survive.".into();
     };
-    let consistent = if *consistent { "stay consistent" } else { "may be corrupt" };
+    let consistent = if safety.consistent { "stay consistent" } else { "may be corrupt" };
     format!(
-        "Survives {} ({}); after a power cut the data {consistent}: {why}.",
-        level.name(),
-        standing.name()
+        "Survives {} ({}); after a power cut the data {consistent}: {}.",
+        safety.level.name(),
+        safety.known(),
+        safety.why
     )
 }

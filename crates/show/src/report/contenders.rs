@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::charts;
 use super::words;
+use crate::views::durability;
 
 /// A contender.
 #[derive(Debug, Serialize)]
@@ -34,11 +35,12 @@ pub(crate) struct Card {
 #[derive(Debug, Serialize)]
 struct SafetyCard {
     heading: &'static str,
-    standing: &'static str,
+    standing: String,
     consistent: bool,
     why: String,
     link: Option<String>,
     caveat: Option<String>,
+    proved: Option<String>,
 }
 
 /// A setting as asked for and as read back.
@@ -83,11 +85,12 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
         harness: contender.harness,
         safety: contender.safety.as_ref().map(|safety| SafetyCard {
             heading: words::heading(Some(safety.level)),
-            standing: safety.standing.name(),
+            standing: safety.known(),
             consistent: safety.consistent,
             why: safety.why.clone(),
             link: web(safety.link.as_ref()),
             caveat: safety.caveat.clone(),
+            proved: durability::words::about(verdict, index),
         }),
         settings: settings(verdict, index, contender),
         flags: hello

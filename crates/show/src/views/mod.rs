@@ -6,6 +6,7 @@
 pub(crate) mod against;
 mod costs;
 mod drivers;
+pub(crate) mod durability;
 pub(crate) mod encryption;
 mod invariants;
 pub(crate) mod ladder;
@@ -23,7 +24,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 9] = [
+const VIEWS: [Parts; 11] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -34,6 +35,7 @@ const VIEWS: [Parts; 9] = [
     invariants::PARTS,
     latency::PARTS,
     timeline::PARTS,
+    durability::PARTS,
 ];
 
 /// What there is of a view.

@@ -8,6 +8,7 @@ mod bootstrap;
 mod change;
 mod paired;
 mod ratio;
+mod share;
 mod signed_rank;
 mod summary;
 
@@ -16,4 +17,5 @@ pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
 pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
+pub use share::{Share, share};
 pub use summary::{Summary, median, summarize};

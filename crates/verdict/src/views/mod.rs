@@ -4,6 +4,7 @@
 
 mod against;
 mod drivers;
+mod durability;
 mod encryption;
 mod invariants;
 mod ladder;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::TestVerdict;
 
 pub use against::Against;
+pub use durability::{Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};
@@ -48,6 +50,9 @@ pub struct Views {
     /// What had to hold after a test, and whether it did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariants>,
+    /// What `dyno prove` found of the contenders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub durability: Vec<Durability>,
     /// How long single operations took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
@@ -68,6 +73,7 @@ impl Views {
             drivers: drivers::drivers(run, tests),
             settings: settings::settings(run, tests),
             invariants: invariants::invariants(run),
+            durability: durability::durability(run),
             latency: latency::latency(run),
             timelines: timeline::timelines(run),
             published: published::published(run, tests),

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use dyno_engine::proofs::Proofs;
 use dyno_engine::{Contender, Engine, Registry};
 use dyno_lab::machine::allowed_cpus;
 use dyno_lab::placement;
@@ -14,6 +15,7 @@ use dyno_protocol::Build;
 use dyno_record::cpu_list;
 
 use super::engine::{DriverItem, EngineItem};
+use crate::terminal::say;
 
 /// How long a runner may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,7 +41,9 @@ pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> 
     for candidate in asked.into_iter().flatten().filter(is_worth_a_line) {
         drivers[candidate.engine].push(candidate.item);
     }
-    engines.iter().zip(drivers).map(|(engine, drivers)| EngineItem::new(engine, drivers)).collect()
+    let (proofs, troubles) = Proofs::load();
+    troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
+    engines.iter().zip(drivers).map(|(engine, drivers)| EngineItem::new(engine, drivers, &proofs)).collect()
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {

@@ -1,7 +1,9 @@
 //! One engine: its drivers, builds and profiles, as data and as text.
 
 use anyhow::Result;
+use dyno_engine::proofs::Proofs;
 use dyno_engine::{Driver, Engine};
+use dyno_record::{KeptProof, Survival};
 use serde::Serialize;
 
 use super::item;
@@ -15,6 +17,8 @@ pub struct EngineItem {
     pub harness: bool,
     pub drivers: Vec<DriverItem>,
     pub profiles: Vec<ProfileItem>,
+    /// What `dyno prove` found here, the newest first.
+    pub proofs: Vec<KeptProof>,
 }
 
 /// A driver on one build of the engine.
@@ -74,8 +78,8 @@ impl DriverItem {
 }
 
 impl EngineItem {
-    /// An engine with the drivers that were asked.
-    pub fn new(engine: &Engine, drivers: Vec<DriverItem>) -> Result<EngineItem> {
+    /// An engine with the drivers that were asked, and what is kept of all.
+    pub fn new(engine: &Engine, drivers: Vec<DriverItem>, proofs: &Proofs) -> Result<EngineItem> {
         let profiles = engine.profiles.iter().map(|profile| {
             let settings = profile.settings()?;
             Ok(ProfileItem {
@@ -92,6 +96,7 @@ impl EngineItem {
             harness: engine.harness,
             profiles: profiles.collect::<Result<_>>()?,
             drivers,
+            proofs: newest_first(proofs.of_engine(&engine.name)),
         })
     }
 
@@ -139,8 +144,38 @@ pub fn text(engine: &EngineItem) -> String {
             &format!("{level}. {}{settings}", profile.reason),
         ));
     }
+    if !engine.proofs.is_empty() {
+        lines.push(
+            "\nProved: what dyno prove found here, and which tables say of the same build and settings"
+                .into(),
+        );
+        lines.extend(engine.proofs.iter().map(proved));
+    }
     lines.push(format!("\nExample: dyno run SUITE --with {}", examples(engine)));
     lines.join("\n") + "\n"
+}
+
+fn newest_first<'a>(proofs: impl Iterator<Item = &'a KeptProof>) -> Vec<KeptProof> {
+    let mut proofs: Vec<KeptProof> = proofs.cloned().collect();
+    proofs.sort_by(|a, b| b.survival.proved.cmp(&a.survival.proved));
+    proofs
+}
+
+/// A result in a line.
+fn proved(proof: &KeptProof) -> String {
+    let Survival { cuts, kills, flushes, file_system, proved, dyno, failure, .. } = &proof.survival;
+    let day = proved.split('T').next().unwrap_or_default();
+    let failure = failure.as_ref().map(|failure| format!(" First failure: {failure}."));
+    let about = format!(
+        "survived {} of {} cuts and {} of {} kills, {flushes:.1} flushes a commit. {}, {file_system}, dyno {dyno}, {day}.{}",
+        cuts.survived,
+        cuts.tried,
+        kills.survived,
+        kills.tried,
+        proof.engine_version,
+        failure.unwrap_or_default()
+    );
+    item(&proof.label, &about)
 }
 
 /// Two contenders of the engine to begin with: the usual one, and another profile where there is one.

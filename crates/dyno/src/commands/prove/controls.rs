@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 use dyno_engine::{Contender, Registry};
-use dyno_prove::judge::Tally;
 use dyno_prove::proof::{Effort, Workshop};
+use dyno_record::Tally;
 use serde::Serialize;
 
 use super::maker::Maker;

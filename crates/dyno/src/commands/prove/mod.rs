@@ -5,17 +5,18 @@ mod maker;
 mod table;
 
 use std::env;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{Contender, Home, Registry, split_list};
+use dyno_engine::{Contender, Home, Registry, proofs, split_list};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
-use dyno_prove::disk::{self, faults::Faults, recorder};
-use dyno_prove::judge;
+use dyno_protocol::Hello;
+use dyno_prove::disk::{self, faults::Faults, files, recorder};
 use dyno_prove::proof::{Effort, Proof, Workshop};
 use dyno_prove::refuge::Refuge;
-use dyno_record::Safety;
+use dyno_record::{Safety, Survival};
 use serde::Serialize;
 
 use super::{Exit, Input, print};
@@ -35,15 +36,17 @@ struct Report {
     /// How the two contenders behaved of which it is known how they must.
     controls: Option<Controls>,
     subjects: Vec<Proved>,
+    /// The file in which the results are kept, for later tables of the same contenders.
+    kept_in: Option<PathBuf>,
 }
 
 /// One subject and what became of it.
 #[derive(Debug, Default, Serialize)]
 struct Proved {
     label: String,
-    /// What is known of the engine's version and the settings in force, where it is an engine of dyno's.
-    engine_version: Option<String>,
-    settings: Vec<dyno_protocol::InForce>,
+    /// The engine's version, its build and the settings in force, where it is an engine of dyno's.
+    #[serde(flatten)]
+    hello: Option<Hello>,
     /// What its settings promise, and how far; none of a program of the user's.
     promised: Option<Safety>,
     /// Whether that was kept; none where nothing is promised, or where a loss would not have been noticed.
@@ -53,6 +56,8 @@ struct Proved {
     proof: Option<Proof>,
     /// Why there is none.
     why_not: Option<String>,
+    /// Whether it is kept for later tables.
+    is_kept: bool,
 }
 
 /// Records a disk until it is unmounted.
@@ -99,16 +104,21 @@ fn prove_all(
         }
     };
     let controls = Controls::try_both(registry, &workshop, seed, &maker, &tell)?;
-    let mut report = Report { seed, controls, subjects: Vec::new() };
+    let mut report = Report { seed, controls, subjects: Vec::new(), kept_in: None };
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
         let program = maker.program(command, check);
         let mut proved = Proved::new(command);
         proved.take(workshop.prove(&program, effort, &|what| tell("the command", what)));
         report.subjects.push(proved);
     }
+    let is_sound = report.controls.as_ref().is_some_and(Controls::behaved);
     for contender in contenders {
         workshop.interrupts.check()?;
-        report.subjects.push(prove(contender, arguments.commits, &maker, &workshop, effort, &tell));
+        let mut proved = prove(contender, arguments.commits, &maker, &workshop, effort, &tell);
+        if is_sound {
+            report.kept_in = keep(contender, &mut proved, effort)?.or(report.kept_in);
+        }
+        report.subjects.push(proved);
     }
     workshop.interrupts.check()?;
     match arguments.format {
@@ -116,8 +126,8 @@ fn prove_all(
         TextFormat::Json => print(&dyno_show::pretty(&report)?)?,
     };
     let is_whole = report.subjects.iter().all(|proved| proved.proof.is_some());
-    let is_sound = report.controls.as_ref().is_none_or(Controls::behaved);
-    Ok(if is_whole && is_sound { Exit::Done } else { Exit::Incomplete })
+    let is_believed = report.controls.as_ref().is_none_or(Controls::behaved);
+    Ok(if is_whole && is_believed { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Proves one; what keeps it from being proved is a part of the result.
@@ -132,13 +142,35 @@ fn prove(
     let mut proved = Proved::new(&contender.label);
     proved.promised = contender.claimed.clone();
     let proof = maker.hello(contender).and_then(|hello| {
-        proved.engine_version = Some(hello.engine_version);
-        proved.settings = hello.settings;
+        proved.hello = Some(hello);
         let subject = maker.subject(contender, commits)?;
         workshop.prove(subject.as_ref(), effort, &|what| tell(&contender.label, what))
     });
     proved.take(proof);
     proved
+}
+
+/// Keeps what was found for later tables, and says where; nothing where it proves nothing.
+fn keep(contender: &Contender, proved: &mut Proved, effort: Effort) -> Result<Option<PathBuf>> {
+    let (Some(hello), Some(proof)) = (&proved.hello, &proved.proof) else { return Ok(None) };
+    if !proof.notices_loss || proof.incomplete.is_some() {
+        return Ok(None);
+    }
+    let survival = Survival {
+        dyno: env!("CARGO_PKG_VERSION").to_owned(),
+        proved: jiff::Timestamp::now().to_string(),
+        file_system: files::TYPE.to_owned(),
+        seed: effort.seed,
+        clients: 1,
+        commits: proof.observed.commits,
+        flushes: proof.observed.flushes,
+        cuts: proof.cuts,
+        kills: proof.kills,
+        failure: proof.failures.first().map(table::failure),
+    };
+    let path = proofs::add(&proofs::keep(contender, hello, survival))?;
+    proved.is_kept = true;
+    Ok(Some(path))
 }
 
 impl Proved {
@@ -151,7 +183,7 @@ impl Proved {
         match proof {
             Ok(proof) => {
                 if let Some(claimed) = &self.promised {
-                    self.breaches = judge::breaches(claimed, &proof.cuts, &proof.kills);
+                    self.breaches = proofs::breaches(claimed, &proof.cuts, &proof.kills);
                     self.kept = proof.notices_loss.then_some(self.breaches.is_empty());
                 }
                 self.proof = Some(proof);

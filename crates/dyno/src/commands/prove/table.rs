@@ -2,9 +2,11 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dyno_prove::errors::Failed;
-use dyno_prove::judge::{Tally, Verdict};
+use dyno_prove::judge::Verdict;
 use dyno_prove::proof::{Failure, Proof};
-use dyno_show::{WIDTH, wrapped};
+use dyno_record::Tally;
+use dyno_show::{WIDTH, survived, wrapped};
+use dyno_verdict::Survived;
 
 use super::controls::Controls;
 use super::{Proved, Report};
@@ -36,6 +38,10 @@ pub fn render(report: &Report) -> String {
     }
     parts.push(wrapped(&controls(report.controls.as_ref()), "", ""));
     parts.push(format!("Seed {}.", report.seed));
+    parts.extend(report.kept_in.as_ref().map(|path| {
+        let path = path.display();
+        wrapped(&format!("Kept in {path}: later tables of these contenders say it."), "", "")
+    }));
     parts.join("\n\n") + "\n"
 }
 
@@ -106,13 +112,7 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
             "it does not notice that a disk forgot everything, so nothing can be said of it".to_owned(),
         );
     }
-    if let Some(bound) = proof.cuts.bound() {
-        let tried = proof.cuts.tried;
-        let percent = 100.0 * bound;
-        lines.push(format!(
-            "survived {tried} of {tried} cuts: loss in at most {percent:.1} % of such cuts at 95 %"
-        ));
-    }
+    lines.extend(Survived::new(&proof.cuts).map(|cuts| survived(&cuts, "cuts")));
     if proof.observed.unflushed > 0 {
         lines.push(format!(
             "{} of {} commits were acknowledged without a flush",
@@ -129,7 +129,7 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
         lines.push(format!("after {} cuts ext4 could not be mounted", proof.unmountable));
     }
     lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
-    lines.extend(proof.failures.first().map(failure));
+    lines.extend(proof.failures.first().map(|first| format!("first failure: {}", failure(first))));
     lines.extend(proof.errors.iter().filter(|failed| !failed.verdict.is_survived()).map(fault));
     lines.extend(
         proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
@@ -137,8 +137,9 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
     lines
 }
 
-fn failure(failure: &Failure) -> String {
-    format!("first failure: {}: {}", failure.after, what(&failure.verdict))
+/// After what something was wrong, and what.
+pub fn failure(failure: &Failure) -> String {
+    format!("{}: {}", failure.after, what(&failure.verdict))
 }
 
 fn fault(failed: &Failed) -> String {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
+use dyno_engine::proofs::Proofs;
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::proof::{Prover, hold_together};
@@ -165,7 +166,10 @@ pub(super) fn perform(
         Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
         &mut progress,
     );
+    let (proofs, troubles) = Proofs::load();
+    troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
     let mut runner = Runner {
+        proofs: &proofs,
         plan: &plan,
         scratch: &scratch,
         conduct: &conduct,

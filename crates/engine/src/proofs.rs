@@ -1,0 +1,312 @@
+//! What `dyno prove` found on this machine, kept in one file, and what it means for the levels of contenders.
+//!
+//! A result holds of the same build of an engine with the same settings in force on the same file system, by the same
+//! version of dyno, and of nothing else.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use dyno_protocol::{Hello, InForce};
+use dyno_record::{Hole, KeptProof, Level, PROOF_SCHEMA, Safety, Standing, Survival, Tally};
+use serde::Deserialize;
+
+use crate::Contender;
+use crate::home::{data_folder, machine_folder};
+
+/// Names another file than the usual one.
+const VARIABLE: &str = "DYNO_PROOFS";
+/// The file within dyno's folder of data.
+const NAME: &str = "proofs.jsonl";
+
+/// What is known, oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Proofs {
+    kept: Vec<KeptProof>,
+}
+
+/// What every line tells, whichever version wrote it.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
+impl Proofs {
+    /// Those of this user and those that root kept for everybody. The texts say which lines could not be read.
+    pub fn load() -> (Proofs, Vec<String>) {
+        let (mut proofs, mut troubles) = (Proofs::default(), Vec::new());
+        for path in places() {
+            match fs::read_to_string(&path) {
+                Ok(text) => proofs.read(&text, &path, &mut troubles),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => troubles.push(format!("cannot read {}: {error}", path.display())),
+            }
+        }
+        (proofs, troubles)
+    }
+
+    fn read(&mut self, text: &str, path: &Path, troubles: &mut Vec<String>) {
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+            // A later dyno may write what this one does not know.
+            if serde_json::from_str::<Head>(line).is_ok_and(|head| head.schema != PROOF_SCHEMA) {
+                continue;
+            }
+            match serde_json::from_str(line) {
+                Ok(proof) => self.kept.push(proof),
+                Err(error) => troubles.push(format!(
+                    "{}:{}: {error}; the line is left out, and can be removed",
+                    path.display(),
+                    number + 1
+                )),
+            }
+        }
+    }
+
+    /// Those of an engine.
+    pub fn of_engine<'a>(&'a self, engine: &'a str) -> impl Iterator<Item = &'a KeptProof> {
+        self.kept.iter().filter(move |proof| proof.engine == engine)
+    }
+
+    /// What is known of a contender with the settings in force on a file system. A loss that was once found stays known;
+    /// of those that found none, the one with the most cuts counts.
+    pub fn find(&self, contender: &Contender, hello: &Hello, file_system: &str) -> Option<&Survival> {
+        let wanted = subject(contender, hello);
+        let alike = self.kept.iter().filter(|proof| {
+            subject_of(proof) == wanted
+                && proof.survival.file_system == file_system
+                && proof.survival.dyno == env!("CARGO_PKG_VERSION")
+        });
+        let rank = |survival: &Survival| {
+            let Survival { cuts, kills, .. } = survival;
+            (cuts.tried + kills.tried > cuts.survived + kills.survived, cuts.tried, kills.tried)
+        };
+        alike.map(|proof| &proof.survival).max_by_key(|survival| rank(survival))
+    }
+
+    /// The safety of a contender, with what is known beside its rules.
+    pub fn judge(&self, safety: Safety, contender: &Contender, hello: &Hello, file_system: &str) -> Safety {
+        match self.find(contender, hello, file_system) {
+            Some(survival) if contender.url.is_none() => tried(safety, survival.clone()),
+            _ => safety,
+        }
+    }
+}
+
+/// Whom a result is about: engine, its version, what else identifies it, an encrypted file system, settings.
+type Subject<'a> =
+    (&'a str, &'a str, BTreeMap<String, Vec<String>>, Option<&'a str>, BTreeMap<&'a str, &'a str>);
+
+fn subject<'a>(contender: &'a Contender, hello: &'a Hello) -> Subject<'a> {
+    let encrypted = contender.file_system.map(|system| system.name());
+    let Hello { engine_version, settings, .. } = hello;
+    (&contender.engine.name, engine_version, build(contender, hello), encrypted, by_name(settings))
+}
+
+fn subject_of(proof: &KeptProof) -> Subject<'_> {
+    let KeptProof { engine, engine_version, build, encrypted, settings, .. } = proof;
+    (engine, engine_version, build.clone(), encrypted.as_deref(), by_name(settings))
+}
+
+fn by_name(settings: &[InForce]) -> BTreeMap<&str, &str> {
+    settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
+}
+
+/// What identifies the build beside the engine's version. The client of a server makes nothing durable.
+fn build(contender: &Contender, hello: &Hello) -> BTreeMap<String, Vec<String>> {
+    if contender.engine.is_server() {
+        return BTreeMap::new();
+    }
+    let variant = contender.variant.iter().map(|variant| variant.name.clone());
+    let driver = [contender.driver.name.clone(), hello.driver_version.clone()].into_iter().chain(variant);
+    let mut build = hello.build.clone();
+    build.insert("driver".to_owned(), driver.collect());
+    build
+}
+
+/// A result as it is kept.
+pub fn keep(contender: &Contender, hello: &Hello, survival: Survival) -> KeptProof {
+    KeptProof {
+        schema: PROOF_SCHEMA.to_owned(),
+        label: contender.label.clone(),
+        engine: contender.engine.name.clone(),
+        engine_version: hello.engine_version.clone(),
+        build: build(contender, hello),
+        encrypted: contender.file_system.map(|system| system.name().to_owned()),
+        settings: hello.settings.clone(),
+        survival,
+    }
+}
+
+/// Adds a result to the file, and says which that is.
+///
+/// # Errors
+/// There is no place for it, or it cannot be written.
+pub fn add(proof: &KeptProof) -> Result<PathBuf> {
+    let path = places()
+        .into_iter()
+        .next()
+        .context("there is no folder to keep the result in: neither HOME nor XDG_DATA_HOME is set")?;
+    let write = || -> io::Result<()> {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        // One write: lines of two that prove at once do not mix. After half a line, of a disk that was full, a new one
+        // begins.
+        let begun = fs::read(&path).is_ok_and(|text| text.last().is_some_and(|&last| last != b'\n'));
+        let line = format!("{}{}\n", if begun { "\n" } else { "" }, serde_json::to_string(proof)?);
+        File::options().append(true).create(true).open(&path)?.write_all(line.as_bytes())
+    };
+    write().with_context(|| format!("cannot keep the result in {}", path.display()))?;
+    Ok(path)
+}
+
+/// The files, that of this user first: `DYNO_PROOFS` if it is set and nothing else; otherwise in dyno's folder of data, and
+/// root's, who proved it for everybody.
+fn places() -> Vec<PathBuf> {
+    if let Some(path) = env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+        return vec![path.into()];
+    }
+    let mut folders: Vec<PathBuf> = data_folder().into_iter().chain([machine_folder()]).collect();
+    folders.dedup();
+    folders.into_iter().map(|folder| folder.join(NAME)).collect()
+}
+
+/// What the settings of a contender promise, held against what became of it: why the promise is broken, or nothing where
+/// it was kept or where there is none.
+pub fn breaches(promised: &Safety, cuts: &Tally, kills: &Tally) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let mut breach = |is_promised: bool, count: u64, tried: u64, what: &str| {
+        if is_promised && count > 0 {
+            breaches.push(format!("{what} {count} of {tried}"));
+        }
+    };
+    let (power, process) = (promised.level >= Level::PowerLoss, promised.level >= Level::ProcessCrash);
+    breach(power, cuts.lost, cuts.tried, "power-loss: acknowledged commits gone after cuts,");
+    breach(process, kills.lost, kills.tried, "process-crash: acknowledged commits gone after kills,");
+    breach(process, kills.broken, kills.tried, "process-crash: broken data after kills,");
+    breach(promised.consistent, cuts.broken, cuts.tried, "consistent: broken data after cuts,");
+    breaches
+}
+
+/// The safety with what was found: the level that is left, how it is known, and what whoever reads it must know.
+fn tried(safety: Safety, survival: Survival) -> Safety {
+    let Survival { cuts, kills, .. } = &survival;
+    let is_known = safety.hole == Some(Hole::LastCommit) && cuts.most_lost <= 1 && cuts.broken == 0;
+    let crashes = kills.survived < kills.tried;
+    let breaches = if is_known && !crashes { Vec::new() } else { breaches(&safety, cuts, kills) };
+    if !breaches.is_empty() {
+        let level = if crashes { Level::None } else { safety.level.min(Level::ProcessCrash) };
+        let caveat = format!(
+            "dyno prove disproved what its settings promise, {}: {}",
+            safety.name(),
+            breaches.join("; ")
+        );
+        let consistent = safety.consistent && cuts.broken == 0 && kills.broken == 0;
+        let caveat = Some(caveat);
+        let standing = Standing::Disproved;
+        return Safety {
+            level,
+            consistent,
+            standing,
+            caveat,
+            hole: None,
+            survival: Some(survival),
+            ..safety
+        };
+    }
+    let survived = match safety.level {
+        Level::PowerLoss => cuts.is_whole() && !crashes,
+        Level::ProcessCrash => kills.is_whole(),
+        Level::None => false,
+    };
+    let standing = if survived { Standing::Survived } else { Standing::Observed };
+    Safety { standing, survival: Some(survival), ..safety }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(tried: u64, lost: u64, most_lost: u64, broken: u64) -> Tally {
+        Tally { tried, survived: tried - lost.max(broken), lost, most_lost, lost_all: 0, broken }
+    }
+
+    fn survival(cuts: Tally, kills: Tally) -> Survival {
+        Survival {
+            dyno: env!("CARGO_PKG_VERSION").to_owned(),
+            proved: "2026-11-22T20:00:00Z".to_owned(),
+            file_system: "ext4".to_owned(),
+            seed: 1,
+            clients: 1,
+            commits: 50,
+            flushes: 2.0,
+            cuts,
+            kills,
+            failure: None,
+        }
+    }
+
+    fn promised(level: Level, hole: Option<Hole>) -> Safety {
+        Safety {
+            level,
+            consistent: true,
+            standing: Standing::ReadBack,
+            why: String::new(),
+            link: None,
+            caveat: None,
+            hole,
+            survival: None,
+        }
+    }
+
+    #[test]
+    fn what_survived_raises_the_standing_and_what_fell_lowers_the_level() {
+        let (kept, kills) = (tally(600, 0, 0, 0), tally(20, 0, 0, 0));
+        let found = tried(promised(Level::PowerLoss, None), survival(kept, kills));
+        assert_eq!((found.level, found.known().as_str()), (Level::PowerLoss, "survived 600 of 600 cuts"));
+        let found = tried(promised(Level::PowerLoss, None), survival(tally(600, 3, 1, 0), kills));
+        assert_eq!((found.level, found.standing), (Level::ProcessCrash, Standing::Disproved));
+        assert!(found.caveat.unwrap().contains("3 of 600"));
+        let found = tried(promised(Level::PowerLoss, None), survival(kept, tally(20, 1, 9, 0)));
+        assert_eq!((found.level, found.consistent), (Level::None, true));
+        let found = tried(promised(Level::ProcessCrash, None), survival(tally(60, 50, 50, 0), kills));
+        assert_eq!((found.level, found.known().as_str()), (Level::ProcessCrash, "survived 20 of 20 kills"));
+        let found = tried(promised(Level::ProcessCrash, None), survival(tally(60, 50, 50, 2), kills));
+        assert_eq!((found.level, found.consistent), (Level::ProcessCrash, false));
+        assert_eq!(found.standing, Standing::Disproved);
+        let found = tried(promised(Level::None, None), survival(tally(60, 50, 50, 0), tally(20, 9, 9, 0)));
+        assert_eq!((found.level, found.standing), (Level::None, Standing::Observed));
+    }
+
+    #[test]
+    fn a_hole_that_is_told_is_no_breach_but_more_than_it_is_one() {
+        let (hole, kills) = (promised(Level::PowerLoss, Some(Hole::LastCommit)), tally(20, 0, 0, 0));
+        let found = tried(hole.clone(), survival(tally(100, 67, 1, 0), kills));
+        assert_eq!((found.level, found.hole), (Level::PowerLoss, Some(Hole::LastCommit)));
+        assert_eq!(found.known(), "observed: 33 of 100 cuts survived");
+        let found = tried(hole, survival(tally(100, 67, 2, 0), kills));
+        assert_eq!((found.level, found.standing), (Level::ProcessCrash, Standing::Disproved));
+    }
+
+    #[test]
+    fn lines_that_nobody_can_read_are_told_and_left_out() {
+        let proof = KeptProof {
+            schema: PROOF_SCHEMA.to_owned(),
+            label: "sqlite:wal".to_owned(),
+            engine: "sqlite".to_owned(),
+            engine_version: "3".to_owned(),
+            build: BTreeMap::new(),
+            encrypted: None,
+            settings: Vec::new(),
+            survival: survival(tally(1, 0, 0, 0), tally(1, 0, 0, 0)),
+        };
+        let line = serde_json::to_string(&proof).unwrap();
+        let text = format!("{line}\n{{\"schema\":\"dyno-proof/9\"}}\n{}\n{line}\n", &line[..40]);
+        let (mut proofs, mut troubles) = (Proofs::default(), Vec::new());
+        proofs.read(&text, Path::new("kept"), &mut troubles);
+        assert_eq!(proofs.of_engine("sqlite").collect::<Vec<_>>(), [&proof, &proof]);
+        assert_eq!(troubles.len(), 1);
+        assert!(troubles[0].starts_with("kept:3: "), "{troubles:?}");
+    }
+}

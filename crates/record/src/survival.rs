@@ -1,0 +1,94 @@
+//! What `dyno prove` found of a contender: how many power cuts and kills its acknowledged commits survived, and on what
+//! that was. A run file has it of every contender of which it is known, and dyno keeps a file of all that was found.
+
+use std::collections::BTreeMap;
+
+use dyno_protocol::InForce;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of a kept result's schema.
+pub const PROOF_SCHEMA: &str = "dyno-proof/1";
+
+/// How it went for many cuts, or for many kills.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tally {
+    /// How many were tried.
+    pub tried: u64,
+    /// After how many every acknowledged commit was there and nothing was broken.
+    pub survived: u64,
+    /// After how many acknowledged commits were gone.
+    pub lost: u64,
+    /// The most commits that were gone after one.
+    pub most_lost: u64,
+    /// After how many all acknowledged commits were gone.
+    pub lost_all: u64,
+    /// After how many the data were broken.
+    pub broken: u64,
+}
+
+/// What was found of a contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Survival {
+    /// The version of dyno that tried it.
+    pub dyno: String,
+    /// When, UTC, RFC 3339.
+    pub proved: String,
+    /// The file system on which the data were.
+    pub file_system: String,
+    /// Where chance began.
+    pub seed: u64,
+    /// How many clients committed at once.
+    pub clients: u64,
+    /// How many commits were acknowledged.
+    pub commits: u64,
+    /// How often the disk was flushed for each.
+    pub flushes: f64,
+    /// Power cuts.
+    pub cuts: Tally,
+    /// Kills of all its processes.
+    pub kills: Tally,
+    /// The first cut or kill after which something was wrong, and what, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// What was found, with all that must be the same for it to hold of another contender: a line of dyno's file of proofs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KeptProof {
+    /// The version of this schema, `dyno-proof/1`.
+    pub schema: String,
+    /// The contender's name when it was proved, for people.
+    pub label: String,
+    /// The engine.
+    pub engine: String,
+    /// The engine's version, as it gave it itself.
+    pub engine_version: String,
+    /// What else identifies the build and the driver; empty of a server, whose drivers do not matter.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub build: BTreeMap<String, Vec<String>>,
+    /// The encrypted file system that the data were on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encrypted: Option<String>,
+    /// Settings in force, as read back, by name.
+    pub settings: Vec<InForce>,
+    /// What was found.
+    pub survival: Survival,
+}
+
+impl Tally {
+    /// Counts one more, before which so many commits were acknowledged, of which so many are gone.
+    pub fn count(&mut self, acknowledged: usize, lost: usize, is_broken: bool) {
+        self.tried += 1;
+        self.survived += u64::from(lost == 0 && !is_broken);
+        self.lost += u64::from(lost > 0);
+        self.most_lost = self.most_lost.max(lost as u64);
+        self.lost_all += u64::from(acknowledged > 0 && lost == acknowledged);
+        self.broken += u64::from(is_broken);
+    }
+
+    /// Whether some were tried and none did harm.
+    pub fn is_whole(&self) -> bool {
+        self.tried > 0 && self.survived == self.tried
+    }
+}

@@ -1,0 +1,51 @@
+//! What `dyno prove` found of the contenders of a run, and how much that says.
+
+use dyno_record::{Run, Tally};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::{Share, share};
+
+/// What became of a contender's acknowledged commits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Durability {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// How often the disk was flushed for each commit.
+    pub flushes: f64,
+    /// Power cuts; absent where none was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<Survived>,
+    /// Kills of all its processes; absent where none was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kills: Option<Survived>,
+}
+
+/// How many of them were survived with every acknowledged commit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Survived {
+    /// How many were tried.
+    pub tried: u64,
+    /// How many were survived.
+    pub survived: u64,
+    /// How many of such lose or break something, at 95 %.
+    pub fail: Share,
+}
+
+impl Survived {
+    /// What a tally says; nothing where nothing was tried.
+    pub fn new(tally: &Tally) -> Option<Survived> {
+        let Tally { tried, survived, .. } = *tally;
+        Some(Survived { tried, survived, fail: share(tried, tried - survived.min(tried))? })
+    }
+}
+
+/// Of those contenders shown of which something is known.
+pub(super) fn durability(run: &Run) -> Vec<Durability> {
+    let known = run.shown_contenders().filter_map(|(contender, record)| {
+        let survival = record.safety.as_ref()?.survival.as_ref()?;
+        let [cuts, kills] = [&survival.cuts, &survival.kills].map(Survived::new);
+        Some(Durability { contender, flushes: survival.flushes, cuts, kills })
+    });
+    known.collect()
+}
