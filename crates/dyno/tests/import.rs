@@ -315,7 +315,15 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
             [null, "", 0.1, null, "1969-12-31", null, "null"],
         ])
     );
-    import(&place, "people.parquet --into a.db --append").exits(0);
+    import(&place, "people.parquet --into a.db --append").exits(0).prints("Parsing took");
+    let list = "SELECT json_group_array(json_array(id, typeof(id), name, size, ok, day, price)) FROM people";
+    let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
+    assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));
+    import(&place, "people.parquet --into d.db --primary-key id").exits(0);
+    assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1], [2]]));
+    import(&place, "people.parquet --into e.db --types size:INTEGER --null Ann")
+        .exits(2)
+        .says("people.parquet:1: column \"size\": \"1.5\" is no INTEGER");
     import(&place, "people.parquet --into b.db --types price:REAL").exits(0);
     assert_eq!(query(&place.path("b.db"), "SELECT price FROM people WHERE id = 1"), json!([[12.3]]));
     import_input(&place, "- --into c.db --table t", PARQUET)

@@ -65,6 +65,11 @@ impl Records {
         self.lengths.len()
     }
 
+    /// How many bytes they take together.
+    pub fn bytes(&self) -> usize {
+        self.end
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.bytes[..];

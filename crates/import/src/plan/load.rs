@@ -12,7 +12,7 @@ use super::Plan;
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::{BadInput, Input};
-use crate::fill::{Fill, Numbers, Unfit};
+use crate::fill::{Fill, Numbers, Pieces, Unfit};
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::Records;
@@ -23,6 +23,9 @@ use crate::table::Column;
 
 /// Bytes of text that a thread takes at once. Each leaves a page that is not full, one in some hundred.
 const CHUNK: usize = 512 << 10;
+/// Decoded bytes of a Parquet file that a thread takes at once.
+#[cfg(feature = "parquet")]
+const PART: usize = 4 << 20;
 
 /// How an import's work was shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,13 +124,36 @@ impl Plan {
     fn input(&self, opened: Opened) -> Result<parse::Input> {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
-            return Ok(parse::Input::Parquet(crate::parquet::Rows::open(&self.request.source, opened.read)?));
+            {
+                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                return Ok(parse::Input::Parquet(Box::new(crate::parquet::Rows::new(file, opened.read))));
+            }
         }
+        Ok(parse::Input::Text(Box::new(self.records(opened)?)))
+    }
+
+    /// The records of a text behind its header.
+    fn records(&self, opened: Opened) -> Result<Records> {
         let mut records = Records::new(opened.text, self.dialect, self.request.source.name());
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
         }
-        Ok(parse::Input::Text(Box::new(records)))
+        Ok(records)
+    }
+
+    /// What threads take pieces of.
+    fn pieces(&self, opened: Opened) -> Result<Pieces> {
+        if is_parquet(&opened.sample) {
+            #[cfg(feature = "parquet")]
+            {
+                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                let parts = crate::parquet::Parts::new(file.clone(), PART);
+                return Ok(Pieces::Parquet(Mutex::new(parts), file));
+            }
+        }
+        let (text, line) = self.records(opened)?.into_rest();
+        let chunks = Chunks::new(text, self.dialect, self.request.source.name(), line, CHUNK);
+        Ok(Pieces::Text(Mutex::new(chunks), self.dialect))
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
@@ -135,7 +161,7 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
-        if !is_parquet(&opened.sample) && self.target.builds(self.existing) {
+        if self.target.builds(self.existing) {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
@@ -168,21 +194,14 @@ impl Plan {
         watch: &dyn Watch,
     ) -> Result<Report> {
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let name = self.request.source.name();
-        let mut records = Records::new(opened.text, self.dialect, name.clone());
-        if self.header.value {
-            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
-        }
-        let (text, line) = records.into_rest();
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let number = self.target.row_number(&self.table);
         // A key that is no row number is an index, which SQLite's schema names before all others.
         let is_indexed = number.is_none() && !self.table.primary_key.is_empty();
         let keys = is_indexed.then_some(&self.table.primary_key).into_iter();
         let fill = Fill {
-            chunks: Mutex::new(Chunks::new(text, self.dialect, name.clone(), line, CHUNK)),
-            dialect: self.dialect,
-            name,
+            pieces: self.pieces(opened)?,
+            name: self.request.source.name(),
             converter: self.converter(),
             rejects: rejects.clone(),
             read: read.clone(),
