@@ -145,7 +145,8 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         hello: None,
         safety: contender.claimed.clone(),
         proof: None,
-        harness: contender.engine.harness,
+        harness: contender.engine.harness
+            || contender.variant.as_ref().is_some_and(|variant| variant.harness),
         named,
     }
 }
