@@ -61,6 +61,24 @@ impl<'a> Hand<'a> {
         }
     }
 
+    /// Forgets the text whose rows were read.
+    pub fn forget(&mut self) {
+        match &mut self.held {
+            Held::Text(chunk, _) => chunk.forget(),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(_) => {}
+        }
+    }
+
+    /// Is done with the rows that were read: another thread may have a huge piece now.
+    pub fn put_down(&mut self) {
+        match &mut self.held {
+            Held::Text(chunk, _) => chunk.clear(),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(_) => {}
+        }
+    }
+
     /// Makes records of the piece's rows, or of the next ones of a piece that has many bytes: then it says that there
     /// are more.
     ///

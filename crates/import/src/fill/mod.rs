@@ -157,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::parse::Wanted;
+    use crate::records::LONGEST;
     use crate::rejects::OnError;
     use crate::value::Kind;
 
@@ -192,7 +193,7 @@ mod tests {
         let column = Wanted { name: "a".into(), kind: Kind::INTEGER, inferred: false };
         let fill = Fill {
             pieces: Pieces::Text(
-                Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first)),
+                Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first, LONGEST)),
                 dialect,
             ),
             name: "t".into(),

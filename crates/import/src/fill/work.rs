@@ -1,6 +1,7 @@
 //! What threads do that fill a table side by side: each takes a piece, reads its rows, waits for its turn and writes
 //! their pages.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -24,13 +25,35 @@ struct Turns {
     error: Option<Error>,
 }
 
+/// The leaves that are written, put into the tree turn after turn.
+#[derive(Default)]
+struct Tree {
+    tree: TableTree,
+    rows: u64,
+    turn: u64,
+    /// Those of later turns.
+    waiting: BTreeMap<u64, Placed>,
+}
+
+impl Tree {
+    fn add(&mut self, turn: u64, placed: Placed, pages: &Pages) -> Result<()> {
+        self.waiting.insert(turn, placed);
+        while let Some(placed) = self.waiting.remove(&self.turn) {
+            self.turn += 1;
+            self.rows += placed.rows;
+            self.tree.append(placed, pages)?;
+        }
+        Ok(())
+    }
+}
+
 /// What the threads share while they work.
 pub struct Work<'a, 'f> {
     fill: &'a Fill,
     pages: &'a Pages<'f>,
     turns: Mutex<Turns>,
     turned: Condvar,
-    placed: Mutex<Vec<(u64, Placed)>>,
+    tree: Mutex<Tree>,
     /// The rows, where they must be put in order, and the entries of each index.
     unordered: Mutex<Vec<Sorter>>,
     indexes: Mutex<Vec<Vec<Sorter>>>,
@@ -53,7 +76,7 @@ impl<'a, 'f> Work<'a, 'f> {
                 error: None,
             }),
             turned: Condvar::new(),
-            placed: Mutex::new(Vec::new()),
+            tree: Mutex::default(),
             unordered: Mutex::new(Vec::new()),
             indexes: Mutex::new(fill.indexes.iter().map(|_| Vec::new()).collect()),
             rows: AtomicU64::new(0),
@@ -72,13 +95,7 @@ impl<'a, 'f> Work<'a, 'f> {
             let (tree, rows) = order::table(unordered, self.pages, watch)?;
             return Ok(Filled { tree, rows, indexes });
         }
-        let mut placed = self.placed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        placed.sort_unstable_by_key(|(turn, _)| *turn);
-        let (mut tree, mut rows) = (TableTree::default(), 0);
-        for (_, placed) in placed {
-            rows += placed.rows;
-            tree.append(placed)?;
-        }
+        let Tree { tree, rows, .. } = self.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Filled { tree, rows, indexes })
     }
 
@@ -95,15 +112,18 @@ impl<'a, 'f> Work<'a, 'f> {
             };
             // An error is told in the piece's turn, so that the first one of the file is what the user sees.
             let Some(turn) = self.turn(hand.piece(), &mut rows, outcome)? else { return Ok(()) };
+            hand.forget();
             sorters.take(self.fill, &rows)?;
             if sorters.rows.is_none() {
                 for (number, record) in rows.numbers.iter().zip(rows.records.iter()) {
                     leaves.push_record(*number, record)?;
                 }
                 let placed = leaves.place(self.pages)?;
-                self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((turn, placed));
+                self.tree.lock().unwrap_or_else(PoisonError::into_inner).add(turn, placed, self.pages)?;
             }
             self.rows.fetch_add(rows.numbers.len() as u64, Ordering::Relaxed);
+            rows.clear();
+            hand.put_down();
         }
         Ok(())
     }
