@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
+use dyno_client::sqlite::Connection;
 use dyno_protocol::Value;
 use dyno_runner::{Failure, Import};
 
+use crate::import::{self, Variant};
 use crate::pages::Schema;
 use crate::{Client, Opening, beside};
 
@@ -16,24 +18,26 @@ use crate::{Client, Opening, beside};
 /// clock.
 pub fn prepare(client: &mut Client, import: &Import) -> Result<(), Failure> {
     beside::check(client)?;
-    let schema = match beside::is_empty(&client.connection)? {
-        true => Schema::read(&client.connection, import)?,
-        false => None,
-    };
-    let schema = schema.context("only a database is copied whose one table is empty and has no index")?;
-    let place = finished(client);
-    schema.write(&place, import, 1)?;
-    let synced = File::open(&place).and_then(|file| file.sync_all());
-    Ok(synced.with_context(|| format!("cannot sync {}", place.display()))?)
+    if !beside::is_empty(&client.connection)? {
+        return Ok(());
+    }
+    if let Some(schema) = Schema::read(&client.connection, import)? {
+        let place = finished(client)?;
+        schema.write(&place, import, 1)?;
+        let synced = File::open(&place).and_then(|file| file.sync_all());
+        synced.with_context(|| format!("cannot sync {}", place.display()))?;
+    }
+    Ok(())
 }
 
-/// Copies it.
+/// Copies it. Where the database is not what it was then, as with an index that is made first, the records are imported
+/// as by `typed`.
 pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
-    let (finished, place) = (finished(client), beside::place(client));
-    let new = place.with_extension("new");
-    if !finished.exists() || has_index(client)? {
-        return Err(anyhow!("nothing was finished before the clock that would be the same").into());
+    let (finished, place) = (finished(client)?, beside::place(client));
+    if !finished.exists() || !beside::is_empty(&client.connection)? {
+        return import::import(&client.connection, import, Variant::Typed);
     }
+    let new = place.with_extension("new");
     let copied = File::open(&finished).and_then(|mut from| io::copy(&mut from, &mut File::create(&new)?));
     copied.with_context(|| format!("cannot copy {}", finished.display()))?;
     let Opening { location, settings, key, .. } = &*client.opening;
@@ -42,12 +46,15 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
     Ok(import.records)
 }
 
-/// Whether an index was made since, which the file does not have.
-fn has_index(client: &Client) -> Result<bool> {
-    let found = client.connection.rows(c"SELECT count(*) FROM sqlite_master WHERE type = 'index'")?;
-    Ok(found.concat() != [Value::Integer(0)])
+/// Where the file is that has the database's schema: its number changes with each statement that changes it.
+fn finished(client: &Client) -> Result<PathBuf> {
+    let version = version(&client.connection)?;
+    Ok(beside::place(client).with_extension(format!("finished-{version}")))
 }
 
-fn finished(client: &Client) -> PathBuf {
-    beside::place(client).with_extension("finished")
+fn version(connection: &Connection) -> Result<i64> {
+    match connection.rows(c"PRAGMA schema_version")?.concat()[..] {
+        [Value::Integer(version)] => Ok(version),
+        _ => anyhow::bail!("SQLite does not tell the schema's version"),
+    }
 }
