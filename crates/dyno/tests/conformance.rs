@@ -8,7 +8,7 @@ fn the_runners_pass() {
     let contenders = "null sqlite sqlite:wal sqlite:tuned sqlite:memory sqlite@system \
                       sqlite@sqlcipher:encrypted sqlite@mc:raw-key sqlite@mc:encrypted,cipher=ascon128 \
                       sqlite/c+multirow sqlite/c+without-rowid \
-                      sqlite/c+text sqlite/c+prepared sqlite/c+typed sqlite/c+beside sqlite/c+transfer sqlite/c+pages sqlite/c+pages-parallel bdb bdb:per-commit bdb/c+hash lmdb rocksdb redb fjall";
+                      sqlite/c+text sqlite/c+prepared sqlite/c+typed sqlite/c+beside sqlite/c+transfer sqlite/c+pages sqlite/c+pages-parallel sqlite/c+floor bdb bdb:per-commit bdb/c+hash lmdb rocksdb redb fjall";
     let result = place.dyno(&format!("conformance {contenders}")).exits(0).without_panic();
     assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
     // The harness is checked too, though not for answers; the others for what their models are.

@@ -270,12 +270,22 @@ fn bad_files_are_told_and_leave_nothing() {
     fs::write(place.path("cut.csv.gz"), [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0x4b, 0xd4]].concat())
         .unwrap();
     fs::write(place.path("cut.csv.zst"), [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x10]).unwrap();
+    let names_of =
+        |columns: std::ops::Range<u32>| columns.map(|column| format!("c{column}")).collect::<Vec<_>>();
+    place.write("wide.csv", &format!("{}\n{}\n", names_of(0..30_000).join(","), vec!["1"; 30_000].join(",")));
+    // A record of a gigabyte, most of which is a hole that takes no room.
+    place.write("long.csv", &format!("{}1,", "1,2\n".repeat(2_000)));
+    let long = fs::OpenOptions::new().append(true).open(place.path("long.csv")).unwrap();
+    long.set_len(1 << 30).unwrap();
     let before = names(&place);
     for (file, said) in [
         ("empty.csv", "empty.csv is empty"),
         ("quote.csv", "quote.csv:3: a quote in the record that begins here is never closed"),
         ("many.csv", "many.csv:3: \"1, 2, 3\" has 3 fields, not 2"),
         ("zero.csv", "zero.csv holds zero bytes"),
+        ("wide.csv", "too many columns on wide"),
+        ("long.csv", "long.csv:2001: the record that begins here is longer than 128 MiB"),
+        ("long.csv --memory 16MiB", "longer than 4 MiB; more --memory holds longer ones"),
         ("cut.csv.gz", "cannot read cut.csv.gz"),
         ("cut.csv.zst", "cannot read cut.csv.zst"),
         ("none.csv", "cannot open none.csv"),
@@ -291,7 +301,12 @@ fn bad_files_are_told_and_leave_nothing() {
         assert_eq!(names(&place), before, "{file}");
     }
     import(&place, "many.csv --into nowhere/a.db").exits(2).says("cannot make a database in nowhere");
+    place.write("twice.csv", "a,A,a\n1,2,3\n");
+    import(&place, "twice.csv --into c.db --header").exits(0);
+    assert_eq!(query(&place.path("c.db"), "SELECT a, A_2, a_3 FROM twice"), json!([[1, 2, 3]]));
     import(&place, "quote.csv --into a.db --no-quotes").exits(0).prints("3 rows");
+    let said = import(&place, "wide.csv --into w.db").exits(2).stderr;
+    assert!(said.len() < 1_000, "{said}");
     place.write("header.csv", "a,b\n");
     import(&place, "header.csv --into b.db").exits(0).prints("0 rows");
     assert_eq!(query(&place.path("b.db"), "SELECT count(*) FROM header"), json!([[0]]));
@@ -315,7 +330,15 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
             [null, "", 0.1, null, "1969-12-31", null, "null"],
         ])
     );
-    import(&place, "people.parquet --into a.db --append").exits(0);
+    import(&place, "people.parquet --into a.db --append").exits(0).prints("Parsing took");
+    let list = "SELECT json_group_array(json_array(id, typeof(id), name, size, ok, day, price)) FROM people";
+    let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
+    assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));
+    import(&place, "people.parquet --into d.db --primary-key id").exits(0);
+    assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1], [2]]));
+    import(&place, "people.parquet --into e.db --types size:INTEGER --null Ann")
+        .exits(2)
+        .says("people.parquet:1: column \"size\": \"1.5\" is no INTEGER");
     import(&place, "people.parquet --into b.db --types price:REAL").exits(0);
     assert_eq!(query(&place.path("b.db"), "SELECT price FROM people WHERE id = 1"), json!([[12.3]]));
     import_input(&place, "- --into c.db --table t", PARQUET)

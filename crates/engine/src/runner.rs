@@ -77,6 +77,9 @@ pub struct Variant {
     models: Option<Vec<String>>,
     /// The engines with which it works, where they are not all that speak the driver's protocol.
     engines: Option<Vec<String>>,
+    /// Whether it does less than what the test is about, so that others are held against it: it is ranked with none.
+    #[serde(default)]
+    pub harness: bool,
     /// How many operations make a transaction, where it is not the suite or the profile that says.
     pub per_commit: Option<u64>,
 }

@@ -5,16 +5,21 @@
 //! A quote opens a field only at the field's beginning, as the parser (`csv-core`) has it.
 
 use std::io::{BufRead, ErrorKind};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use memchr::memchr_iter;
 
 use crate::cut::{Cut, cut};
 use crate::error::Input;
-use crate::records::{Dialect, LONGEST, at_line, too_long};
+use crate::gate::{Gate, Pass};
+use crate::records::{Dialect, at_line, too_long};
+
+/// How many times as long as others a chunk is of which there is only one at a time.
+const LONG: usize = 8;
 
 /// Some whole records.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Chunk {
     /// Which one, from 0.
     pub index: u64,
@@ -25,6 +30,8 @@ pub struct Chunk {
     /// The text, and behind it what is left of an earlier one: filling it with zeros would cost as much as reading.
     bytes: Vec<u8>,
     length: usize,
+    /// Where it is much longer than others are.
+    pass: Option<Pass>,
 }
 
 impl Chunk {
@@ -40,16 +47,21 @@ impl Chunk {
 
     #[cfg(test)]
     pub fn of(text: &[u8], line: u64, has_quotes: bool) -> Chunk {
-        Chunk { index: 0, line, has_quotes, bytes: text.to_vec(), length: text.len() }
+        Chunk { index: 0, line, has_quotes, bytes: text.to_vec(), length: text.len(), pass: None }
     }
 
-    /// Empties it. What one huge record needed is not kept for ever.
-    fn clear(&mut self, kept: usize) {
+    /// Forgets the text. What one huge record needed is not kept for ever.
+    pub fn forget(&mut self) {
         self.length = 0;
-        if self.bytes.len() > kept {
-            self.bytes.truncate(kept);
-            self.bytes.shrink_to_fit();
+        if self.pass.is_some() {
+            self.bytes = Vec::new();
         }
+    }
+
+    /// The same once nothing is left that was made of the text: now there may be another huge record.
+    pub fn clear(&mut self) {
+        self.forget();
+        self.pass = None;
     }
 
     /// Makes room for a text of so many bytes.
@@ -67,6 +79,10 @@ pub struct Chunks {
     name: String,
     /// How long a chunk is, if records are not longer, bytes.
     size: usize,
+    /// How long a record may be, bytes.
+    longest: usize,
+    /// Only one chunk at a time is much longer than others are.
+    gate: Arc<Gate>,
     /// The beginning of a record whose end has not been seen.
     rest: Vec<u8>,
     line: u64,
@@ -83,8 +99,10 @@ impl Chunks {
         name: String,
         line: u64,
         size: usize,
+        longest: usize,
     ) -> Chunks {
-        Chunks { text, dialect, name, size, rest: Vec::new(), line, index: 0, has_ended: false }
+        let (rest, gate) = (Vec::new(), Arc::default());
+        Chunks { text, dialect, name, size, longest, gate, rest, line, index: 0, has_ended: false }
     }
 
     /// The next chunk, in the place of one that is done with; none at the end. Its index is right even where there
@@ -93,7 +111,7 @@ impl Chunks {
         chunk.index = self.index;
         self.index += 1;
         chunk.line = self.line;
-        chunk.clear(4 * self.size);
+        chunk.clear();
         chunk.hold(self.rest.len());
         chunk.bytes[..self.rest.len()].copy_from_slice(&self.rest);
         chunk.length = self.rest.len();
@@ -104,6 +122,10 @@ impl Chunks {
         }
         let mut wanted = self.size.max(chunk.length);
         loop {
+            if wanted > LONG * self.size && chunk.pass.is_none() {
+                // One that waits here is behind the one that it waits for, which needs nothing of it.
+                chunk.pass = Some(Gate::pass(&self.gate));
+            }
             self.read(chunk, wanted)?;
             let Cut { end, has_quotes } = cut(chunk.text(), self.dialect);
             chunk.has_quotes = has_quotes;
@@ -115,10 +137,10 @@ impl Chunks {
                 self.line += memchr_iter(b'\n', chunk.text()).count() as u64;
                 return Ok(chunk.length > 0);
             }
-            if chunk.length > LONGEST {
-                return too_long(chunk.line, &self.name).input();
+            if chunk.length > self.longest {
+                return too_long(chunk.line, &self.name, self.longest).input();
             }
-            wanted = (chunk.length * 2).min(LONGEST + 1);
+            wanted = (chunk.length * 2).min(self.longest + 1);
         }
     }
 
@@ -151,18 +173,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::records::Records;
+    use crate::records::{LONGEST, Records};
 
     fn chunks(text: &[u8], quotes: bool, size: usize) -> Vec<Chunk> {
         let reader = Box::new(BufReader::with_capacity(7, Cursor::new(text.to_vec())));
         let dialect = Dialect { delimiter: b',', quotes };
-        let mut chunks = Chunks::new(reader, dialect, "t".into(), 1, size);
+        let mut chunks = Chunks::new(reader, dialect, "t".into(), 1, size, LONGEST);
         let mut found = Vec::new();
         loop {
             let mut chunk = Chunk::default();
             if !chunks.next(&mut chunk).unwrap() {
                 return found;
             }
+            // All of them are kept, also more than one that is long.
+            chunk.pass = None;
             found.push(chunk);
         }
     }
@@ -200,7 +224,7 @@ mod tests {
 
     fn of_reader(reader: impl Read + Send + 'static, size: usize) -> Chunks {
         let dialect = Dialect { delimiter: b',', quotes: true };
-        Chunks::new(Box::new(BufReader::new(reader)), dialect, "t".into(), 1, size)
+        Chunks::new(Box::new(BufReader::new(reader)), dialect, "t".into(), 1, size, LONGEST)
     }
 
     #[test]

@@ -39,6 +39,16 @@ pub struct BadRow {
 
 /// Most characters of a text that a message shows.
 const SHOWN: usize = 60;
+/// Most characters of a statement.
+const SHOWN_SQL: usize = 200;
+
+/// A statement as a message shows it: one that names 30,000 columns would hide what is wrong.
+pub fn shown(sql: &str) -> String {
+    match sql.char_indices().nth(SHOWN_SQL) {
+        Some((end, _)) => format!("{}…", &sql[..end]),
+        None => sql.to_owned(),
+    }
+}
 
 impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,7 @@ mod error;
 mod explain;
 mod fields;
 mod fill;
+mod gate;
 mod guess;
 mod infer;
 mod marks;

@@ -35,7 +35,7 @@ pub enum Input {
     Text(Box<Records>),
     /// A Parquet file.
     #[cfg(feature = "parquet")]
-    Parquet(crate::parquet::Rows),
+    Parquet(Box<crate::parquet::Rows>),
 }
 
 impl Input {

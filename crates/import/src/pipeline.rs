@@ -1,6 +1,7 @@
 //! Parser and database side by side: a few batches go round between their threads, so that memory is
 //! bounded and neither waits for the other longer than it must.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, FULL};
 use crate::error::{BadRow, Interrupted};
 use crate::rejects::Rejects;
 
 /// Batches in all.
 const BATCHES: usize = 8;
+/// A batch whose text takes more bytes has a record that is much longer than others.
+const HUGE: usize = 64 * FULL;
 /// How often somebody is asked whether to stop while there are no rows.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -32,18 +35,28 @@ pub trait Watch: Sync {
 pub struct Sender {
     full: SyncSender<Batch>,
     empty: Receiver<Batch>,
+    /// Empty ones that were waited for.
+    spare: RefCell<Vec<Batch>>,
 }
 
 impl Sender {
-    /// Hands a batch on.
+    /// Hands a batch on. After one with a huge record it waits until all are back: there is memory for one.
     pub fn send(&self, batch: Batch) {
+        let is_huge = batch.text.len() > HUGE;
         // Nobody takes it where the import has failed; then there is no empty one either.
         let _ = self.full.send(batch);
+        let mut spare = self.spare.borrow_mut();
+        while is_huge && spare.len() < BATCHES {
+            let Ok(mut batch) = self.empty.recv() else { return };
+            batch.clear(0);
+            spare.push(batch);
+        }
     }
 
     /// An empty batch, once there is one; none when the import has ended.
     pub fn empty(&self, columns: usize) -> Option<Batch> {
-        let mut batch = self.empty.recv().ok()?;
+        let spare = self.spare.borrow_mut().pop();
+        let mut batch = spare.or_else(|| self.empty.recv().ok())?;
         batch.clear(columns);
         Some(batch)
     }
@@ -138,7 +151,7 @@ pub fn run<T>(
     let (full_sender, full) = mpsc::sync_channel(BATCHES);
     let (empty, empty_receiver) = mpsc::sync_channel(BATCHES);
     (0..BATCHES).for_each(|_| drop(empty.try_send(Batch::default())));
-    let sender = Sender { full: full_sender, empty: empty_receiver };
+    let sender = Sender { full: full_sender, empty: empty_receiver, spare: RefCell::default() };
     thread::scope(|scope| {
         let failure = Arc::new(Mutex::new(None));
         let told = failure.clone();

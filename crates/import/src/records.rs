@@ -7,8 +7,13 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::error::Input;
 
-/// Longest record, bytes: more is what an unclosed quote swallows.
+/// Longest record, bytes: more is what an unclosed quote swallows. Less memory holds only shorter ones.
 pub const LONGEST: usize = 128 << 20;
+
+/// The longest record that so many bytes of memory hold: its text is there, what is behind it, its values and its pages.
+pub fn longest(memory: usize) -> usize {
+    (memory / 4).clamp(1 << 20, LONGEST)
+}
 
 /// Most fields of a record: more than any database has columns.
 pub const MOST_FIELDS: usize = 1 << 20;
@@ -97,9 +102,11 @@ impl Records {
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull if length >= LONGEST => {
                     let line = began.unwrap_or(1);
-                    return too_long(line, &self.name).input();
+                    return too_long(line, &self.name, LONGEST).input();
                 }
-                ReadRecordResult::OutputFull => buffer.resize(buffer.len() * 2, 0),
+                ReadRecordResult::OutputFull => {
+                    buffer.resize((buffer.len() * 2).min(start + LONGEST + LONGEST / 8), 0);
+                }
                 ReadRecordResult::OutputEndsFull | ReadRecordResult::Record if fields > MOST_FIELDS => {
                     return too_many_fields(began.unwrap_or(1), &self.name).input();
                 }
@@ -129,10 +136,12 @@ pub fn unclosed<T>(line: u64, name: &str) -> Result<T> {
     )
 }
 
-pub fn too_long<T>(line: u64, name: &str) -> Result<T> {
+/// A record that is longer than `longest` bytes.
+pub fn too_long<T>(line: u64, name: &str, longest: usize) -> Result<T> {
+    let more = if longest < LONGEST { "; more --memory holds longer ones" } else { "" };
     bail!(
-        "{name}:{line}: the record that begins here is longer than {} MiB; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
-        LONGEST >> 20
+        "{name}:{line}: the record that begins here is longer than {} MiB{more}; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
+        longest >> 20
     )
 }
 

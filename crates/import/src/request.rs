@@ -31,7 +31,7 @@ pub struct Request {
     pub primary_key: Vec<String>,
     /// Indexes, each of some columns.
     pub indexes: Vec<Vec<String>>,
-    /// Bytes of memory in which rows and indexes are sorted where dyno does that itself.
+    /// Bytes of memory that the import may take. Half of it is for rows and indexes that are sorted.
     pub memory: usize,
     /// What to do with a bad row.
     pub on_error: OnError,

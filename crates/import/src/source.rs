@@ -1,8 +1,9 @@
 //! The file: opened, unpacked by its first bytes, its bytes counted, its text made UTF-8.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +28,15 @@ pub enum Source {
     File(PathBuf),
     /// Standard input.
     Stdin,
+}
+
+/// A file as it was at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    file: (u64, u64),
+    length: u64,
+    /// When it was written last, in seconds and nanoseconds.
+    at: (i64, i64),
 }
 
 /// How the bytes are packed.
@@ -81,6 +91,17 @@ impl Source {
             Source::File(path) if path.is_file() => path.metadata().ok().map(|data| data.len()),
             _ => None,
         }
+    }
+
+    /// What tells this state of the file from another; none of what is no file.
+    pub fn stamp(&self) -> Option<Stamp> {
+        let Source::File(path) = self else { return None };
+        let data = path.metadata().ok().filter(Metadata::is_file)?;
+        Some(Stamp {
+            file: (data.dev(), data.ino()),
+            length: data.len(),
+            at: (data.mtime(), data.mtime_nsec()),
+        })
     }
 
     /// The file's name without its folder and without what says how it is packed and written.

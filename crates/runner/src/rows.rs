@@ -29,6 +29,12 @@ pub trait Rows {
         bail!("this runner does not implement the model scan")
     }
 
+    /// What a way of importing needs before the clock starts, such as a finished file that it then copies. The table is
+    /// there. Most need nothing.
+    fn prepare_import(&mut self, _import: &Import) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Inserts every record of a file, which it splits as it goes, by the way that the job's variant names,
     /// and commits as the import says. This is a timed section. Returns how many records were inserted.
     fn import(&mut self, _import: &Import) -> Result<u64, Failure> {

@@ -60,7 +60,7 @@ impl<'a> Database<'a> {
             1 => leaves.place_first(pages, &empty)?,
             _ => {
                 let mut tree = TableTree::default();
-                tree.append(schema(Leaves::new(pages), objects)?.place(pages)?)?;
+                tree.append(schema(Leaves::new(pages), objects)?.place(pages)?, pages)?;
                 tree.finish_first(pages, &empty)?;
             }
         }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
-use crate::payload::Room;
+use crate::payload::{KEPT, Room};
 use crate::record::{Encoder, Value};
 use crate::varint;
 
@@ -184,6 +184,9 @@ impl Leaves {
         pages.write(span, &self.bytes[..self.bytes()])?;
         let leaves = self.full.drain(..).map(|(page, last)| (span.number(page), last)).collect();
         self.used = 0;
+        if self.bytes.len() > KEPT {
+            self.bytes = Vec::new();
+        }
         Ok(Placed { leaves, first: self.first.take(), rows: std::mem::take(&mut self.rows) })
     }
 

@@ -18,7 +18,7 @@
 //! let database = Database::new(&file, PageSize::new(4096).unwrap());
 //! let (mut leaves, mut tree) = (Leaves::new(database.pages()), TableTree::default());
 //! leaves.push(1, &[Value::Integer(7), Value::Text(b"seven")])?;
-//! tree.append(leaves.place(database.pages())?)?;
+//! tree.append(leaves.place(database.pages())?, database.pages())?;
 //! let root = tree.finish(database.pages())?;
 //! let sql = "CREATE TABLE t(a, b)";
 //! database.finish(&[Object { kind: "table", name: "t", table: "t", root, sql: Some(sql) }], 3_046_000)?;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::order::{Entry, Prefix, by_values};
 use crate::record::{Value, Values};
 
-/// Bytes of a temporary file that are read or written at once.
+/// Bytes of a temporary file that are read or written at once, if there is memory for them.
 pub const BLOCK: usize = 256 << 10;
 
 /// Records in their order.
@@ -83,9 +83,9 @@ pub enum Source {
 }
 
 impl Source {
-    /// A part of a file.
-    pub fn of_file(file: Arc<File>, at: u64, end: u64) -> Source {
-        let file = BufReader::with_capacity(BLOCK, Part { file, at, end });
+    /// A part of a file, of which so many bytes are read at once.
+    pub fn of_file(file: Arc<File>, at: u64, end: u64, block: usize) -> Source {
+        let file = BufReader::with_capacity(block, Part { file, at, end });
         Source::File { file, record: Vec::new() }
     }
 }

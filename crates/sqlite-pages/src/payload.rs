@@ -3,6 +3,9 @@
 /// The longest record that SQLite takes, bytes: its limit SQLITE_MAX_LENGTH.
 pub const LONGEST: u64 = 1_000_000_000;
 
+/// The most bytes of memory that are kept for what comes next, where a huge record needed more.
+pub const KEPT: usize = 16 << 20;
+
 /// What decides how much of a record stays in its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {

@@ -2,7 +2,7 @@
 //! makes of the same values, without looking at each of them twice.
 
 use crate::error::Error;
-use crate::payload::LONGEST;
+use crate::payload::{KEPT, LONGEST};
 use crate::varint;
 
 /// Bytes that may be written behind a value, so that short ones are copied without asking how short.
@@ -54,15 +54,23 @@ pub struct Row<'a> {
 }
 
 impl Records {
-    /// Forgets all of them.
+    /// Forgets all of them. What one huge record needed is not kept for ever.
     pub fn clear(&mut self) {
         self.lengths.clear();
         self.end = 0;
+        if self.bytes.len() > KEPT {
+            self.bytes = Vec::new();
+        }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
         self.lengths.len()
+    }
+
+    /// How many bytes they take together.
+    pub fn bytes(&self) -> usize {
+        self.end
     }
 
     /// All of them, in order.

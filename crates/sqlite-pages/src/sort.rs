@@ -12,6 +12,9 @@ use crate::order::{Entry, Prefix, arrange};
 use crate::record::{Encoder, Value};
 use crate::varint;
 
+/// The fewest bytes of a run that are read at once.
+const LEAST_BLOCK: usize = 4 << 10;
+
 /// Takes records in any order.
 pub struct Sorter {
     /// Bytes of memory to use for records.
@@ -101,6 +104,10 @@ impl Sorter {
     /// A temporary file cannot be written or read.
     pub fn merge(sorters: Vec<Sorter>) -> Result<Sorted, Error> {
         let keys = sorters.first().map_or(0, |sorter| sorter.keys);
+        // All runs are read at the same time.
+        let memory: usize = sorters.iter().map(|sorter| sorter.memory).sum();
+        let runs: usize = sorters.iter().map(|sorter| sorter.spilled.len() + 1).sum();
+        let block = (memory / runs.max(1)).clamp(LEAST_BLOCK, BLOCK);
         let mut sources = Vec::new();
         for mut sorter in sorters {
             if !sorter.is_ordered {
@@ -108,7 +115,8 @@ impl Sorter {
             }
             let file = sorter.file;
             let parts = sorter.spilled.into_iter();
-            sources.extend(parts.filter_map(|(at, end)| Some(Source::of_file(file.clone()?, at, end))));
+            sources
+                .extend(parts.filter_map(|(at, end)| Some(Source::of_file(file.clone()?, at, end, block))));
             sources.push(Source::Memory { records: sorter.records, entries: sorter.entries.into_iter() });
         }
         Sorted::new(sources, keys)

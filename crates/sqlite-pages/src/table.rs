@@ -9,37 +9,44 @@ use crate::varint;
 /// Bytes of a child's number in a cell of an interior page.
 const CHILD: usize = 4;
 
+/// Pages of a level that gather at least before the level above them is begun: so little memory is taken, however long
+/// the table.
+const GATHERED: usize = 1 << 12;
+
+/// Pages, each with the number of its last row.
+type Children = Vec<(u32, i64)>;
+
 /// The leaves of a table, in order.
 #[derive(Debug, Default)]
 pub struct TableTree {
-    /// The page of each and the number of its last row.
-    leaves: Vec<(u32, i64)>,
+    /// From the leaves upwards, on each level the pages that none above them names yet.
+    levels: Vec<Children>,
+    /// The number of the last row.
+    last: Option<i64>,
 }
 
 impl TableTree {
     /// Puts leaves behind those that are there.
     ///
     /// # Errors
-    /// Their rows do not come after the ones before.
-    pub fn append(&mut self, placed: Placed) -> Result<(), Error> {
-        if let (Some((_, before)), Some(number)) = (self.leaves.last(), placed.first)
-            && *before >= number
+    /// Their rows do not come after the ones before, or the file cannot be written.
+    pub fn append(&mut self, placed: Placed, pages: &Pages) -> Result<(), Error> {
+        if let (Some(before), Some(number)) = (self.last, placed.first)
+            && before >= number
         {
-            return Err(Error::RowsOutOfOrder { number, before: *before });
+            return Err(Error::RowsOutOfOrder { number, before });
         }
-        self.leaves.extend(placed.leaves);
-        Ok(())
+        self.last = placed.leaves.last().map(|(_, last)| *last).or(self.last);
+        self.level(0).extend(placed.leaves);
+        self.rise(pages)
     }
 
     /// Writes the levels above the leaves and gives the number of the root page.
     ///
     /// # Errors
     /// The file cannot be written, or has too many pages.
-    pub fn finish(mut self, pages: &Pages) -> Result<u32, Error> {
-        while self.leaves.len() > 1 {
-            self.leaves = level(&self.leaves, pages)?;
-        }
-        match self.leaves.first() {
+    pub fn finish(self, pages: &Pages) -> Result<u32, Error> {
+        match self.top(pages, |children| children.len() <= 1)?.first() {
             Some((root, _)) => Ok(*root),
             None => {
                 let span = pages.take(1)?;
@@ -51,15 +58,52 @@ impl TableTree {
 
     /// As [`TableTree::finish`], but the root is the file's first page, with `head` before it. It may have one child
     /// alone, as no other page may.
-    pub(crate) fn finish_first(mut self, pages: &Pages, head: &[u8]) -> Result<(), Error> {
+    pub(crate) fn finish_first(self, pages: &Pages, head: &[u8]) -> Result<(), Error> {
         let size = pages.size().bytes();
-        while groups(&self.leaves, head.len(), size).len() > 1 {
-            self.leaves = level(&self.leaves, pages)?;
-        }
+        let children = self.top(pages, |children| groups(children, head.len(), size).len() <= 1)?;
         let mut page = vec![0; size];
-        interior(&self.leaves, head.len(), &mut page);
+        interior(&children, head.len(), &mut page);
         page[..head.len()].copy_from_slice(head);
         pages.write(pages.first(), &page)
+    }
+
+    fn level(&mut self, height: usize) -> &mut Children {
+        if self.levels.len() == height {
+            self.levels.push(Children::new());
+        }
+        &mut self.levels[height]
+    }
+
+    /// Writes the pages above those that have gathered, but for the last two: how many children those get tells what
+    /// follows.
+    fn rise(&mut self, pages: &Pages) -> Result<(), Error> {
+        // A page has fewer than half as many children as bytes.
+        let many = GATHERED.max(pages.size().bytes() / 2);
+        let mut height = 0;
+        while self.level(height).len() >= many {
+            let mut groups = groups(&self.levels[height], 0, pages.size().bytes());
+            groups.truncate(groups.len().saturating_sub(2));
+            let rest = self.levels[height].split_off(groups.iter().sum());
+            let above = level(&std::mem::replace(&mut self.levels[height], rest), groups, pages)?;
+            height += 1;
+            self.level(height).extend(above);
+        }
+        Ok(())
+    }
+
+    /// Writes levels until the pages of one can be the root or its children.
+    fn top(mut self, pages: &Pages, is_top: impl Fn(&[(u32, i64)]) -> bool) -> Result<Children, Error> {
+        let mut height = 0;
+        loop {
+            let children = std::mem::take(self.level(height));
+            height += 1;
+            if height >= self.levels.len() && is_top(&children) {
+                return Ok(children);
+            }
+            let groups = groups(&children, 0, pages.size().bytes());
+            let above = level(&children, groups, pages)?;
+            self.level(height).extend(above);
+        }
     }
 }
 
@@ -70,10 +114,9 @@ pub(crate) fn empty_leaf(head: usize, size: usize) -> Vec<u8> {
     page
 }
 
-/// Writes the level above some pages: the page of each, and the number of its last row.
-fn level(mut children: &[(u32, i64)], pages: &Pages) -> Result<Vec<(u32, i64)>, Error> {
+/// Writes the pages above some others, each of which gets so many of those.
+fn level(mut children: &[(u32, i64)], groups: Vec<usize>, pages: &Pages) -> Result<Children, Error> {
     let size = pages.size().bytes();
-    let groups = groups(children, 0, size);
     let span = pages.take(groups.len() as u32)?;
     let (mut bytes, mut above) = (vec![0; groups.len() * size], Vec::with_capacity(groups.len()));
     for (index, (page, count)) in bytes.chunks_mut(size).zip(groups).enumerate() {

@@ -90,7 +90,7 @@ impl Written {
             assert_eq!(leaves.bytes() % size as usize, 0);
             let placed = leaves.place(pages).unwrap();
             assert_eq!(placed.rows, rows.len() as u64);
-            tree.append(placed).unwrap();
+            tree.append(placed, database.pages()).unwrap();
         }
         let t = tree.finish(pages).unwrap();
         let one = index(&written, pages, rows, |row| vec![row[0].value()]);
@@ -390,6 +390,7 @@ fn rows_out_of_order_and_rows_too_long_are_refused() {
     assert!(leaves.push(6, &[Value::Blob(&huge)]).unwrap_err().to_string().contains("longer than SQLite"));
     let (mut tree, mut other) = (TableTree::default(), Leaves::new(database.pages()));
     other.push(4, &[Value::Null]).unwrap();
-    tree.append(leaves.place(database.pages()).unwrap()).unwrap();
-    assert!(tree.append(other.place(database.pages()).unwrap()).is_err());
+    let pages = database.pages();
+    tree.append(leaves.place(pages).unwrap(), pages).unwrap();
+    assert!(tree.append(other.place(pages).unwrap(), pages).is_err());
 }

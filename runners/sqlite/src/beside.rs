@@ -104,7 +104,7 @@ fn schema(connection: &Connection) -> Result<Vec<CString>> {
 }
 
 /// Syncs a file, renames it to a place and syncs the folder.
-fn replace(new: &Path, place: &Path) -> Result<()> {
+pub fn replace(new: &Path, place: &Path) -> Result<()> {
     let synced = File::open(new).and_then(|file| file.sync_all());
     synced.with_context(|| format!("cannot sync {}", new.display()))?;
     fs::rename(new, place).with_context(|| format!("cannot rename {}", new.display()))?;

@@ -31,6 +31,8 @@ pub enum Variant {
     Pages,
     /// The same, in a thread for each processor.
     PagesParallel,
+    /// Such a file, which is finished before the clock starts and then copied.
+    Floor,
 }
 
 impl Variant {
@@ -45,6 +47,7 @@ impl Variant {
             Some("transfer") => Variant::Transfer,
             Some("pages") => Variant::Pages,
             Some("pages-parallel") => Variant::PagesParallel,
+            Some("floor") => Variant::Floor,
             _ => Variant::NoCopy,
         }
     }
@@ -57,9 +60,12 @@ pub fn import(connection: &Connection, import: &Import, variant: Variant) -> Res
         Variant::Text => by_texts(connection, import)?,
         Variant::Prepared => by_statements(connection, import, 1, |field, _| Ok(Parameter::Copied(field)))?,
         Variant::NoCopy => by_statements(connection, import, 1, |field, _| Ok(Parameter::Text(field)))?,
-        Variant::Typed | Variant::Beside | Variant::Transfer | Variant::Pages | Variant::PagesParallel => {
-            by_statements(connection, import, 1, typed)?
-        }
+        Variant::Typed
+        | Variant::Beside
+        | Variant::Transfer
+        | Variant::Pages
+        | Variant::PagesParallel
+        | Variant::Floor => by_statements(connection, import, 1, typed)?,
         Variant::Multirow => by_statements(connection, import, ROWS, |field, _| Ok(Parameter::Text(field)))?,
     }
     Ok(connection.total_changes() - before)

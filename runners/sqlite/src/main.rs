@@ -6,6 +6,7 @@
 
 mod beside;
 mod cipher;
+mod floor;
 mod import;
 mod kv;
 mod mix;

@@ -95,7 +95,7 @@ impl Schema {
         let (mut tree, mut rows) = (TableTree::default(), 0);
         for part in placed.into_inner().unwrap_or_else(PoisonError::into_inner).into_values() {
             rows += part.rows;
-            tree.append(part).context("cannot write the table")?;
+            tree.append(part, database.pages()).context("cannot write the table")?;
         }
         let mut trees = Some(tree);
         let mut objects = Vec::new();

@@ -12,7 +12,7 @@ use dyno_runner::{Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, inse
 use crate::import::{self, Variant};
 use crate::text::{PARAMETERS, ROWS, insert_text, names, text};
 use crate::transactions::Transactions;
-use crate::{Client, beside, transfer};
+use crate::{Client, beside, floor, transfer};
 
 impl Rows for Client {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
@@ -27,10 +27,15 @@ impl Rows for Client {
         self.connection.execute(scan.sql, answer)
     }
 
+    fn prepare_import(&mut self, import: &Import) -> Result<(), Failure> {
+        if self.opening.variant == Variant::Floor { floor::prepare(self, import) } else { Ok(()) }
+    }
+
     fn import(&mut self, import: &Import) -> Result<u64, Failure> {
         match self.opening.variant {
             Variant::Beside | Variant::Pages | Variant::PagesParallel => beside::import(self, import),
             Variant::Transfer => transfer::import(self, import),
+            Variant::Floor => floor::import(self, import),
             variant => import::import(&self.connection, import, variant),
         }
     }

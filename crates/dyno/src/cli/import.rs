@@ -63,8 +63,9 @@ pub struct ImportArgs {
     /// What the loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
-    /// How much memory sorts the rows and indexes of a new SQLite database; what is more goes to temporary files
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
+    /// The most memory that dyno takes. Half of it sorts rows and indexes, which otherwise go to temporary files, and a
+    /// quarter holds the longest record
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
     pub memory: u64,
     /// How many connections fill a new table of PostgreSQL at the same time; 1 makes it one transaction
     /// [default: one more than the processors here, at most 4]

@@ -1,9 +1,12 @@
-//! A table parsed on all cores: each thread takes a chunk of the text, makes records of its rows, waits for its turn to
+//! A table parsed on all cores: each thread takes a piece of the file, makes records of its rows, waits for its turn to
 //! number them, and writes their pages.
 //!
-//! Taking a turn is what keeps the order of the file: rows are numbered, and bad rows are judged, chunk after
-//! chunk. Everything else threads do side by side. Memory is bounded by the chunks that are in work.
+//! Taking a turn is what keeps the order of the file: rows are numbered, and bad rows are judged, piece after
+//! piece. Everything else threads do side by side. Memory is bounded by the pieces that are in work.
 
+#[cfg(feature = "parquet")]
+mod columns;
+mod hand;
 mod order;
 mod rows;
 mod work;
@@ -20,6 +23,8 @@ use sqlite_pages::{Pages, Sorter, TableTree};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::Interrupted;
+#[cfg(feature = "parquet")]
+use crate::parquet::{File, Parts};
 use crate::pipeline::Watch;
 use crate::records::Dialect;
 use crate::rejects::Rejects;
@@ -30,10 +35,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The rows of a text, and where they go.
 pub struct Fill {
-    /// The text.
-    pub chunks: Mutex<Chunks>,
-    /// How it is written.
-    pub dialect: Dialect,
+    /// The file's pieces.
+    pub pieces: Pieces,
     /// What messages call the source.
     pub name: String,
     /// What the rows are held against.
@@ -54,6 +57,15 @@ pub struct Fill {
     pub memory: usize,
     /// Where what does not fit it goes meanwhile.
     pub folder: PathBuf,
+}
+
+/// What threads take pieces of.
+pub enum Pieces {
+    /// A text, and how it is written.
+    Text(Mutex<Chunks>, Dialect),
+    /// A Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet(Mutex<Parts>, Arc<File>),
 }
 
 /// Where the rows' numbers come from.
@@ -145,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::parse::Wanted;
+    use crate::records::LONGEST;
     use crate::rejects::OnError;
     use crate::value::Kind;
 
@@ -179,8 +192,10 @@ mod tests {
         let text = BufReader::new(io::Cursor::new(text).chain(Silent(is_unwanted.clone())));
         let column = Wanted { name: "a".into(), kind: Kind::INTEGER, inferred: false };
         let fill = Fill {
-            chunks: Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first)),
-            dialect,
+            pieces: Pieces::Text(
+                Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first, LONGEST)),
+                dialect,
+            ),
             name: "t".into(),
             converter: Converter { columns: vec![column], nulls: Vec::new() },
             rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, "t".into()))),

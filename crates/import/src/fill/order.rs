@@ -85,14 +85,14 @@ pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(
         leaves.push_record(number, record)?;
         rows += 1;
         if leaves.bytes() >= GATHERED {
-            tree.append(leaves.place(pages)?)?;
+            tree.append(leaves.place(pages)?, pages)?;
             if watch.stops() {
                 return Err(Interrupted.into());
             }
         }
     }
     if leaves.bytes() > 0 {
-        tree.append(leaves.place(pages)?)?;
+        tree.append(leaves.place(pages)?, pages)?;
     }
     Ok((tree, rows))
 }

@@ -9,6 +9,7 @@ use crate::convert::{Converter, Wrong, not_utf8};
 use crate::digits;
 use crate::error::BadRow;
 use crate::fields::{Fields, Split};
+use crate::records::Dialect;
 use crate::value::{self, Kind, read};
 
 /// What became of a chunk, before its turn.
@@ -23,17 +24,19 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Makes records of a chunk's rows.
-    pub fn read(&mut self, chunk: &mut Chunk, fill: &Fill) -> Result<()> {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
         self.records.clear();
         self.numbers.clear();
         self.bad.clear();
+    }
+
+    /// Makes records of a chunk's rows.
+    pub fn read(&mut self, chunk: &mut Chunk, dialect: Dialect, fill: &Fill) -> Result<()> {
         let is_utf8 = std::str::from_utf8(chunk.text()).is_ok();
         match chunk.has_quotes {
-            true => self.split(Split::<true>::new(chunk, fill.dialect.delimiter, &fill.name), fill, is_utf8),
-            false => {
-                self.split(Split::<false>::new(chunk, fill.dialect.delimiter, &fill.name), fill, is_utf8)
-            }
+            true => self.split(Split::<true>::new(chunk, dialect.delimiter, &fill.name), fill, is_utf8),
+            false => self.split(Split::<false>::new(chunk, dialect.delimiter, &fill.name), fill, is_utf8),
         }
     }
 
@@ -59,8 +62,9 @@ impl Rows {
         Ok(())
     }
 
+    /// Takes a row that is none, or tells that it contradicts a type that was only inferred.
     #[cold]
-    fn reject(
+    pub fn reject(
         &mut self,
         converter: &Converter,
         line: u64,
@@ -129,7 +133,7 @@ fn encode<'r>(
 
 /// A number as SQLite stores it in a column of such a kind.
 #[inline]
-fn put_real(row: &mut Row, number: f64, kind: Kind) {
+pub fn put_real(row: &mut Row, number: f64, kind: Kind) {
     let stored = if kind == Kind::Real { Value::in_real(number) } else { Value::in_numeric(number) };
     match stored {
         Value::Integer(whole) => row.integer(whole),

@@ -1,25 +1,50 @@
-//! What threads do that fill a table side by side: each takes a chunk, reads its rows, waits for its turn and writes
+//! What threads do that fill a table side by side: each takes a piece, reads its rows, waits for its turn and writes
 //! their pages.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Error, Result};
 use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
+use super::hand::Hand;
 use super::order::{self, Sorters};
 use super::rows::Rows;
 use super::{Fill, Filled, Numbers, Unfit};
-use crate::chunks::Chunk;
 use crate::pipeline::Watch;
 
 /// Whose turn it is, and what the next row's number is.
 struct Turns {
-    chunk: u64,
+    piece: u64,
+    /// How often somebody had one.
+    count: u64,
     /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
     row: i64,
     /// The first error, after which there are no more turns.
     error: Option<Error>,
+}
+
+/// The leaves that are written, put into the tree turn after turn.
+#[derive(Default)]
+struct Tree {
+    tree: TableTree,
+    rows: u64,
+    turn: u64,
+    /// Those of later turns.
+    waiting: BTreeMap<u64, Placed>,
+}
+
+impl Tree {
+    fn add(&mut self, turn: u64, placed: Placed, pages: &Pages) -> Result<()> {
+        self.waiting.insert(turn, placed);
+        while let Some(placed) = self.waiting.remove(&self.turn) {
+            self.turn += 1;
+            self.rows += placed.rows;
+            self.tree.append(placed, pages)?;
+        }
+        Ok(())
+    }
 }
 
 /// What the threads share while they work.
@@ -28,7 +53,7 @@ pub struct Work<'a, 'f> {
     pages: &'a Pages<'f>,
     turns: Mutex<Turns>,
     turned: Condvar,
-    placed: Mutex<Vec<(u64, Placed)>>,
+    tree: Mutex<Tree>,
     /// The rows, where they must be put in order, and the entries of each index.
     unordered: Mutex<Vec<Sorter>>,
     indexes: Mutex<Vec<Vec<Sorter>>>,
@@ -45,12 +70,13 @@ impl<'a, 'f> Work<'a, 'f> {
             fill,
             pages,
             turns: Mutex::new(Turns {
-                chunk: 0,
+                piece: 0,
+                count: 0,
                 row: if fill.numbers == Numbers::Counted { 1 } else { i64::MIN },
                 error: None,
             }),
             turned: Condvar::new(),
-            placed: Mutex::new(Vec::new()),
+            tree: Mutex::default(),
             unordered: Mutex::new(Vec::new()),
             indexes: Mutex::new(fill.indexes.iter().map(|_| Vec::new()).collect()),
             rows: AtomicU64::new(0),
@@ -69,40 +95,35 @@ impl<'a, 'f> Work<'a, 'f> {
             let (tree, rows) = order::table(unordered, self.pages, watch)?;
             return Ok(Filled { tree, rows, indexes });
         }
-        let mut placed = self.placed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        placed.sort_unstable_by_key(|(chunk, _)| *chunk);
-        let (mut tree, mut rows) = (TableTree::default(), 0);
-        for (_, placed) in placed {
-            rows += placed.rows;
-            tree.append(placed)?;
-        }
+        let Tree { tree, rows, .. } = self.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Filled { tree, rows, indexes })
     }
 
     /// One thread's work, to the end of the text or the first error.
     pub fn thread(&self) -> Result<()> {
-        let (mut chunk, mut rows, mut leaves) = (Chunk::default(), Rows::default(), Leaves::new(self.pages));
+        let (mut hand, mut rows, mut leaves) =
+            (Hand::new(self.fill), Rows::default(), Leaves::new(self.pages));
         let mut sorters = Sorters::new(self.fill);
         while !self.has_ended() {
-            let next = self.fill.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk);
-            let outcome = match next {
+            let outcome = match hand.take() {
                 Ok(false) => return self.keep(sorters),
-                Ok(true) => rows.read(&mut chunk, self.fill),
+                Ok(true) => hand.read(&mut rows),
                 Err(error) => Err(error),
             };
-            // An error is told in the chunk's turn, so that the first one of the file is what the user sees.
-            if !self.turn(chunk.index, &mut rows, outcome)? {
-                return Ok(());
-            }
+            // An error is told in the piece's turn, so that the first one of the file is what the user sees.
+            let Some(turn) = self.turn(hand.piece(), &mut rows, outcome)? else { return Ok(()) };
+            hand.forget();
             sorters.take(self.fill, &rows)?;
             if sorters.rows.is_none() {
                 for (number, record) in rows.numbers.iter().zip(rows.records.iter()) {
                     leaves.push_record(*number, record)?;
                 }
                 let placed = leaves.place(self.pages)?;
-                self.placed.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.index, placed));
+                self.tree.lock().unwrap_or_else(PoisonError::into_inner).add(turn, placed, self.pages)?;
             }
             self.rows.fetch_add(rows.numbers.len() as u64, Ordering::Relaxed);
+            rows.clear();
+            hand.put_down();
         }
         Ok(())
     }
@@ -120,21 +141,22 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(())
     }
 
-    /// Waits until all chunks before this one have had their turn, judges its bad rows and numbers its rows. False where
-    /// there are no more turns.
-    fn turn(&self, chunk: u64, rows: &mut Rows, outcome: Result<()>) -> Result<bool> {
+    /// Waits until all pieces before this one have had their turn, judges its bad rows and numbers its rows: which of all
+    /// turns it was. None where there are no more. The outcome tells whether the piece has more rows, for which it is
+    /// then its turn again.
+    fn turn(&self, piece: u64, rows: &mut Rows, outcome: Result<bool>) -> Result<Option<u64>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        while turns.chunk != chunk && turns.error.is_none() {
+        while turns.piece != piece && turns.error.is_none() {
             turns = self.turned.wait(turns).unwrap_or_else(PoisonError::into_inner);
         }
         if turns.error.is_some() {
-            return Ok(false);
+            return Ok(None);
         }
         let mut rejects = self.fill.rejects.lock().unwrap_or_else(PoisonError::into_inner);
         for (bad, fields) in rows.bad.drain(..) {
             rejects.take(bad, &fields)?;
         }
-        outcome?;
+        let has_more = outcome?;
         match self.fill.numbers {
             Numbers::Counted => {
                 let first = turns.row;
@@ -150,9 +172,13 @@ impl<'a, 'f> Work<'a, 'f> {
             }
             Numbers::Sorted(_) => {}
         }
-        turns.chunk += 1;
-        self.turned.notify_all();
-        Ok(true)
+        let turn = turns.count;
+        turns.count += 1;
+        if !has_more {
+            turns.piece += 1;
+            self.turned.notify_all();
+        }
+        Ok(Some(turn))
     }
 
     /// Ends all threads' work with the first error. None of them waits any longer for whoever writes the text, which

@@ -124,7 +124,7 @@ impl Plan {
 /// The columns that a Parquet file states, by name and kind.
 #[cfg(feature = "parquet")]
 pub(super) fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
-    crate::parquet::columns(source)
+    Ok(crate::parquet::File::open(source)?.columns())
 }
 
 /// No file states its columns: one that would was refused.

@@ -6,23 +6,32 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, ensure};
 
 use super::Plan;
 use crate::chunks::Chunks;
 use crate::convert::Converter;
-use crate::error::{BadInput, Input};
-use crate::fill::{Fill, Numbers, Unfit};
+use crate::error::{BadInput, Input, Interrupted};
+use crate::fill::{Fill, Numbers, Pieces, Unfit};
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
-use crate::records::Records;
+use crate::records::{Records, longest};
 use crate::rejects::Rejects;
 use crate::safety::Reached;
-use crate::source::{Opened, is_parquet};
+use crate::source::{Opened, Source, Stamp, is_parquet};
 use crate::table::Column;
 
-/// Bytes of text that a thread takes at once. Each leaves a page that is not full, one in some hundred.
+/// Bytes of text that a thread takes at once, where memory allows it. Each leaves a page that is not full, one in some
+/// hundred.
 const CHUNK: usize = 512 << 10;
+/// The fewest.
+const LEAST_CHUNK: usize = 32 << 10;
+/// How many times a chunk's length a thread needs in all: for its text, its records and their pages, and for short values,
+/// whose records are longer than their text.
+const TIMES: usize = 16;
+/// Decoded bytes of a Parquet file that a thread takes at once.
+#[cfg(feature = "parquet")]
+const PART: usize = 4 << 20;
 
 /// How an import's work was shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +88,10 @@ impl Plan {
                 }
                 Err(error) => {
                     rejects.discard();
+                    // What is wrong with a record may be only that.
+                    if !error.is::<Interrupted>() {
+                        check_unchanged(&self.request.source, self.stamp.as_ref())?;
+                    }
                     let Some(error) = self.adapted(error) else { continue };
                     let contradiction = error.downcast::<Contradiction>()?;
                     if !self.request.source.is_repeatable() || widened {
@@ -121,13 +134,38 @@ impl Plan {
     fn input(&self, opened: Opened) -> Result<parse::Input> {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
-            return Ok(parse::Input::Parquet(crate::parquet::Rows::open(&self.request.source, opened.read)?));
+            {
+                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                return Ok(parse::Input::Parquet(Box::new(crate::parquet::Rows::new(file, opened.read))));
+            }
         }
+        Ok(parse::Input::Text(Box::new(self.records(opened)?)))
+    }
+
+    /// The records of a text behind its header.
+    fn records(&self, opened: Opened) -> Result<Records> {
         let mut records = Records::new(opened.text, self.dialect, self.request.source.name());
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
         }
-        Ok(parse::Input::Text(Box::new(records)))
+        Ok(records)
+    }
+
+    /// What threads take pieces of.
+    fn pieces(&self, opened: Opened) -> Result<Pieces> {
+        if is_parquet(&opened.sample) {
+            #[cfg(feature = "parquet")]
+            {
+                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                let parts = crate::parquet::Parts::new(file.clone(), PART);
+                return Ok(Pieces::Parquet(Mutex::new(parts), file));
+            }
+        }
+        let (text, line) = self.records(opened)?.into_rest();
+        let (memory, name) = (self.request.memory, self.request.source.name());
+        let size = (memory / (TIMES * threads())).clamp(LEAST_CHUNK, CHUNK);
+        let chunks = Chunks::new(text, self.dialect, name, line, size, longest(memory));
+        Ok(Pieces::Text(Mutex::new(chunks), self.dialect))
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
@@ -135,7 +173,7 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
-        if !is_parquet(&opened.sample) && self.target.builds(self.existing) {
+        if self.target.builds(self.existing) {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
@@ -147,9 +185,11 @@ impl Plan {
             zeros: self.target.is_typed(),
             rejects: rejects.clone(),
         };
+        let (source, stamp) = (&self.request.source, &self.stamp);
         let (target, table, existing) = (&mut self.target, &self.table, self.existing);
         let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
-            let reached = target.load(table, existing, rows, check);
+            let check = || check().and_then(|()| check_unchanged(source, stamp.as_ref()));
+            let reached = target.load(table, existing, rows, &check);
             is_unwanted.store(true, Ordering::Relaxed);
             Ok((reached?, rows.loaded()))
         };
@@ -168,21 +208,14 @@ impl Plan {
         watch: &dyn Watch,
     ) -> Result<Report> {
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let name = self.request.source.name();
-        let mut records = Records::new(opened.text, self.dialect, name.clone());
-        if self.header.value {
-            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
-        }
-        let (text, line) = records.into_rest();
-        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads();
         let number = self.target.row_number(&self.table);
         // A key that is no row number is an index, which SQLite's schema names before all others.
         let is_indexed = number.is_none() && !self.table.primary_key.is_empty();
         let keys = is_indexed.then_some(&self.table.primary_key).into_iter();
         let fill = Fill {
-            chunks: Mutex::new(Chunks::new(text, self.dialect, name.clone(), line, CHUNK)),
-            dialect: self.dialect,
-            name,
+            pieces: self.pieces(opened)?,
+            name: self.request.source.name(),
             converter: self.converter(),
             rejects: rejects.clone(),
             read: read.clone(),
@@ -194,12 +227,14 @@ impl Plan {
                 Some(column) => Numbers::Ascending(column),
             },
             indexes: keys.chain(&self.table.indexes).map(|index| self.places(index)).collect(),
-            memory: self.request.memory,
+            // The other half is for what is not sorted.
+            memory: self.request.memory / 2,
             folder: self.target.folder(),
         };
-        let rows = Cell::new(0);
+        let (rows, source, stamp) = (Cell::new(0), &self.request.source, &self.stamp);
         let reached = self.target.build(&self.table, watch, &|pages| {
             let filled = fill.run(pages, watch)?;
+            check_unchanged(source, stamp.as_ref())?;
             rows.set(filled.rows);
             Ok(filled)
         })?;
@@ -221,5 +256,48 @@ impl Plan {
             inferred: column.inferred,
         };
         Converter { columns: self.table.columns.iter().map(wanted).collect(), nulls: self.nulls() }
+    }
+}
+
+/// How many threads parse.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Refuses a file that is another than it was: its rows may be those of neither state.
+fn check_unchanged(source: &Source, stamp: Option<&Stamp>) -> Result<()> {
+    let is_unchanged = source.stamp().as_ref() == stamp;
+    let check = || -> Result<()> {
+        ensure!(is_unchanged, "{} changed while it was read; nothing was loaded", source.name());
+        Ok(())
+    };
+    check().input()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        fs::write(&path, "1\n2\n").unwrap();
+        let source = Source::new(&path);
+        let stamp = source.stamp();
+        check_unchanged(&source, stamp.as_ref()).unwrap();
+        let changes: [&dyn Fn(); 3] =
+            [&|| fs::write(&path, "1\n").unwrap(), &|| fs::write(&path, "1\n2\n3\n").unwrap(), &|| {
+                fs::remove_file(&path).unwrap()
+            }];
+        for change in changes {
+            change();
+            let error = check_unchanged(&source, stamp.as_ref()).unwrap_err();
+            assert!(error.is::<BadInput>());
+            assert!(error.to_string().ends_with("t.csv changed while it was read; nothing was loaded"));
+        }
+        assert_eq!(Source::Stdin.stamp(), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Input;
 use crate::guess::{self, Choice};
 use crate::records::Dialect;
 use crate::request::{IfExists, Request};
-use crate::source::{Opened, Packing, check_text, is_parquet};
+use crate::source::{Opened, Packing, Stamp, check_text, is_parquet};
 use crate::table::Table;
 use crate::target::{Existing, Target};
 
@@ -35,6 +35,8 @@ pub struct Plan {
     pub existing: Existing,
     /// Whether rows are known not to come in the order of their key.
     is_unordered: bool,
+    /// The file as it was before anything of it was read.
+    stamp: Option<Stamp>,
     /// The file from its beginning; none once it is read.
     opened: Option<Opened>,
     target: Box<dyn Target>,
@@ -47,6 +49,7 @@ impl Plan {
     /// What was asked cannot be done; nothing was changed.
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
         let name = request.source.name();
+        let stamp = request.source.stamp();
         let opened = request.source.open(request.encoding)?;
         check_text(&opened.sample, &name).input()?;
         let (sample, whole) = (&opened.sample, opened.whole);
@@ -83,6 +86,7 @@ impl Plan {
             existing: disposition,
             table: table.clone(),
             is_unordered: false,
+            stamp,
             opened: None,
             target,
             request,

@@ -10,7 +10,7 @@ use super::Plan;
 use crate::chunks::{Chunk, Chunks};
 use crate::fields::Split;
 use crate::infer::Inference;
-use crate::records::Records;
+use crate::records::{Records, longest};
 use crate::value::Kind;
 
 /// Bytes of text that a thread takes at once.
@@ -31,7 +31,14 @@ impl Plan {
         }
         let (text, line) = records.into_rest();
         let name = self.request.source.name();
-        let chunks = Mutex::new(Chunks::new(text, self.dialect, name.clone(), line, CHUNK));
+        let chunks = Mutex::new(Chunks::new(
+            text,
+            self.dialect,
+            name.clone(),
+            line,
+            CHUNK,
+            longest(self.request.memory),
+        ));
         let survey = Survey { chunks, delimiter: self.dialect.delimiter, nulls: self.nulls(), name };
         let seen = Mutex::new((Inference::new(columns), None));
         let look = || {
@@ -72,6 +79,7 @@ impl Survey {
                 true => see(Split::<true>::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
                 false => see(Split::<false>::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
             }
+            chunk.clear();
         }
         Ok(())
     }

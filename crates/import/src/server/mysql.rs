@@ -13,7 +13,7 @@ use dyno_protocol::{Build, Server, Value};
 
 use super::types::{Spelling, kind};
 use super::{staged_name, write_lines};
-use crate::error::Input;
+use crate::error::{Input, shown};
 use crate::explain::{Program, literal};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
@@ -49,7 +49,7 @@ impl MySql {
     fn execute(&self, sql: &str) -> Result<()> {
         self.connection
             .rows(sql)
-            .with_context(|| format!("cannot execute {sql}; nothing was loaded"))
+            .with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql)))
             .map(drop)
     }
 

@@ -6,7 +6,7 @@ use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter, Value, 
 use super::connection::Connection;
 use super::place::Fresh;
 use super::{Sqlite, schema};
-use crate::error::{Input, Interrupted};
+use crate::error::{Input, Interrupted, shown};
 use crate::fill::{Filled, Unfit};
 use crate::pipeline::Watch;
 use crate::table::Table;
@@ -67,7 +67,7 @@ impl Sqlite {
         let connection = Connection::open(&self.api, ":memory:".as_ref())?;
         let statements = schema::statements(table, Existing::Create);
         for sql in statements.before.iter().chain(&statements.after) {
-            connection.execute(sql).with_context(|| format!("cannot execute {sql}"))?;
+            connection.execute(sql).with_context(|| format!("cannot execute {}", shown(sql)))?;
         }
         let rows = connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
         let described = rows.into_iter().map(|row| {

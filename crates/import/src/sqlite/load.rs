@@ -10,7 +10,7 @@ use dyno_client::sqlite::Interrupter;
 use super::connection::Connection;
 use super::place::{Done, Fresh};
 use super::{FRESH, Sqlite, feed, schema};
-use crate::error::Input;
+use crate::error::{Input, shown};
 use crate::pipeline::{Rows, Watch};
 use crate::safety::{Reached, Safety};
 use crate::table::Table;
@@ -29,12 +29,14 @@ impl Sqlite {
     ) -> Result<()> {
         let statements = schema::statements(table, existing);
         for sql in statements.before {
-            connection.execute(&sql).with_context(|| format!("cannot execute {sql}")).input()?;
+            connection.execute(&sql).with_context(|| format!("cannot execute {}", shown(&sql))).input()?;
         }
         feed::load(connection, table.columns.len(), &statements.insert, rows)?;
         for sql in statements.after {
             rows.watch().doing("making indexes");
-            connection.execute(&sql).with_context(|| format!("cannot execute {sql}; nothing was loaded"))?;
+            connection
+                .execute(&sql)
+                .with_context(|| format!("cannot execute {}; nothing was loaded", shown(&sql)))?;
         }
         Ok(())
     }

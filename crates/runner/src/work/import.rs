@@ -22,6 +22,9 @@ pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Samp
     let [before, after] = [&work.before, &work.after].map(|list| texts(list));
     let (before, after) = (before?, after?);
     let Bench { session, clock, answer, .. } = bench;
+    let prepared = map(work)?;
+    let prepared = session.prepare_import(&part(work, &prepared, 0..cut, timed));
+    prepared.map_err(|failure| explain(failure, "record (before the clock)", timed))?;
     let (result, sample) = clock.time_in_turns(1, |_| {
         let file = map(work)?;
         execute(&before, session, answer)?;

@@ -148,7 +148,8 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         proof: None,
         slowdown: contender.slowdown,
         apart: None,
-        harness: contender.engine.harness,
+        harness: contender.engine.harness
+            || contender.variant.as_ref().is_some_and(|variant| variant.harness),
         named,
     }
 }

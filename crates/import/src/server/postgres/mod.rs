@@ -15,7 +15,7 @@ use dyno_protocol::{Build, Server, Value};
 
 use super::types::{Spelling, kind};
 use super::{staged_name, write_lines};
-use crate::error::{Input, Interrupted};
+use crate::error::{Input, Interrupted, shown};
 use crate::explain::Program;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
@@ -70,7 +70,7 @@ impl Postgres {
     ) -> Result<Reached> {
         let executed = |sql: &String| {
             let done = self.connection.rows(sql);
-            done.with_context(|| format!("cannot execute {sql}; nothing was loaded")).input()
+            done.with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql))).input()
         };
         statements.before.iter().try_for_each(|sql| executed(sql).map(drop))?;
         match self.copy(&statements.copy, others, rows) {

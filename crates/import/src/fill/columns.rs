@@ -1,0 +1,174 @@
+//! The rows of a part of a Parquet file as SQLite's records.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use sqlite_pages::Row;
+
+use super::rows::{Rows, put_real};
+use super::{Fill, Unfit};
+use crate::convert::{Wrong, not_utf8};
+use crate::fields::fields_of;
+use crate::parquet::{Column, File, Given, Parts, Reader};
+use crate::parse::Wanted;
+use crate::value::{Kind, Value, read};
+
+/// Bytes of records that are made before their pages are written: a column may name the same long text in each row, so
+/// that a part's rows tell little of their records.
+const GATHERED: usize = 8 << 20;
+
+/// The part that a thread has in hand.
+pub struct Columns {
+    reader: Reader,
+    file: Arc<File>,
+    piece: u64,
+    /// A value that is neither number nor bytes, as it is printed.
+    printed: Vec<u8>,
+    /// A value as text.
+    text: Vec<u8>,
+}
+
+/// Where the number of a row goes that one of its columns has.
+struct Number {
+    column: Option<usize>,
+    found: Option<i64>,
+}
+
+impl Columns {
+    /// None yet.
+    pub fn new(file: Arc<File>) -> Columns {
+        let reader = Reader::new(file.clone());
+        Columns { reader, file, piece: 0, printed: Vec::new(), text: Vec::new() }
+    }
+
+    /// Which part it is.
+    pub fn piece(&self) -> u64 {
+        self.piece
+    }
+
+    /// Takes the next part, unless this one has rows left; false at the end.
+    pub fn take(&mut self, parts: &Mutex<Parts>) -> Result<bool> {
+        if !self.reader.is_at_end() {
+            return Ok(true);
+        }
+        let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some(part) = next else { return Ok(false) };
+        self.piece = part.index;
+        self.reader.go_to(&part)?;
+        Ok(true)
+    }
+
+    /// Adds the part's rows, or as many as may gather; says whether there are more.
+    pub fn read(&mut self, rows: &mut Rows, fill: &Fill) -> Result<bool> {
+        while rows.records.bytes() < GATHERED {
+            let Some((count, first)) = self.reader.read()? else { return Ok(false) };
+            let longest = self.reader.columns.iter().map(Column::longest).sum();
+            for line in first..first + count as u64 {
+                self.row(line, longest, rows, fill)?;
+            }
+            fill.read.fetch_max(self.file.bytes_before(first + count as u64), Ordering::Relaxed);
+        }
+        Ok(!self.reader.is_at_end())
+    }
+
+    /// Adds a row, whose texts have so many bytes at most.
+    fn row(&mut self, line: u64, longest: usize, rows: &mut Rows, fill: &Fill) -> Result<()> {
+        let (wanted, nulls) = (&fill.converter.columns, &fill.converter.nulls);
+        let mut number = Number { column: fill.numbers.column(), found: None };
+        let mut row = rows.records.begin(wanted.len(), longest);
+        for (place, (column, wanted)) in self.reader.columns.iter_mut().zip(wanted).enumerate() {
+            let given = column.next(&mut self.printed)?;
+            let put = match nulls.is_empty() {
+                true => put(given, place, wanted, &mut row, &mut number, &mut self.text),
+                false => put_text(given, place, wanted, nulls, &mut row, &mut number, &mut self.text),
+            };
+            if let Err(wrong) = put {
+                return self.reject(line, place, wrong, rows, fill);
+            }
+        }
+        row.end()?;
+        if number.column.is_some() {
+            rows.numbers.push(number.found.ok_or(Unfit::Violated)?);
+        }
+        Ok(())
+    }
+
+    /// Rejects the row of whose columns one is wrong: all of them are printed for it.
+    #[cold]
+    fn reject(&mut self, line: u64, place: usize, wrong: Wrong, rows: &mut Rows, fill: &Fill) -> Result<()> {
+        self.reader.columns[..=place].iter_mut().for_each(Column::back);
+        let (mut text, mut ends, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        for column in &mut self.reader.columns {
+            column.next(&mut self.printed)?.put(&mut text)?;
+            ends.push(text.len());
+        }
+        fields_of(&ends, &mut fields);
+        rows.reject(&fill.converter, line, &text, &fields, wrong)
+    }
+}
+
+/// Puts a value into a record, as it is where the column takes such values, else as what its text is there.
+#[inline]
+fn put(
+    given: Given,
+    place: usize,
+    wanted: &Wanted,
+    row: &mut Row,
+    number: &mut Number,
+    text: &mut Vec<u8>,
+) -> Result<(), Wrong> {
+    match (given, wanted.kind) {
+        (Given::Null, _) => row.null(),
+        (Given::Whole(whole), Kind::INTEGER) => put_whole(whole, place, row, number),
+        // What is no number, and a zero with a sign, are judged by their text.
+        (Given::Real(real), Kind::Real) if real.is_finite() && !(real == 0.0 && real.is_sign_negative()) => {
+            put_real(row, real, Kind::Real);
+        }
+        (Given::Text(bytes), Kind::TEXT) if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() => {
+            row.text(bytes, 0, bytes.len());
+        }
+        _ => return put_text(given, place, wanted, &[], row, number, text),
+    }
+    Ok(())
+}
+
+/// Puts a value into a record as what its text is in such a column.
+fn put_text(
+    given: Given,
+    place: usize,
+    wanted: &Wanted,
+    nulls: &[Vec<u8>],
+    row: &mut Row,
+    number: &mut Number,
+    text: &mut Vec<u8>,
+) -> Result<(), Wrong> {
+    text.clear();
+    given.put(text).map_err(|error| (Some(place), error.to_string()))?;
+    if given == Given::Null || nulls.contains(text) {
+        row.null();
+        return Ok(());
+    }
+    let found = read(wanted.kind, text).map_err(|reason| (Some(place), reason))?;
+    if std::str::from_utf8(text).is_err() {
+        return Err(not_utf8(place));
+    }
+    match found {
+        Value::Null => row.null(),
+        Value::Integer(whole) => put_whole(whole, place, row, number),
+        Value::Real(real) => put_real(row, real, wanted.kind),
+        Value::Text => row.text(text, 0, text.len()),
+    }
+    Ok(())
+}
+
+/// Puts a whole number, but apart where it is the row's.
+#[inline]
+fn put_whole(whole: i64, place: usize, row: &mut Row, number: &mut Number) {
+    if number.column == Some(place) {
+        number.found = Some(whole);
+        row.null();
+    } else {
+        row.integer(whole);
+    }
+}

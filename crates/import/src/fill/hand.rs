@@ -1,0 +1,95 @@
+//! The piece of the file that a thread has in hand.
+
+use std::sync::PoisonError;
+
+use anyhow::Result;
+
+#[cfg(feature = "parquet")]
+use super::columns::Columns;
+use super::rows::Rows;
+use super::{Fill, Pieces};
+use crate::chunks::Chunk;
+use crate::records::Dialect;
+
+/// A thread's piece, and room for the next.
+pub struct Hand<'a> {
+    fill: &'a Fill,
+    held: Held,
+}
+
+enum Held {
+    /// Some text, and how it is written.
+    Text(Chunk, Dialect),
+    /// Some rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Columns>),
+}
+
+impl<'a> Hand<'a> {
+    /// An empty one.
+    pub fn new(fill: &'a Fill) -> Hand<'a> {
+        let held = match &fill.pieces {
+            Pieces::Text(_, dialect) => Held::Text(Chunk::default(), *dialect),
+            #[cfg(feature = "parquet")]
+            Pieces::Parquet(_, file) => Held::Parquet(Box::new(Columns::new(file.clone()))),
+        };
+        Hand { fill, held }
+    }
+
+    /// Takes the next piece, unless the one in hand has rows left; false at the end of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read. Which piece it is can be told all the same.
+    pub fn take(&mut self) -> Result<bool> {
+        match (&mut self.held, &self.fill.pieces) {
+            (Held::Text(chunk, _), Pieces::Text(chunks, _)) => {
+                chunks.lock().unwrap_or_else(PoisonError::into_inner).next(chunk)
+            }
+            #[cfg(feature = "parquet")]
+            (Held::Parquet(columns), Pieces::Parquet(parts, _)) => columns.take(parts),
+            #[cfg(feature = "parquet")]
+            _ => unreachable!("a hand is made for the pieces that it takes"),
+        }
+    }
+
+    /// Which piece it is.
+    pub fn piece(&self) -> u64 {
+        match &self.held {
+            Held::Text(chunk, _) => chunk.index,
+            #[cfg(feature = "parquet")]
+            Held::Parquet(columns) => columns.piece(),
+        }
+    }
+
+    /// Forgets the text whose rows were read.
+    pub fn forget(&mut self) {
+        match &mut self.held {
+            Held::Text(chunk, _) => chunk.forget(),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(_) => {}
+        }
+    }
+
+    /// Is done with the rows that were read: another thread may have a huge piece now.
+    pub fn put_down(&mut self) {
+        match &mut self.held {
+            Held::Text(chunk, _) => chunk.clear(),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(_) => {}
+        }
+    }
+
+    /// Makes records of the piece's rows, or of the next ones of a piece that has many bytes: then it says that there
+    /// are more.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a row tells that the import must begin anew.
+    pub fn read(&mut self, rows: &mut Rows) -> Result<bool> {
+        rows.clear();
+        match &mut self.held {
+            Held::Text(chunk, dialect) => rows.read(chunk, *dialect, self.fill).map(|()| false),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(columns) => columns.read(rows, self.fill),
+        }
+    }
+}

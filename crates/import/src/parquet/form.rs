@@ -1,0 +1,244 @@
+//! What the values of a column mean, and how they read as text. No digit is lost: a time has as many as it is stored
+//! with, and one that no calendar has stays the number that it is.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, bail};
+use chrono::DateTime;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
+use parquet::data_type::{ByteArray, Decimal, Int96};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+
+use crate::value::Kind;
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Whole numbers, or truth values as 0 and 1.
+    Whole,
+    /// Whole numbers without a sign.
+    Unsigned,
+    /// Numbers.
+    Real,
+    /// Bytes, which are text if they are UTF-8.
+    Bytes,
+    /// Days since 1970.
+    Date,
+    /// Ticks since midnight, so many a second.
+    Time(i64),
+    /// Ticks since 1970, so many a second.
+    Timestamp(i64),
+    /// The same in the twelve bytes of older programs.
+    Legacy,
+    /// Whole numbers with a point before the last digits.
+    Decimal {
+        /// Digits in all.
+        precision: i32,
+        /// Digits after the point.
+        scale: i32,
+    },
+    /// The 16 bytes of a UUID.
+    Uuid,
+    /// Numbers of two bytes.
+    Half,
+}
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+impl Form {
+    /// Of a column that is not nested.
+    ///
+    /// # Errors
+    /// It is of a type that has no text.
+    pub fn of(column: &Type) -> Result<Form> {
+        let (about, physical) = (column.get_basic_info(), column.get_physical_type());
+        let (logical, converted) = (about.logical_type_ref(), about.converted_type());
+        let is_whole = matches!(physical, Physical::INT32 | Physical::INT64);
+        let is_bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
+        let decimal = Form::Decimal { precision: column.get_precision(), scale: column.get_scale() };
+        Ok(match (logical, converted) {
+            (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) if is_whole || is_bytes => {
+                decimal
+            }
+            (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) if is_whole => Form::Date,
+            (Some(LogicalType::Time(time)), _) if is_whole => Form::Time(ticks(time.unit)),
+            (Some(LogicalType::Timestamp(time)), _) if is_whole => Form::Timestamp(ticks(time.unit)),
+            (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time(1_000),
+            (_, ConvertedType::TIME_MICROS) if is_whole => Form::Time(1_000_000),
+            (_, ConvertedType::TIMESTAMP_MILLIS) if is_whole => Form::Timestamp(1_000),
+            (_, ConvertedType::TIMESTAMP_MICROS) if is_whole => Form::Timestamp(1_000_000),
+            (Some(LogicalType::Integer(integer)), _) if is_whole && !integer.is_signed => Form::Unsigned,
+            (
+                _,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) if is_whole => Form::Unsigned,
+            (Some(LogicalType::Uuid), _) if is_bytes => Form::Uuid,
+            (Some(LogicalType::Float16), _) if is_bytes => Form::Half,
+            (_, ConvertedType::INTERVAL) => {
+                bail!("the column '{}' is an INTERVAL, which dyno does not read", column.name())
+            }
+            _ => match physical {
+                Physical::BOOLEAN | Physical::INT32 | Physical::INT64 => Form::Whole,
+                Physical::FLOAT | Physical::DOUBLE => Form::Real,
+                Physical::INT96 => Form::Legacy,
+                Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => Form::Bytes,
+            },
+        })
+    }
+
+    /// What a column of a table takes that keeps them.
+    pub fn kind(self) -> Kind {
+        match self {
+            Form::Whole | Form::Unsigned => Kind::INTEGER,
+            Form::Real | Form::Half => Kind::Real,
+            _ => Kind::TEXT,
+        }
+    }
+
+    /// Writes the text of a value that is stored as a whole number, of four bytes where it `is_short`.
+    pub fn put_whole(self, number: i64, is_short: bool, to: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Form::Unsigned if is_short => write!(to, "{}", number as u32),
+            Form::Unsigned => write!(to, "{}", number as u64),
+            Form::Date if is_short => match DateTime::from_timestamp(number * DAY, 0) {
+                Some(date) => write!(to, "{}", date.format("%Y-%m-%d")),
+                None => write!(to, "{number}"),
+            },
+            Form::Time(ticks) if (0..=DAY * ticks).contains(&number) => {
+                let (second, digits) = (number / ticks, digits(ticks));
+                let (hour, minute) = (second / 3_600, second / 60 % 60);
+                write!(to, "{hour:02}:{minute:02}:{:02}.{:0digits$}", second % 60, number % ticks)
+            }
+            Form::Timestamp(ticks) => put_timestamp(number, ticks, to),
+            Form::Decimal { precision, scale } => {
+                write!(to, "{}", Field::Decimal(Decimal::from_i64(number, precision, scale)))
+            }
+            _ => write!(to, "{number}"),
+        }
+    }
+
+    /// Writes the text of a value that is stored as bytes.
+    pub fn put_bytes(self, bytes: &[u8], to: &mut Vec<u8>) -> io::Result<()> {
+        match (self, bytes) {
+            (Form::Decimal { precision, scale }, bytes) => {
+                let bytes = ByteArray::from(bytes.to_vec());
+                write!(to, "{}", Field::Decimal(Decimal::from_bytes(bytes, precision, scale)))
+            }
+            (Form::Half, &[low, high]) => write!(to, "{}", half(u16::from_le_bytes([low, high]))),
+            (Form::Uuid, bytes) if bytes.len() == 16 => {
+                for (place, byte) in bytes.iter().enumerate() {
+                    write!(to, "{}{byte:02x}", if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" })?;
+                }
+                Ok(())
+            }
+            _ => to.write_all(bytes),
+        }
+    }
+}
+
+/// Writes the text of a time in the form of older programs: nanoseconds of a day, and its number.
+pub fn put_legacy(value: &Int96, to: &mut Vec<u8>) -> io::Result<()> {
+    const OF_1970: i64 = 2_440_588;
+    let &[low, high, day] = value.data() else { return Ok(()) };
+    let nanos = (u64::from(high) << 32 | u64::from(low)) as i64;
+    let seconds = (i64::from(day) - OF_1970) * DAY + nanos.div_euclid(1_000_000_000);
+    match DateTime::from_timestamp(seconds, nanos.rem_euclid(1_000_000_000) as u32) {
+        Some(time) => write!(to, "{}", time.format("%Y-%m-%d %H:%M:%S%.9f %:z")),
+        None => write!(to, "{seconds} s {nanos} ns"),
+    }
+}
+
+fn put_timestamp(number: i64, ticks: i64, to: &mut Vec<u8>) -> io::Result<()> {
+    let (second, rest) = (number.div_euclid(ticks), number.rem_euclid(ticks));
+    let format = match digits(ticks) {
+        3 => "%Y-%m-%d %H:%M:%S%.3f %:z",
+        6 => "%Y-%m-%d %H:%M:%S%.6f %:z",
+        _ => "%Y-%m-%d %H:%M:%S%.9f %:z",
+    };
+    match DateTime::from_timestamp(second, (rest * (1_000_000_000 / ticks)) as u32) {
+        Some(time) => write!(to, "{}", time.format(format)),
+        None => write!(to, "{number}"),
+    }
+}
+
+/// Ticks of a second.
+fn ticks(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::MILLIS => 1_000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000_000_000,
+    }
+}
+
+/// Digits after the point of a second that has so many ticks.
+fn digits(ticks: i64) -> usize {
+    ticks.ilog10() as usize
+}
+
+/// A number of two bytes, which a double holds.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-14),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(form: Form, number: i64) -> String {
+        let mut text = Vec::new();
+        form.put_whole(number, form == Form::Date, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn bytes(form: Form, bytes: &[u8]) -> String {
+        let mut text = Vec::new();
+        form.put_bytes(bytes, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn times_have_the_digits_that_they_are_stored_with() {
+        assert_eq!(whole(Form::Timestamp(1_000), -1), "1969-12-31 23:59:59.999 +00:00");
+        assert_eq!(whole(Form::Timestamp(1_000_000_000), 1), "1970-01-01 00:00:00.000000001 +00:00");
+        assert_eq!(whole(Form::Time(1_000_000), 86_399_000_001), "23:59:59.000001");
+        assert_eq!(whole(Form::Date, -719_468), "0000-03-01");
+        let mut text = Vec::new();
+        let mut legacy = Int96::new();
+        legacy.set_data(1, 0, 2_440_588);
+        put_legacy(&legacy, &mut text).unwrap();
+        assert_eq!(text, b"1970-01-01 00:00:00.000000001 +00:00");
+    }
+
+    #[test]
+    fn what_no_calendar_has_stays_a_number() {
+        assert_eq!(whole(Form::Timestamp(1_000), i64::MAX), i64::MAX.to_string());
+        assert_eq!(whole(Form::Date, i64::from(i32::MAX)), i32::MAX.to_string());
+        assert_eq!(whole(Form::Time(1_000), -1), "-1");
+    }
+
+    #[test]
+    fn other_values_read_as_people_write_them() {
+        assert_eq!(whole(Form::Unsigned, -1), u64::MAX.to_string());
+        let decimal = Form::Decimal { precision: 40, scale: 2 };
+        assert_eq!((whole(decimal, -5), bytes(decimal, &[0xff, 0xfb])), ("-0.05".into(), "-0.05".into()));
+        assert_eq!(bytes(decimal, &[0x7f; 17]).len(), 42);
+        let uuid: Vec<u8> = (0..16).collect();
+        assert_eq!(bytes(Form::Uuid, &uuid), "00010203-0405-0607-0809-0a0b0c0d0e0f");
+        assert_eq!(
+            [0x3c00u16, 0x0001, 0xfbff, 0x3555].map(|bits| bytes(Form::Half, &bits.to_le_bytes())),
+            ["1", "0.00000005960464477539063", "-65504", "0.333251953125"]
+        );
+    }
+}
