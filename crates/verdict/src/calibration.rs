@@ -10,6 +10,8 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::disturbance::Disturbances;
+use crate::figures::{Judged, figures};
 use crate::pairs::logs_by_block;
 use crate::statistics::{MIN_BLOCKS, Ratio, ratio_of_logs};
 
@@ -122,8 +124,10 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
 
 /// The blocks in which both contenders have all tests that both have at all.
 fn pairs(run: &Run, tests: &[&str], contender: usize, baseline: usize) -> Blocks {
+    let disturbances = Disturbances::new(run);
     let logs = |index: usize| -> Vec<Vec<Option<f64>>> {
-        tests.iter().map(|test| logs_by_block(run, index, test)).collect()
+        let points = |test: &&str| figures(run, &disturbances, index, test, Judged::Test).1;
+        tests.iter().map(|test| logs_by_block(run, &points(test))).collect()
     };
     let (contender, baseline) = (logs(contender), logs(baseline));
     let blocks = contender.first().map_or(0, Vec::len);
