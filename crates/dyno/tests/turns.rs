@@ -80,8 +80,30 @@ fn contenders_that_can_take_turns_and_the_others_do_not() {
     // The longest test was cut: a hundred statements that take several milliseconds each on any machine of today.
     let longest = trials(&run, 0)[0].samples.iter().find(|one| one.sample.test == "4").unwrap();
     assert!(longest.slices > Some(1) && longest.sample.section.nanoseconds > 0, "{longest:?}");
-    place.dyno("show run.jsonl").exits(0).prints("geometric mean");
+    let shown = place.dyno("show run.jsonl").exits(0).prints("geometric mean");
+    let shown =
+        shown.prints("Took turns within each block, in slices of some 40 ms: sqlite:nosync, sqlite:memory.");
+    assert!(!shown.stdout.contains("By itself"), "{}", shown.stdout);
+    place
+        .dyno("show run.jsonl --notes")
+        .exits(0)
+        .prints("By itself: sqlite, because with its settings it waits for");
     place.assert_clean();
+}
+
+#[test]
+fn who_is_ranked_with_one_apart_takes_no_turns() {
+    let place = Place::new();
+    let contenders = "--with sqlite:nosync --with sqlite:nosync,page_size=8192 --with sqlite:wal-normal --with sqlite:memory";
+    place.dyno(&format!("run speedtest --only 15 --trials 1 {contenders} --quiet -o run.jsonl")).exits(0);
+    let run = run(&place);
+    let apart: Vec<&str> =
+        run.contenders.iter().map(|one| one.apart.as_deref().unwrap_or_default()).collect();
+    for rival in &apart[..2] {
+        assert!(rival.contains("sqlite:wal-normal may be ranked with it"), "{apart:?}");
+    }
+    assert!(apart[2].contains("waits for the disk"), "{apart:?}");
+    assert!(apart[3].contains("no other contender that takes turns"), "{apart:?}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ pub fn render(calibration: &Calibration) -> String {
         text.push_str(&table(contender));
     }
     let notes = [
-        "Each share is of 400 runs drawn from these blocks. A run of a pair of contenders has as many blocks as fit into \
-         its time.",
+        "Each share is of 400 runs drawn from these blocks, which scatter around what was planted. A run of a pair of \
+         contenders has as many blocks as fit into its time.",
         "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
          found where the table says slower of the mean, or on average of a test.",
     ];

@@ -2,8 +2,8 @@
 //!
 //! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks are
 //! drawn from those measured, with replacement, and judged as a run of them would be; the share of such draws that are
-//! called different is the answer. For equals, which of the two is the baseline is drawn too, for each block: then nothing
-//! but noise can make a difference, and what is called one is a false alarm.
+//! called different is the answer. On which side of what was planted a block lies is drawn too: so the draws scatter as the
+//! blocks do, around a truth that is known, and of equals nothing but noise is called a difference.
 
 use dyno_record::Run;
 use rand::rngs::ChaCha8Rng;
@@ -110,11 +110,11 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
         let blocks = (f64::from(span) / seconds) as usize;
         let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
             let pairs = pairs(run, tests, copy, index);
-            let shares = shares(&pairs, blocks, false, random);
+            let shares = shares(&pairs, blocks, slowdown, random);
             Found { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
         });
         let found = found.collect();
-        let alarms = shares(&equals, blocks, true, random);
+        let alarms = shares(&equals, blocks, 0.0, random);
         let alarms = Alarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
         Span { seconds: span, blocks, alarms, found }
     });
@@ -163,15 +163,16 @@ struct Shares {
     in_table: f64,
 }
 
-fn shares(pairs: &Blocks, blocks: usize, equals: bool, random: &mut ChaCha8Rng) -> Shares {
+fn shares(pairs: &Blocks, blocks: usize, planted: f64, random: &mut ChaCha8Rng) -> Shares {
+    let truth = planted.ln_1p();
     let (mut by_mean, mut by_test, mut in_table) = (0, 0.0, 0);
     if blocks >= MIN_BLOCKS && !pairs.is_empty() {
         for _ in 0..DRAWS {
             let drawn: Blocks = (0..blocks.min(MOST_BLOCKS))
                 .map(|_| {
                     let block = &pairs[random.random_range(0..pairs.len())];
-                    let sign = if equals && random.random_bool(0.5) { -1.0 } else { 1.0 };
-                    block.iter().map(|log| sign * log).collect()
+                    let side = if random.random_bool(0.5) { -1.0 } else { 1.0 };
+                    block.iter().map(|log| truth + side * (log - truth)).collect()
                 })
                 .collect();
             let mean = is_different(&means(&drawn));

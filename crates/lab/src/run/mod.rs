@@ -133,6 +133,9 @@ impl Runner<'_> {
             metronome: Metronome::new(&self.conduct.placement),
         };
         let mut stop = Stop::new(run);
+        if run.schedule.turns && !run.schedule.warm_up {
+            turns::apart_for_all(run, "without a warm-up nothing is known of its pace");
+        }
         for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
             if !state.alive().any(|index| run.contenders[index].named) {

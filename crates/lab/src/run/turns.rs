@@ -7,7 +7,7 @@ use std::fs;
 
 use dyno_plan::Plan;
 use dyno_protocol::Model;
-use dyno_record::Run;
+use dyno_record::{ContenderRecord, Run};
 
 use crate::machine::meminfo;
 
@@ -22,6 +22,7 @@ pub fn decide(plan: &Plan, run: &mut Run) {
         let apart = of_all.clone().or_else(|| contender.apart()).or_else(|| unknown(run, index));
         run.contenders[index].apart = apart;
     }
+    keep_rivals_alike(plan, run);
     let together = |run: &Run| {
         let all = run.contenders.iter().enumerate();
         all.filter(|(_, contender)| contender.apart.is_none()).map(|(index, _)| index).collect::<Vec<_>>()
@@ -38,6 +39,34 @@ pub fn decide(plan: &Plan, run: &mut Run) {
         let why = "there is no other contender that takes turns";
         together(run).into_iter().for_each(|index| run.contenders[index].apart = Some(why.into()));
     }
+}
+
+/// Where one of those who may be ranked with each other cannot take turns, none of them does: a turn begins with colder
+/// caches than a trial by itself has.
+fn keep_rivals_alike(plan: &Plan, run: &mut Run) {
+    let class = |contender: &ContenderRecord| {
+        let safety = contender.safety.as_ref()?;
+        Some((safety.level, safety.hole, contender.per_commit))
+    };
+    for index in 0..run.contenders.len() {
+        let own = &run.contenders[index];
+        if own.harness || own.apart.is_some() {
+            continue;
+        }
+        let others = run.contenders.iter().zip(&plan.contenders);
+        let rival = others
+            .filter(|(other, planned)| !other.harness && other.apart.is_some() && !planned.named_apart)
+            .find(|(other, _)| class(other).is_some() && class(other) == class(own));
+        if let Some((rival, _)) = rival {
+            let why = format!("{} may be ranked with it and takes no turns", rival.label);
+            run.contenders[index].apart = Some(why);
+        }
+    }
+}
+
+/// Writes into the record that no contender takes turns.
+pub fn apart_for_all(run: &mut Run, why: &str) {
+    run.contenders.iter_mut().for_each(|contender| contender.apart = Some(why.to_owned()));
 }
 
 /// Why the tests of a run leave no room for turns.

@@ -5,6 +5,7 @@ use dyno_verdict::{CellStanding, Verdict};
 
 use super::contenders::{caveats, everything, left_out, versions};
 use super::troubles::{disturbances, harness, noisy, troubles};
+use super::turns::turns;
 use crate::views::{self, encryption::proofs};
 use crate::{grid, units};
 
@@ -24,6 +25,7 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
         lines.extend(proofs::proved(verdict));
     }
     lines.extend(left_out(verdict));
+    lines.extend(turns(verdict, all));
     lines.extend(if all { disturbances(verdict) } else { noisy(verdict).into_iter().collect() });
     lines.extend(troubles(verdict));
     lines.extend(harness(verdict).filter(|_| all));
@@ -41,6 +43,7 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![figures(verdict)];
     lines.extend(marks(verdict));
     lines.extend(left_out(verdict));
+    lines.extend(turns(verdict, true));
     lines.extend(disturbances(verdict));
     lines.extend(harness(verdict));
     lines

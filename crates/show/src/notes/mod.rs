@@ -4,6 +4,7 @@
 mod contenders;
 mod legend;
 mod troubles;
+mod turns;
 
 use dyno_record::Ended;
 use dyno_verdict::Verdict;
