@@ -35,6 +35,8 @@ fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
         key: None,
         directory: "/nowhere".into(),
         latency: false,
+        turns: false,
+        slowdown: 0.0,
         tests: Vec::new(),
     })
 }
