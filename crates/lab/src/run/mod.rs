@@ -5,6 +5,8 @@
 //! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
 //! that is long: a crash loses seconds of work.
 
+mod apart;
+mod keep;
 mod side_by_side;
 mod stop;
 mod turns;
@@ -13,20 +15,17 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use dyno_engine::Contender;
+use anyhow::{Context, Result};
 use dyno_engine::proofs::Proofs;
 use dyno_plan::Plan;
-use dyno_protocol::Job;
-use dyno_record::{Ended, Failure, Run, SampleRecord, TrialRecord, Writer};
+use dyno_record::{Ended, Failure, Run, TrialRecord, Writer};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
-use crate::machine::cap;
 use crate::metronome::Metronome;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Cut, Interrupts, Outcome, Servers, Trial};
+use crate::trial::{Conduct, Servers};
 
 pub use stop::Stop;
 
@@ -83,16 +82,6 @@ struct When {
     latency: bool,
     /// In nanoseconds since the run began.
     began_ns: u64,
-}
-
-/// What came of a trial, beside what its runner said.
-#[derive(Debug, Default)]
-struct Came {
-    trial: Trial,
-    /// How its samples were cut; empty where it was by itself.
-    cuts: Vec<Cut>,
-    /// What the metronome took before and after it.
-    beat_ns: Option<f64>,
 }
 
 /// What is known while a run goes on, beside its record.
@@ -220,121 +209,6 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs one trial by itself and adds it to the record.
-    fn trial(&mut self, run: &mut Run, state: &mut State, when: When, index: usize) -> Result<Step> {
-        if self.conduct.interrupts.signal().is_some() {
-            return Ok(Step::Stopped);
-        }
-        self.observer.trial_begins(index, run);
-        let contender = &self.plan.contenders[index];
-        let before = state.metronome.beat();
-        let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
-        let result = match directory {
-            Ok(directory) => {
-                let result = self.measure(contender, when.latency, directory.path(), run);
-                settle(directory.path());
-                result
-            }
-            Err(error) => Err(error),
-        };
-        let after = state.metronome.beat();
-        if result.is_err() && self.conduct.interrupts.signal().is_some() {
-            // What the trial needs was about to start.
-            return Ok(Step::Stopped);
-        }
-        let trial = result.unwrap_or_else(|error| Trial::failed(&error));
-        let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
-        Ok(self.keep(run, state, when, index, Came { trial, beat_ns, ..Came::default() }))
-    }
-
-    /// Adds a trial to the record.
-    fn keep(&mut self, run: &mut Run, state: &mut State, when: When, index: usize, came: Came) -> Step {
-        let Came { trial, cuts, beat_ns } = came;
-        if trial.outcome == Outcome::Interrupted {
-            return Step::Stopped;
-        }
-        let contender = &self.plan.contenders[index];
-        // Settings that did not take once will not take the next time.
-        let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
-            !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
-        });
-        let trial = confirm(trial, contender, self.proofs, index, run);
-        let failure = match trial.outcome {
-            Outcome::Failed { test, message } => Some(Failure { test, message }),
-            _ => None,
-        };
-        let cuts = cuts.into_iter().map(Some).chain(std::iter::repeat(None));
-        let samples = trial.samples.into_iter().zip(trial.answers).zip(cuts);
-        let samples: Vec<SampleRecord> = samples
-            .map(|((sample, answer), cut)| SampleRecord {
-                answer: run.keep_answer(answer),
-                extrapolated_to: self.plan.whole(index, &sample),
-                judged_percentile: self.plan.judged_percentile(&sample.test),
-                slices: cut.map(|cut| cut.slices),
-                beat_ns: cut.and_then(|cut| cut.beat_ns),
-                sample,
-            })
-            .collect();
-        let When { block, latency, began_ns } = when;
-        let others = trial.others;
-        let record =
-            TrialRecord { block, contender: index, latency, began_ns, others, beat_ns, samples, failure };
-        run.trials.push(record.clone());
-        self.observer.trial_ends(&record, run);
-        let failures = &mut state.failures[index];
-        *failures = match record.failure {
-            None => 0,
-            Some(_) if asks_in_vain => PATIENCE,
-            Some(_) => *failures + 1,
-        };
-        if let Some(failure) = record.failure.filter(|_| *failures == PATIENCE) {
-            self.observer.dropped(index, &failure, run);
-        }
-        Step::Done
-    }
-
-    /// Reaches the contender's server, if it has one, and goes through the tests.
-    fn measure(
-        &mut self,
-        contender: &Contender,
-        latency: bool,
-        directory: &Path,
-        run: &Run,
-    ) -> Result<Trial> {
-        if let Some(missing) = contender.missing() {
-            bail!(missing);
-        }
-        let mut job = Job { latency, ..self.plan.job(contender, directory) };
-        job.server = self.servers.reach(contender)?;
-        let observer = &mut *self.observer;
-        let command = contender.runner.command();
-        let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
-        if let Outcome::Failed { message, .. } = &mut trial.outcome
-            && let Some(death) = self.servers.death(contender)
-        {
-            *message = format!("{message}; {death}");
-        }
-        if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
-            self.tidy(contender, &job);
-        }
-        Ok(trial)
-    }
-
-    /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the
-    /// trial's database anew and removes it. An interrupt does not keep it from that.
-    fn tidy(&mut self, contender: &Contender, job: &Job) {
-        let conduct = Conduct { interrupts: Interrupts::default(), ..self.conduct.clone() };
-        let job = Job { tests: Vec::new(), ..job.clone() };
-        let result = conduct.run(&contender.runner.command(), &job, |_| {});
-        let scratch = job.server.map(|server| server.scratch).unwrap_or_default();
-        if !matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished) {
-            self.observer.warn(&format!(
-                "the database {scratch} may be left on {}; it can be dropped by hand",
-                contender.label
-            ));
-        }
-    }
-
     /// Saves the record between trials. A failure is told and the run goes on: what was saved before is
     /// still there, and space may be back by the next block.
     fn save(&mut self, run: &Run) {
@@ -342,40 +216,6 @@ impl Runner<'_> {
             self.observer.warn(&format!("{error:#}; the file keeps the trials saved before"));
         }
     }
-}
-
-/// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
-/// the trial a failure: its samples are of something else.
-fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usize, run: &mut Run) -> Trial {
-    let Some(hello) = &trial.hello else { return trial };
-    let differences = contender.engine.differences(&contender.settings, &hello.settings);
-    if !differences.is_empty() {
-        let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        trial.outcome = Outcome::Failed { test: None, message: told.join("; ") };
-        trial.samples.clear();
-        trial.answers.clear();
-    }
-    let record = &mut run.contenders[index];
-    record.safety = contender.safety(&hello.settings);
-    record.isolation = contender.engine.isolation(&hello.settings);
-    if contender.url.is_none()
-        && let Some((most, why)) = cap(&run.storage)
-    {
-        record.safety = record.safety.take().map(|safety| safety.at_most(most, why));
-    }
-    let file_system = &run.storage.file_system;
-    record.safety = record.safety.take().map(|safety| proofs.judge(safety, contender, hello, file_system));
-    match &record.hello {
-        None => record.hello = Some(hello.clone()),
-        Some(first) if first != hello => {
-            let message = "the engine's versions or settings changed within the run".to_owned();
-            trial.outcome = Outcome::Failed { test: None, message };
-            trial.samples.clear();
-            trial.answers.clear();
-        }
-        Some(_) => {}
-    }
-    trial
 }
 
 /// Lets the file system come to rest, so that what one contender left to be written is not written

@@ -6,7 +6,8 @@ use dyno_record::Run;
 use rand::Rng;
 use tempfile::TempDir;
 
-use super::{Came, Runner, State, Step, settle};
+use super::keep::Came;
+use super::{Runner, State, Step, settle};
 use crate::trial::{Expected, Member, Sliced};
 
 impl Runner<'_> {

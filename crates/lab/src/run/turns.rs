@@ -14,6 +14,9 @@ use crate::machine::meminfo;
 /// The share of the memory that is to be had which all contenders that take turns may need together: the rest is for
 /// the files that they write.
 const MOST_MEMORY: f64 = 0.5;
+/// The models whose operations contenders cut into commits as they are told.
+const CUT_INTO_COMMITS: [Model; 5] =
+    [Model::InsertRows, Model::BulkLoad, Model::ImportFile, Model::KvPut, Model::KvDelete];
 
 /// Writes into the record why contenders do not take turns; of those that do it says nothing.
 pub fn decide(plan: &Plan, run: &mut Run) {
@@ -44,22 +47,22 @@ pub fn decide(plan: &Plan, run: &mut Run) {
 /// Where one of those who may be ranked with each other cannot take turns, none of them does: a turn begins with colder
 /// caches than a trial by itself has.
 fn keep_rivals_alike(plan: &Plan, run: &mut Run) {
+    // In suites of statements these say themselves how much a commit holds.
+    let is_cut =
+        plan.tests.iter().any(|test| CUT_INTO_COMMITS.iter().any(|model| model.name() == test.model));
     let class = |contender: &ContenderRecord| {
         let safety = contender.safety.as_ref()?;
-        Some((safety.level, safety.hole, contender.per_commit))
+        Some((safety.level, safety.hole, is_cut.then_some(contender.per_commit)))
     };
-    for index in 0..run.contenders.len() {
-        let own = &run.contenders[index];
-        if own.harness || own.apart.is_some() {
-            continue;
-        }
-        let others = run.contenders.iter().zip(&plan.contenders);
-        let rival = others
-            .filter(|(other, planned)| !other.harness && other.apart.is_some() && !planned.named_apart)
-            .find(|(other, _)| class(other).is_some() && class(other) == class(own));
-        if let Some((rival, _)) = rival {
-            let why = format!("{} may be ranked with it and takes no turns", rival.label);
-            run.contenders[index].apart = Some(why);
+    let others = run.contenders.iter().zip(&plan.contenders);
+    let unable: Vec<_> = others
+        .filter(|(other, planned)| !other.harness && other.apart.is_some() && !planned.named_apart)
+        .filter_map(|(other, _)| Some((class(other)?, other.label.clone())))
+        .collect();
+    for contender in run.contenders.iter_mut().filter(|one| !one.harness && one.apart.is_none()) {
+        let own = class(contender);
+        if let Some((_, rival)) = unable.iter().find(|(other, _)| Some(*other) == own) {
+            contender.apart = Some(format!("{rival} may be ranked with it and takes no turns"));
         }
     }
 }

@@ -1,0 +1,89 @@
+//! A trial by itself: its contender's server reached, its folder made and removed.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use dyno_engine::Contender;
+use dyno_protocol::Job;
+use dyno_record::Run;
+
+use super::keep::Came;
+use super::{Runner, State, Step, When, settle};
+use crate::trial::{Conduct, Interrupts, Outcome, Trial};
+
+impl Runner<'_> {
+    /// Runs one trial by itself and adds it to the record.
+    pub(super) fn trial(
+        &mut self,
+        run: &mut Run,
+        state: &mut State,
+        when: When,
+        index: usize,
+    ) -> Result<Step> {
+        if self.conduct.interrupts.signal().is_some() {
+            return Ok(Step::Stopped);
+        }
+        self.observer.trial_begins(index, run);
+        let contender = &self.plan.contenders[index];
+        let before = state.metronome.beat();
+        let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
+        let result = match directory {
+            Ok(directory) => {
+                let result = self.measure(contender, when.latency, directory.path(), run);
+                settle(directory.path());
+                result
+            }
+            Err(error) => Err(error),
+        };
+        let after = state.metronome.beat();
+        if result.is_err() && self.conduct.interrupts.signal().is_some() {
+            // What the trial needs was about to start.
+            return Ok(Step::Stopped);
+        }
+        let trial = result.unwrap_or_else(|error| Trial::failed(&error));
+        let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
+        Ok(self.keep(run, state, when, index, Came { trial, beat_ns, ..Came::default() }))
+    }
+
+    /// Reaches the contender's server, if it has one, and goes through the tests.
+    fn measure(
+        &mut self,
+        contender: &Contender,
+        latency: bool,
+        directory: &Path,
+        run: &Run,
+    ) -> Result<Trial> {
+        if let Some(missing) = contender.missing() {
+            bail!(missing);
+        }
+        let mut job = Job { latency, ..self.plan.job(contender, directory) };
+        job.server = self.servers.reach(contender)?;
+        let observer = &mut *self.observer;
+        let command = contender.runner.command();
+        let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        if let Outcome::Failed { message, .. } = &mut trial.outcome
+            && let Some(death) = self.servers.death(contender)
+        {
+            *message = format!("{message}; {death}");
+        }
+        if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
+            self.tidy(contender, &job);
+        }
+        Ok(trial)
+    }
+
+    /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the
+    /// trial's database anew and removes it. An interrupt does not keep it from that.
+    fn tidy(&mut self, contender: &Contender, job: &Job) {
+        let conduct = Conduct { interrupts: Interrupts::default(), ..self.conduct.clone() };
+        let job = Job { tests: Vec::new(), ..job.clone() };
+        let result = conduct.run(&contender.runner.command(), &job, |_| {});
+        let scratch = job.server.map(|server| server.scratch).unwrap_or_default();
+        if !matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished) {
+            self.observer.warn(&format!(
+                "the database {scratch} may be left on {}; it can be dropped by hand",
+                contender.label
+            ));
+        }
+    }
+}

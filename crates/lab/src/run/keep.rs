@@ -1,0 +1,108 @@
+//! What becomes of a trial: it is held against what was asked for, and added to the record.
+
+use dyno_engine::Contender;
+use dyno_engine::proofs::Proofs;
+use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
+
+use super::{PATIENCE, Runner, State, Step, When};
+use crate::machine::cap;
+use crate::trial::{Cut, Outcome, Trial};
+
+/// What came of a trial, beside what its runner said.
+#[derive(Debug, Default)]
+pub(super) struct Came {
+    pub trial: Trial,
+    /// How its samples were cut; empty where it was by itself.
+    pub cuts: Vec<Cut>,
+    /// What the metronome took before and after it.
+    pub beat_ns: Option<f64>,
+}
+
+impl Runner<'_> {
+    /// Adds a trial to the record.
+    pub(super) fn keep(
+        &mut self,
+        run: &mut Run,
+        state: &mut State,
+        when: When,
+        index: usize,
+        came: Came,
+    ) -> Step {
+        let Came { trial, cuts, beat_ns } = came;
+        if trial.outcome == Outcome::Interrupted {
+            return Step::Stopped;
+        }
+        let contender = &self.plan.contenders[index];
+        // Settings that did not take once will not take the next time.
+        let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
+            !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
+        });
+        let trial = confirm(trial, contender, self.proofs, index, run);
+        let failure = match trial.outcome {
+            Outcome::Failed { test, message } => Some(Failure { test, message }),
+            _ => None,
+        };
+        let cuts = cuts.into_iter().map(Some).chain(std::iter::repeat(None));
+        let samples = trial.samples.into_iter().zip(trial.answers).zip(cuts);
+        let samples: Vec<SampleRecord> = samples
+            .map(|((sample, answer), cut)| SampleRecord {
+                answer: run.keep_answer(answer),
+                extrapolated_to: self.plan.whole(index, &sample),
+                judged_percentile: self.plan.judged_percentile(&sample.test),
+                slices: cut.map(|cut| cut.slices),
+                beat_ns: cut.and_then(|cut| cut.beat_ns),
+                sample,
+            })
+            .collect();
+        let When { block, latency, began_ns } = when;
+        let others = trial.others;
+        let record =
+            TrialRecord { block, contender: index, latency, began_ns, others, beat_ns, samples, failure };
+        run.trials.push(record.clone());
+        self.observer.trial_ends(&record, run);
+        let failures = &mut state.failures[index];
+        *failures = match record.failure {
+            None => 0,
+            Some(_) if asks_in_vain => PATIENCE,
+            Some(_) => *failures + 1,
+        };
+        if let Some(failure) = record.failure.filter(|_| *failures == PATIENCE) {
+            self.observer.dropped(index, &failure, run);
+        }
+        Step::Done
+    }
+}
+
+/// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
+/// the trial a failure: its samples are of something else.
+fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usize, run: &mut Run) -> Trial {
+    let Some(hello) = &trial.hello else { return trial };
+    let differences = contender.engine.differences(&contender.settings, &hello.settings);
+    if !differences.is_empty() {
+        let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        trial.outcome = Outcome::Failed { test: None, message: told.join("; ") };
+        trial.samples.clear();
+        trial.answers.clear();
+    }
+    let record = &mut run.contenders[index];
+    record.safety = contender.safety(&hello.settings);
+    record.isolation = contender.engine.isolation(&hello.settings);
+    if contender.url.is_none()
+        && let Some((most, why)) = cap(&run.storage)
+    {
+        record.safety = record.safety.take().map(|safety| safety.at_most(most, why));
+    }
+    let file_system = &run.storage.file_system;
+    record.safety = record.safety.take().map(|safety| proofs.judge(safety, contender, hello, file_system));
+    match &record.hello {
+        None => record.hello = Some(hello.clone()),
+        Some(first) if first != hello => {
+            let message = "the engine's versions or settings changed within the run".to_owned();
+            trial.outcome = Outcome::Failed { test: None, message };
+            trial.samples.clear();
+            trial.answers.clear();
+        }
+        Some(_) => {}
+    }
+    trial
+}
