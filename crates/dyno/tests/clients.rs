@@ -171,6 +171,21 @@ fn an_operation_without_its_row_has_failed_and_is_told() {
 }
 
 #[test]
+fn clients_that_think_do_less() {
+    let place = Place::new();
+    let with = "sqlite:wal,postgres";
+    place
+        .dyno(&format!("run bank {SMALL} --only read --clients 2 --think 20ms --with {with} -o run.jsonl"))
+        .exits(0);
+    for (label, sample) in samples(&read_json(&place.path("run.jsonl")), "read") {
+        // Some thirty; as many in a millisecond without it.
+        let done = sample["operations"].as_u64().unwrap();
+        assert!((1..300).contains(&done), "{label}: {done}");
+    }
+    place.assert_clean();
+}
+
+#[test]
 fn what_cannot_be_done_is_told_before_anything_starts() {
     let place = Place::new();
     let refused = |arguments: &str, words: &str| {
@@ -178,6 +193,7 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     };
     refused("bank --clients 0 --with sqlite", "parameter clients is 0; the least allowed is 1");
     refused("bank --rate 1e9 --with sqlite", "take a lower rate");
+    refused("bank --rate 100 --think 1s --with sqlite", "take one of both");
     refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
     refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
     refused("bank --with lmdb", "implements none of the models");

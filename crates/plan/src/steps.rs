@@ -46,9 +46,19 @@ impl Arrays<'_> {
                 (1..=mix.clients).map(file).collect::<Result<_>>()?
             }
         };
+        let think = mix.think_ns.map(|_| fields(&mix).len() - 1);
         let (fields, lists, clients, lasts) = (fields(&mix), lists(&mix), mix.clients, mix.lasts);
         Ok((
-            MixWork { classes: Vec::new(), fields, lists, clients, steps, lasts, patience_ns: PATIENCE },
+            MixWork {
+                classes: Vec::new(),
+                fields,
+                lists,
+                clients,
+                steps,
+                think,
+                lasts,
+                patience_ns: PATIENCE,
+            },
             mix,
         ))
     }
@@ -106,7 +116,7 @@ fn width(mix: &Mix) -> u64 {
 }
 
 /// What a step has: a field of each value, then for each list how many items it has, and the columns of so many items as
-/// there may be.
+/// there may be, then how long the client thinks before it.
 pub fn fields(mix: &Mix) -> Vec<StepField> {
     let field = |name: String, source: &Source| {
         let (kind, bytes) = match source {
@@ -125,6 +135,8 @@ pub fn fields(mix: &Mix) -> Vec<StepField> {
             fields.extend(columns.map(|(name, source)| field(format!("{list}.{name}, {item}"), source)));
         }
     }
+    let think = mix.think_ns.map(|_| StepField { name: "think".into(), kind: FieldKind::Integer, bytes: 8 });
+    fields.extend(think);
     fields
 }
 

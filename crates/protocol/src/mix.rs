@@ -23,6 +23,10 @@ pub struct MixWork {
     /// the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is free), 8 bytes of
     /// the position of its class, and its fields; numbers have their least significant byte first.
     pub steps: Vec<StepFile>,
+    /// The position of a field, a number: how long the client waits before it sends the step, in nanoseconds since it was
+    /// free. Absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<usize>,
     /// How long the section lasts; each client begins anew with its first step when it has done its last one, but
     /// where steps have times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -153,6 +153,8 @@ pub struct Test {
     pub count: Option<Number>,
     /// Of a mix: how many operations a second arrive; absent or 0: each client begins one as soon as it is free.
     pub rate: Option<Number>,
+    /// Of a mix without a rate: how long a client waits on the average before each operation, in seconds.
+    pub think: Option<Number>,
     /// Of a mix: where the values of parameters come from, by name.
     #[serde(default)]
     pub values: BTreeMap<String, Values>,

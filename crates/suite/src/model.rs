@@ -46,6 +46,7 @@ fn keys(model: Model) -> &'static [(&'static str, bool)] {
             ("warm_up", false),
             ("count", false),
             ("rate", false),
+            ("think", false),
         ],
     }
 }
@@ -75,6 +76,7 @@ pub fn complaint(test: &Test) -> Option<String> {
         ("warm_up", test.warm_up.is_some()),
         ("count", test.count.is_some()),
         ("rate", test.rate.is_some()),
+        ("think", test.think.is_some()),
     ];
     given.into_iter().find_map(|(key, is_given)| {
         let known = keys(test.model).iter().find(|(known, _)| *known == key);

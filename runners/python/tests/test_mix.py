@@ -310,6 +310,15 @@ class Mixes(Place):
                 with self.fails("no operation succeeded within the time: no row came of none"):
                     self.done(mix)
 
+    def test_a_client_thinks_before_a_step(self):
+        statements = [{"text": ["get ", ""], "parameters": [1]}]
+        mix = self.chained([0, 0, 3_000_000, 0], statements) | {"think": 2}
+        told, lines = self.done(mix)
+        self.assertEqual(len(lines), 3)
+        self.assertGreaterEqual(told["section"]["nanoseconds"], 3_000_000)
+        with self.fails("the time to think names what is not there"):
+            Work(mix | {"think": 4})
+
 
 def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:
     """What was done, failed and retried of each class."""

@@ -63,6 +63,11 @@ pub struct RunArgs {
     /// short for --set rate=N
     #[arg(long, value_name = "N")]
     pub rate: Option<String>,
+    /// How long each client waits on the average before it begins the next operation, as 100ms; short for --set
+    /// think=SECONDS
+    #[arg(long, value_parser = duration)]
+    pub think: Option<Duration>,
+
     /// How long clients are measured: 10s, 2m; short for --set duration=SECONDS
     #[arg(long, value_parser = duration)]
     pub duration: Option<Duration>,

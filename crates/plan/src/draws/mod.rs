@@ -29,6 +29,8 @@ pub struct Draws {
     /// The values, each with its bytes in a step.
     values: Vec<(Draw, Range<usize>)>,
     lists: Vec<ListDraw>,
+    /// How long the client waits before a step, in nanoseconds, and its bytes.
+    think: Option<(Exp<f64>, Range<usize>)>,
     /// The numbers among the values that have been drawn for this step.
     drawn: Vec<i64>,
     step: Vec<u8>,
@@ -119,8 +121,11 @@ impl Draws {
             })
         };
         let lists = mix.lists.iter().map(list).collect::<Result<_>>()?;
+        // Nobody can tell from how long somebody has thought when he will have done: so as arrivals are apart.
+        let law = |think: u64| Ok::<_, anyhow::Error>((Exp::new(1.0 / think as f64)?, place()?));
+        let think = mix.think_ns.map(law).transpose()?;
         let drawn = vec![0; mix.values.len()];
-        Ok(Draws { classes, values, lists, drawn, step: vec![0; end] })
+        Ok(Draws { classes, values, lists, think, drawn, step: vec![0; end] })
     }
 
     /// Steps of which each is due as soon as the one before is done.
@@ -151,7 +156,7 @@ impl Draws {
     }
 
     fn step(&mut self, due: u64, rng: &mut ChaCha8Rng, output: &mut dyn Write) -> io::Result<()> {
-        let Draws { classes, values, lists, drawn, step } = self;
+        let Draws { classes, values, lists, think, drawn, step } = self;
         step[..8].copy_from_slice(&due.to_le_bytes());
         let class = classes.sample(rng);
         step[8..16].copy_from_slice(&(class as u64).to_le_bytes());
@@ -188,6 +193,9 @@ impl Draws {
                     draw.put(drawn, position, rng, &mut step[bytes.clone()]);
                 }
             }
+        }
+        if let Some((law, bytes)) = think {
+            step[bytes.clone()].copy_from_slice(&(law.sample(rng) as u64).to_le_bytes());
         }
         output.write_all(step)
     }

@@ -16,6 +16,7 @@ fn mix() -> Mix {
         lasts: None,
         count: Some(1),
         rate: None,
+        think_ns: None,
         classes: vec![("never".into(), 0.0), ("often".into(), 3.0), ("seldom".into(), 1.0)],
         values: vec![
             ("a".into(), whole(-2, 2, Law::Uniform)),
@@ -166,4 +167,14 @@ fn what_is_inserted_has_numbers_of_its_own_and_the_latest_are_read_most() {
     inserted.sort_unstable();
     inserted.dedup();
     assert_eq!((inserted.len(), inserted[0], inserted[1]), (count, 101, 102));
+}
+
+#[test]
+fn clients_think_as_long_as_was_said_on_the_average() {
+    let mix = Mix { think_ns: Some(1_000_000), values: Vec::new(), ..mix() };
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    Draws::new(&mix, 1, (0, 1)).unwrap().at_once(10_000, &mut rng, &mut bytes).unwrap();
+    assert_eq!(bytes.len() as u64, 10_000 * 24);
+    let sum: u64 = bytes.chunks(24).map(|step| u64::from_le_bytes(step[16..].try_into().unwrap())).sum();
+    assert!((9_600_000_000..10_400_000_000).contains(&sum), "{sum}");
 }

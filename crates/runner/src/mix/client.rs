@@ -79,9 +79,9 @@ impl<P: Prepared> Client<'_, P> {
             }
             let step = self.steps.get(place % self.steps.count());
             let due = Some(step.due()).filter(|&due| due > 0);
-            let sent = match due.filter(|&due| due > free) {
-                Some(due) if due >= self.window.until => break,
-                Some(due) => wait(began, due),
+            let sent = match due.or_else(|| self.thought(&step, free)).filter(|&moment| moment > free) {
+                Some(moment) if moment >= self.window.until => break,
+                Some(moment) => wait(began, moment),
                 None => free,
             };
             let class = step.class();
@@ -100,6 +100,15 @@ impl<P: Prepared> Client<'_, P> {
             free = done;
         }
         Ok(())
+    }
+
+    /// Until when a client that is free thinks before it sends a step, if it does.
+    #[inline]
+    fn thought(&self, step: &Step, free: u64) -> Option<u64> {
+        match step.value(self.mix.think?) {
+            Value::Integer(think) => Some(free.saturating_add(think.unsigned_abs())),
+            _ => None,
+        }
     }
 
     /// One operation, tried again for as long as that may help.

@@ -240,6 +240,10 @@ fn check(mix: &MixWork, class: &MixClass) -> Result<()> {
         );
     }
     ensure!(
+        mix.think.is_none_or(|field| field < fields),
+        "clients think by a field that is not there: this is an error in dyno"
+    );
+    ensure!(
         class.rollback_if.is_none_or(|field| field < fields),
         "class {} is undone by a field that is not there: this is an error in dyno",
         class.name

@@ -350,3 +350,16 @@ fn a_class_that_names_what_is_not_there_is_refused() {
     let said = done(&long).0.unwrap_err().to_string();
     assert_eq!(said, "the list list of step 0 has more than 2 items");
 }
+
+#[test]
+fn a_client_thinks_before_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let statements = || vec![statement("get ", vec![MixValue::Field(1)])];
+    let mut mix = chained(folder.path(), statements(), vec![], &[[0, 0, 3_000_000, 0]; 2]);
+    mix.think = Some(2);
+    let (sample, lines) = done(&mix);
+    assert_eq!((sample.unwrap().section.nanoseconds >= 6_000_000, lines.len()), (true, 6));
+    mix.think = Some(4);
+    let said = done(&mix).0.unwrap_err().to_string();
+    assert!(said.starts_with("clients think by a field that is not there"), "{said}");
+}

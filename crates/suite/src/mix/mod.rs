@@ -51,6 +51,8 @@ pub struct Mix {
     pub count: Option<u64>,
     /// How many operations a second arrive, for all clients together; none: each as soon as its client is free.
     pub rate: Option<f64>,
+    /// How long a client waits on the average before each operation, in nanoseconds; none: not at all.
+    pub think_ns: Option<u64>,
     /// The names and weights of the classes.
     pub classes: Vec<(String, f64)>,
     /// The parameters by name, with where their values come from.
@@ -92,6 +94,12 @@ impl Suite {
         );
         let rate = number("rate", &test.rate)?.filter(|&rate| rate > 0.0);
         ensure!(rate.is_none() || duration.is_some(), "{} needs a `duration`", at("rate"));
+        let think_ns = seconds("think", &test.think)?.filter(|&think| think > 0);
+        ensure!(
+            rate.is_none() || think_ns.is_none(),
+            "{} and `rate`: what arrives by itself does not wait until somebody has thought; take one of both",
+            at("think")
+        );
         let values = test.values.iter().map(|(name, values)| {
             Ok((name.clone(), values.source(&renderer).with_context(|| at(&format!("values.{name}")))?))
         });
@@ -112,6 +120,7 @@ impl Suite {
             lasts: duration.map(|duration_ns| Lasts { duration_ns, warm_up_ns }),
             count,
             rate,
+            think_ns,
             classes: test.classes.iter().map(|class| (class.name.get_ref().clone(), class.weight)).collect(),
             values,
             lists,

@@ -15,6 +15,9 @@ type Mix struct {
 	Clients int `json:"clients"`
 	// Steps is a file for each client, or one that they share: whoever is free does the next.
 	Steps []StepFile `json:"steps"`
+	// Think is the position of a field: how long the client waits before it sends the step, in nanoseconds
+	// since it was free; nil: not at all.
+	Think *int `json:"think"`
 	// Lasts is how long the section lasts; nil: all steps are done once.
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.

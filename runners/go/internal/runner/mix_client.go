@@ -55,11 +55,11 @@ func (c *client) work(began moment, recorder *recorder) error {
 		}
 		step := c.steps.get(place % c.steps.len())
 		due, sent := step.due(), free
-		if due > free {
-			if due >= c.window.until {
+		if moment := max(due, c.thought(step, free)); moment > free {
+			if moment >= c.window.until {
 				break
 			}
-			sent = began.wait(due)
+			sent = began.wait(moment)
 		}
 		class := step.class()
 		retried, ended, err := c.operation(class, step, sent, began)
@@ -78,6 +78,15 @@ func (c *client) work(began moment, recorder *recorder) error {
 		free = done
 	}
 	return nil
+}
+
+// thought is until when a client that is free thinks before it sends a step; 0: it does not.
+func (c *client) thought(step Step, free int64) int64 {
+	if c.mix.Think == nil {
+		return 0
+	}
+	think, _ := step.Value(*c.mix.Think).(int64)
+	return free + think
 }
 
 // outcome is how an operation ended that met no error.

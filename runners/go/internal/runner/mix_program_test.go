@@ -90,3 +90,19 @@ func TestAClassThatNamesWhatIsNotThereIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAClientThinksBeforeAStep(t *testing.T) {
+	mix := chained(t, `{"statements": [{"text": ["get ", ""], "parameters": [1]}]}`, 0, 0, 100)
+	think := 2
+	mix.Think = &think
+	// The steps' third number: 100 ns at least.
+	sample, lines, err := mixed(t, mix)
+	if err != nil || sample.Operations != 1 || len(lines) != 3 || sample.Section.Nanoseconds < 100 {
+		t.Errorf("%q %v %+v", lines, err, sample)
+	}
+	think = 4
+	work := &mixWork{mix: mix}
+	if err := work.load(); err == nil || !strings.Contains(err.Error(), "clients think by a field") {
+		t.Errorf("%v", err)
+	}
+}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,9 @@ func mapSteps(mix *protocol.Mix) ([]steps, error) {
 		}
 		fields = append(fields, stepField{width, width + field.Bytes, field.Kind == "text"})
 		width += field.Bytes
+	}
+	if mix.Think != nil && (*mix.Think < 0 || *mix.Think >= len(fields)) {
+		return nil, errors.New("clients think by a field that is not there: this is an error in dyno")
 	}
 	for _, list := range mix.Lists {
 		if list.Count < 0 || list.Count >= len(fields) || list.First < 0 || list.First+list.Columns*list.Most > len(fields) {

@@ -51,6 +51,7 @@ class Client:
         # Steps with times are done once; others begin anew where a time is what ends them.
         once = stop is None or get(0)[0] > 0
         end = float("inf") if stop is None else began + stop
+        think = None if self._work.think is None else 2 + self._work.think
         free = now()
         while free < end and not self.stop:
             place = take()
@@ -66,6 +67,10 @@ class Client:
                     if due >= end:
                         break
                     sent = _wait(due)
+            elif think is not None:
+                if (due := free + step[think]) >= end:
+                    break
+                sent, due = _wait(due), 0
             try:
                 how = operations[step[1]](step)
             except errors as error:

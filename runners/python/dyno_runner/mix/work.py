@@ -130,6 +130,9 @@ class Work:
         self.steps = [
             (take(each, "file", str), take(each, "count", int)) for each in take(work, "steps", list)
         ]
+        # The position of a field: how long the client waits before it sends the step, in nanoseconds since it
+        # was free.
+        self.think = take(work, "think", int, None)
         self.patience = take(work, "patience_ns", int)
         lasts = take(work, "lasts", dict, None)
         self.window = Window(0, None)
@@ -146,6 +149,8 @@ class Work:
         for field in self.fields:
             if field.kind == "integer" and field.bytes != 8:
                 raise Failure(f"the number {field.name} of a step has {field.bytes} bytes and not 8")
+        if self.think is not None and self.think >= len(self.fields):
+            raise _wrong("the time to think")
         for one in self.lists:
             if not (one.count < len(self.fields) and one.first + one.columns * one.most <= len(self.fields)):
                 raise _wrong(f"the list {one.name}")

@@ -66,8 +66,9 @@ pub fn typed(
         changes.push((name.to_owned(), value.to_owned()));
     }
     let seconds = arguments.duration.map(|duration| duration.as_secs_f64().to_string());
+    let think = arguments.think.map(|think| think.as_secs_f64().to_string());
     let (scale, rows, rate) = (&arguments.scale, &arguments.rows, &arguments.rate);
-    let short = [("scale", scale), ("rows", rows), ("rate", rate), ("duration", &seconds)];
+    let short = [("scale", scale), ("rows", rows), ("rate", rate), ("think", &think), ("duration", &seconds)];
     changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
     changes.extend(size.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let file = arguments.file.as_deref().map(|path| file::adopt(path, &suite)).transpose()?;
