@@ -8,6 +8,8 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::common::{Place, processes_with, wait_for};
@@ -225,6 +227,108 @@ fn a_prover_that_is_killed_leaves_nothing() {
     // The next one sweeps what is left of the folders.
     place.dyno("prove --with sqlite:extra --commits 2 --cuts 2 --kills 0 --quiet").exits(0);
     place.assert_clean();
+}
+
+#[test]
+fn an_import_is_all_or_nothing_whatever_happens() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let report = proved(&place, "--import sqlite,postgres --cuts 24 --kills 2 --seed 7 --no-errors");
+    for label in
+        ["import new sqlite", "import existing sqlite", "import postgres at once", "import postgres by three"]
+    {
+        let subject = subject(&report, label);
+        assert_eq!(count(subject, "cuts", "survived"), 24, "{label}: {subject}");
+        assert_eq!(count(subject, "kills", "survived"), 2, "{label}: {subject}");
+        assert_eq!(subject["proof"]["notices_loss"], true, "{label}: {subject}");
+    }
+    // The control: without a sync it is gone, and not half there.
+    let unsynced = subject(&report, "import unsynced sqlite");
+    assert_eq!(count(unsynced, "strict", "lost"), 1, "{unsynced}");
+    assert_eq!(count(unsynced, "cuts", "broken"), 0, "{unsynced}");
+    place.assert_clean();
+}
+
+#[test]
+fn several_clients_lose_nothing_and_their_sums_add_up() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let contenders = "postgres,sqlite:wal,busy_timeout=20000,sqlite:nosync,busy_timeout=20000";
+    let report = proved(
+        &place,
+        &format!("--with {contenders} --clients 4 --commits 24 --cuts 12 --kills 2 --seed 7 --no-errors"),
+    );
+    for label in ["postgres", "sqlite:wal,busy_timeout=20000"] {
+        let subject = subject(&report, label);
+        assert_eq!(subject["proof"]["observed"]["commits"], 24, "{label}: {subject}");
+        assert_eq!(count(subject, "cuts", "survived"), 12, "{label}: {subject}");
+        assert_eq!(count(subject, "kills", "survived"), 2, "{label}: {subject}");
+    }
+    let careless = subject(&report, "sqlite:nosync,busy_timeout=20000");
+    assert_eq!(count(careless, "strict", "lost"), count(careless, "strict", "tried"), "{careless}");
+    place.dyno("prove --with lmdb --clients 2 --cuts 1 --kills 0 --quiet").exits(3);
+    place.assert_clean();
+}
+
+#[test]
+fn what_shows_a_loss_is_kept_and_shows_it_again() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let report =
+        proved(&place, "--with sqlite,sqlite:extra --commits 6 --cuts 8 --kills 0 --seed 7 --keep kept");
+    let lost = &subject(&report, "sqlite")["proof"];
+    assert_eq!(lost["kept_in"], "kept/sqlite", "{lost}");
+    assert_eq!(fs::read_dir(place.path("kept")).unwrap().count(), 1, "only losses are kept");
+    let sequence = fs::read_to_string(place.path("kept/sqlite/sequence.txt")).unwrap();
+    assert!(sequence.contains(" flush\n") && sequence.contains("The power fails."), "{sequence}");
+    let repeat = || {
+        let mut command = Command::new(place.path("kept/sqlite/repeat.sh"));
+        command.env("DYNO", env!("CARGO_BIN_EXE_dyno")).env("TMPDIR", place.path("data"));
+        command.output().unwrap()
+    };
+    let output = repeat();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains(" is gone"), "{output:?}");
+    // Where nothing is missing it says so.
+    let about = fs::read_to_string(place.path("kept/sqlite/about.json")).unwrap();
+    let mut about: Value = serde_json::from_str(&about).unwrap();
+    about["acknowledged"] = serde_json::json!([]);
+    place.write("kept/sqlite/about.json", &about.to_string());
+    assert_eq!(repeat().status.code(), Some(3));
+    place.assert_clean();
+}
+
+#[test]
+fn an_interrupt_and_a_full_disk_leave_nothing() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    for after in [50, 400, 1500] {
+        let mut dyno = place.start("prove --with sqlite:wal,postgres --commits 500 --cuts 500 --quiet");
+        thread::sleep(Duration::from_millis(after));
+        kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGINT).unwrap();
+        assert_eq!(dyno.wait().unwrap().code(), Some(130), "after {after} ms");
+        place.assert_clean();
+    }
+    wait_for("its processes to end", 60, || {
+        processes_with(&place.path("data").display().to_string()).is_empty()
+    });
+    // The disk is seen by this shell alone, and so must be what is left on it.
+    let script = "mount -t tmpfs -o size=64k none \"$1\"; head -c 64k /dev/zero >\"$1/full\"
+                  \"$2\" prove --with sqlite:wal --cuts 2 --kills 0 --quiet 2>&1; echo code $?; ls -A \"$1\"";
+    let mut shell = Command::new("unshare");
+    shell.args(["-m", "sh", "-c", script, "sh"]).arg(place.path("data")).arg(env!("CARGO_BIN_EXE_dyno"));
+    shell.env("TMPDIR", place.path("data")).env("DYNO_PROOFS", place.path("proofs.jsonl"));
+    let said = String::from_utf8_lossy(&shell.output().unwrap().stdout).into_owned();
+    assert!(said.ends_with("code 3\nfull\n") || said.ends_with("code 4\nfull\n"), "{said}");
+    assert!(said.contains("No space left") || said.contains("disk is full"), "{said}");
 }
 
 #[test]

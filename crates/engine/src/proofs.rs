@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -153,12 +153,24 @@ pub fn add(proof: &KeptProof) -> Result<PathBuf> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         // One write: lines of two that prove at once do not mix. After half a line, of a disk that was full, a new one
         // begins.
-        let begun = fs::read(&path).is_ok_and(|text| text.last().is_some_and(|&last| last != b'\n'));
+        let begun = lacks_end(&path);
         let line = format!("{}{}\n", if begun { "\n" } else { "" }, serde_json::to_string(proof)?);
         File::options().append(true).create(true).open(&path)?.write_all(line.as_bytes())
     };
     write().with_context(|| format!("cannot keep the result in {}", path.display()))?;
     Ok(path)
+}
+
+/// Whether the last line of a file was not written to its end.
+fn lacks_end(path: &Path) -> bool {
+    let last = || -> io::Result<u8> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        Ok(last[0])
+    };
+    last().is_ok_and(|last| last != b'\n')
 }
 
 /// The files, that of this user first: `DYNO_PROOFS` if it is set and nothing else; otherwise in dyno's folder of data, and

@@ -50,8 +50,7 @@ impl Mounted {
     /// The program or the kernel's part is missing, with what to install; or it cannot be mounted.
     pub fn new(place: &Path, key: &Key, placement: &Placement) -> Result<Mounted> {
         check_installed()?;
-        let encrypted = place.join("encrypted");
-        let clear = place.join("clear");
+        let [encrypted, clear] = Mounted::folders(place);
         for folder in [&encrypted, &clear] {
             let made = DirBuilder::new().mode(0o711).create(folder);
             made.with_context(|| format!("cannot make {}", folder.display()))?;
@@ -64,6 +63,19 @@ impl Mounted {
             let _ = init.child.kill();
             bail!("{PROGRAM} -init did not make an encrypted folder: {}", init.said());
         }
+        Mounted::open(place, key, placement)
+    }
+
+    fn folders(place: &Path) -> [PathBuf; 2] {
+        ["encrypted", "clear"].map(|name| place.join(name))
+    }
+
+    /// Mounts one that was made in a folder before. Must be called by a thread that outlives it.
+    ///
+    /// # Errors
+    /// It cannot be mounted.
+    pub fn open(place: &Path, key: &Key, placement: &Placement) -> Result<Mounted> {
+        let [encrypted, clear] = Mounted::folders(place);
         let daemon = mount(&encrypted, &clear, key, placement)?;
         let mounted = Mounted { clear, encrypted, daemon };
         // Servers run under an account of their own, which owns nothing here.

@@ -79,7 +79,7 @@ impl Workshop {
         device: String,
     ) -> Result<Failed> {
         let (history, said) = self.record(subject, base, fault)?;
-        let end = history.places().end;
+        let end = history.places(true).end;
         let promised = history.promised(end);
         let refused = history.entries().iter().position(|entry| *entry == Entry::Refused);
         let afterwards = refused.map_or(0, |place| promised.len() - history.promised(place).len());

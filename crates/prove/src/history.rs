@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::disk::log::Entry;
+use crate::subject::CLIENT;
 
 /// What a line of a program's standard output says of its commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,11 +92,12 @@ impl History {
         &self.entries
     }
 
-    /// The places, from the first acknowledgement on, at which a cut asks something of the program: a place is how
-    /// many entries came before.
-    pub fn places(&self) -> Range<usize> {
-        let first = self.acknowledged.first().map_or(self.at_work.end, |&(place, _)| place + 1);
-        first..self.at_work.end
+    /// The places at which a cut asks something of the program: a place is how many entries came before. `from_start`
+    /// says that something is there before the first acknowledgement, which must not be lost.
+    pub fn places(&self, from_start: bool) -> Range<usize> {
+        let first = self.acknowledged.first().map(|&(place, _)| place + 1);
+        let first = if from_start { Some(self.at_work.start + 1) } else { first };
+        first.unwrap_or(self.at_work.end).min(self.at_work.end)..self.at_work.end
     }
 
     /// The places right after each acknowledgement.
@@ -106,6 +108,14 @@ impl History {
     /// The commits that were acknowledged before a place.
     pub fn promised(&self, place: usize) -> BTreeSet<u64> {
         before(&self.acknowledged, place)
+    }
+
+    /// The commits that may be there after a cut.
+    pub fn begun(&self, place: usize) -> BTreeSet<u64> {
+        match self.begun.is_empty() {
+            true => (1..=self.promised(place).last().map_or(1, |last| last + 1)).collect(),
+            false => before(&self.begun, place),
+        }
     }
 
     /// Whether a commit may be there after a cut: it was begun. A program that does not say when it begins one may
@@ -125,9 +135,14 @@ impl History {
         else {
             return observed;
         };
+        // A single one has nothing before it but the beginning.
+        let first = if commits == 1 { self.at_work.start } else { first };
         let each = |sum: u64| sum as f64 / (commits.saturating_sub(1).max(1)) as f64;
         let (mut flushes, mut writes, mut bytes) = (0, 0, 0);
-        for span in self.spans(first, last) {
+        // Commits of several clients overlap: what comes between the first and the last is of all of them.
+        let are_many = self.acknowledged.iter().any(|&(_, number)| number >= CLIENT);
+        let counted = if are_many { std::iter::once(first..last).collect() } else { self.spans(first, last) };
+        for span in counted {
             for entry in &self.entries[span] {
                 match entry {
                     Entry::Flush => flushes += 1,
@@ -149,12 +164,12 @@ impl History {
     /// The entries of each commit but the first: from its begin, or from the acknowledgement before it, to its
     /// own. What a program does between its commits is no part of them where it says when they begin.
     fn spans(&self, first: usize, last: usize) -> Vec<Range<usize>> {
-        let ends =
-            self.acknowledged.iter().map(|&(place, _)| place).filter(|&place| place > first && place <= last);
+        let ends = self.acknowledged.iter().filter(|&&(place, _)| place > first && place <= last);
         let mut before = first;
-        ends.map(|end| {
-            let begin = self.begun.iter().rev().map(|&(place, _)| place).find(|&place| place <= end);
-            let start = begin.unwrap_or(before).max(before);
+        ends.map(|&(end, commit)| {
+            let is_its = |&&(place, number): &&(usize, u64)| number == commit && place <= end;
+            let begin = self.begun.iter().rev().find(is_its).map(|&(place, _)| place);
+            let start = begin.unwrap_or(before);
             before = end;
             start..end
         })
@@ -191,7 +206,7 @@ mod tests {
         ];
         let history = History::new(entries, 0..7, words);
         assert_eq!(history.acknowledgements(), [3, 6, 6]);
-        assert_eq!(history.places(), 3..7);
+        assert_eq!((history.places(false), history.places(true)), (3..7, 1..7));
         assert!(history.promised(2).is_empty());
         assert_eq!(history.promised(3), [1].into());
         assert!(history.may_have(3, 2) && !history.may_have(3, 3) && history.may_have(7, 4));

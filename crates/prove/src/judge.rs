@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dyno_record::Tally;
 use serde::Serialize;
 
-use crate::subject::Found;
+use crate::subject::{CLIENT, Found};
 
 /// What is wrong after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -32,7 +32,7 @@ impl Verdict {
 /// Holds what was found against what was promised.
 ///
 /// `before` was there before the first of the promised, and `may_have` says of a commit whether it may be there at all.
-/// With `in_order`, a commit that is there implies all before it.
+/// With `in_order`, a commit that is there implies all before it of the same client.
 pub fn judge(
     found: &Found,
     promised: &BTreeSet<u64>,
@@ -52,11 +52,15 @@ pub fn judge(
     if let Some(first) = before.filter(|first| !found.commits.contains(first)) {
         verdict.broken.push(format!("commit {first} is gone, which was there long before"));
     }
-    if in_order && let Some(last) = found.commits.last() {
-        let gap = (before.unwrap_or(1)..*last).find(|commit| !found.commits.contains(commit));
+    // Each client's commits follow one another.
+    let mut rest = found.commits.clone();
+    while let Some(last) = rest.last().copied().filter(|_| in_order) {
+        let first = last / CLIENT * CLIENT;
+        let gap = (first + 1..last).find(|commit| !found.commits.contains(commit));
         if let Some(gap) = gap {
             verdict.broken.push(format!("commit {last} is there, and {gap} before it is not"));
         }
+        rest = rest.range(..first).copied().collect();
     }
     verdict
 }
@@ -78,6 +82,12 @@ mod tests {
         assert_eq!(judged(&[0, 1, 2, 3, 4], &[1, 2]).broken.len(), 1, "it was never begun");
         assert_eq!(judged(&[0, 2], &[]).broken.len(), 1, "an earlier one is gone");
         assert_eq!(judged(&[], &[1]).broken.len(), 1, "what was there before is gone");
+        let clients = |found: &[u64]| {
+            let found = Found { commits: found.iter().copied().collect(), troubles: Vec::new() };
+            judge(&found, &BTreeSet::new(), Some(0), |_| true, true).broken.len()
+        };
+        assert_eq!(clients(&[0, 1, 2, CLIENT + 1]), 0, "another client's second one is not asked for");
+        assert_eq!(clients(&[0, 1, 3, CLIENT + 2, 2 * CLIENT + 1]), 2, "two have lost what went before");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 pub mod cuts;
 pub mod disk;
 pub mod errors;
+pub mod evidence;
 pub mod history;
 pub mod image;
 pub mod judge;

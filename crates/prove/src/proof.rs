@@ -50,6 +50,19 @@ pub struct Workshop {
     pub recorder: Program,
     /// By which everything is ended.
     pub interrupts: Interrupts,
+    /// Where the smallest cut that does harm is kept, if it is.
+    pub keep: Option<PathBuf>,
+}
+
+/// Who is proved.
+#[derive(Clone, Copy)]
+pub struct Named<'a> {
+    /// The one.
+    pub subject: &'a dyn Subject,
+    /// The name.
+    pub label: &'a str,
+    /// The arguments by which dyno makes the same subject; without them nothing is kept.
+    pub again: &'a [String],
 }
 
 /// One failure in words.
@@ -82,6 +95,8 @@ pub struct Proof {
     pub longest_check_ms: u64,
     /// The first failures.
     pub failures: Vec<Failure>,
+    /// The folder in which the smallest of them is kept.
+    pub kept_in: Option<PathBuf>,
     /// What it did when its device failed, in each way.
     pub errors: Vec<Failed>,
     /// Why that could not be tried to the end, if it could not.
@@ -95,13 +110,19 @@ impl Workshop {
     ///
     /// # Errors
     /// The machine does not allow it, the subject cannot be started, or dyno is asked to stop.
-    pub fn prove(&self, subject: &dyn Subject, effort: Effort, tell: &dyn Fn(&str)) -> Result<Proof> {
+    pub fn prove(&self, named: Named, effort: Effort, tell: &dyn Fn(&str)) -> Result<Proof> {
+        let subject = named.subject;
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
         let (history, incomplete) = self.record(subject, &base, None)?;
         (proof.observed, proof.incomplete) = (history.observed(), incomplete);
-        self.cut(subject, &base, &history, effort, &mut proof, tell)?;
+        let harmful = self.cut(subject, &base, &history, effort, &mut proof, tell)?;
+        if let (Some(cut), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
+            tell("keeping the smallest cut that does harm");
+            let name = (named.label, named.again);
+            proof.kept_in = Some(self.keep(subject, (&base, &history), &cut, name, place)?);
+        }
         self.kill(subject, &base, effort, &mut proof, tell)?;
         if effort.errors && proof.strict.lost == 0 {
             tell("devices that fail");
@@ -150,6 +171,7 @@ impl Workshop {
         Ok((History::new(entries, at_work, |line| subject.read(line)), incomplete))
     }
 
+    /// Tries the cuts; the first of them that does harm.
     fn cut(
         &self,
         subject: &dyn Subject,
@@ -158,8 +180,9 @@ impl Workshop {
         effort: Effort,
         proof: &mut Proof,
         tell: &dyn Fn(&str),
-    ) -> Result<()> {
-        let chosen = cuts::choose(history, base, effort.cuts, effort.seed);
+    ) -> Result<Option<Cut>> {
+        let mut harmful = None;
+        let chosen = cuts::choose(history, base, subject.before().is_some(), effort.cuts, effort.seed);
         tell(&format!("{} power cuts", chosen.len()));
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &chosen {
@@ -179,16 +202,19 @@ impl Workshop {
             if matches!(cut.kept, Kept::Torn { .. }) {
                 verdict.count(&mut proof.torn, promised.len());
             }
+            if !verdict.is_survived() && harmful.is_none() {
+                harmful = Some(cut.clone());
+            }
             proof.note(verdict, || describe(cut, promised.len()));
         }
         // A device whose flushes do nothing may have kept nothing at all. Whoever does not see that sees no loss.
-        let end = history.places().end;
+        let end = history.places(true).end;
         let promised = history.promised(end);
         if let Some((found, _)) = self.look(subject, base)? {
             let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
             proof.notices_loss = verdict.lost == promised && !promised.is_empty();
         }
-        Ok(())
+        Ok(harmful)
     }
 
     fn kill(

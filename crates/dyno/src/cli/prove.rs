@@ -12,8 +12,11 @@ use super::values::duration;
 #[derive(Debug, Args)]
 pub struct ProveArgs {
     /// Prove these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
-    #[arg(long = "with", value_name = "CONTENDERS", required_unless_present = "command")]
+    #[arg(long = "with", value_name = "CONTENDERS", required_unless_present_any = ["command", "import"])]
     pub with: Vec<String>,
+    /// Prove what dyno import promises, all or nothing, into databases of these contenders: SQLite, or servers
+    #[arg(long, value_name = "CONTENDERS")]
+    pub import: Vec<String>,
     /// Prove a program of your own: a command for the shell that commits to files in {dir}, and writes a line `ack N`
     /// when commit N is acknowledged, each in one write
     #[arg(long, value_name = "COMMAND", requires = "check")]
@@ -25,6 +28,10 @@ pub struct ProveArgs {
     /// How many commits a contender makes
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub commits: u64,
+    /// How many clients commit at once, each its share, and move sums between accounts that they share: of a server, or
+    /// of SQLite
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub clients: u64,
     /// How many power cuts to try
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,
@@ -34,6 +41,13 @@ pub struct ProveArgs {
     /// Try no devices that fail
     #[arg(long)]
     pub no_errors: bool,
+    /// Keep the smallest cut that does harm in this folder: the disk that it left, what was written to it, and a script
+    /// that looks again
+    #[arg(long, value_name = "FOLDER")]
+    pub keep: Option<PathBuf>,
+    /// Look again at what --keep kept in this folder
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub again: Option<PathBuf>,
     /// The seed of the cuts and the kills [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,

@@ -114,7 +114,7 @@ fn set(connection: &Connection, settings: &[(&str, &str)]) -> Result<()> {
         let found = connection.value(&format!("PRAGMA {name}"))?.unwrap_or_default();
         let number = match *value {
             "OFF" => "0",
-            "FULL" => "2",
+            "EXTRA" => "3",
             other => other,
         };
         if !found.eq_ignore_ascii_case(value) && found != number {

@@ -67,7 +67,8 @@ impl Sqlite {
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         match (self.is_fresh(), self.safety) {
             (true, _) => &FRESH,
-            (false, Safety::PowerLoss) => &[("synchronous", "FULL"), ("cache_size", "-65536")],
+            // With FULL the unlinking of the journal is not synced, and a power cut would take all of the import back.
+            (false, Safety::PowerLoss) => &[("synchronous", "EXTRA"), ("cache_size", "-65536")],
             (false, Safety::ProcessCrash) => &[("synchronous", "OFF"), ("cache_size", "-65536")],
             (false, Safety::None) => {
                 &[("synchronous", "OFF"), ("journal_mode", "MEMORY"), ("cache_size", "-65536")]

@@ -96,21 +96,22 @@ impl PrivateServer {
             .with_context(|| format!("cannot start a private server of {name}"))
     }
 
-    /// Starts a server on data that another one left: a folder, on the file system of `place`, which becomes the
-    /// server's own. Data whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
+    /// Starts a server on data that another one left, with the key by which they are encrypted: a folder, on the file
+    /// system of `place`, which becomes the server's own. Data whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
     ///
     /// # Errors
     /// As for [`PrivateServer::start`].
     pub fn resume(
         installation: &Installation,
         settings: &[Setting],
+        key: Option<&Secret>,
         data: &Path,
         place: &Path,
         placement: &Placement,
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
         let name = format!("{} {}", installation.engine.title, installation.version);
-        start(installation, settings, None, Some(data), place, placement, interrupts)
+        start(installation, settings, key, Some(data), place, placement, interrupts)
             .with_context(|| format!("cannot start a private server of {name} on its data"))
     }
 

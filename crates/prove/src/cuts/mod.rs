@@ -32,12 +32,12 @@ const CANDIDATES: usize = 4;
 /// Chooses `count` cuts whose disks differ, in the order of their places: up to half of them right after an
 /// acknowledgement with nothing kept that was not flushed, the others anywhere and of all kinds. The same seed makes the
 /// same choice. There are fewer where there are not so many different disks.
-pub fn choose(history: &History, base: &Image, count: usize, seed: u64) -> Vec<Cut> {
+pub fn choose(history: &History, base: &Image, from_start: bool, count: usize, seed: u64) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let acknowledgements = history.acknowledgements();
     let strict = acknowledgements.iter().map(|&place| Cut { place, kept: Kept::None, is_strict: true });
     let mut candidates: Vec<Cut> = strict.collect();
-    let places: Vec<usize> = history.places().collect();
+    let places: Vec<usize> = history.places(from_start).collect();
     for _ in 0..if places.is_empty() { 0 } else { CANDIDATES * count } {
         let place = places[random.random_range(0..places.len())];
         let kept = states::any(&states::unflushed(history.entries(), place), history.entries(), &mut random);

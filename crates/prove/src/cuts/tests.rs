@@ -57,7 +57,7 @@ proptest! {
     fn what_was_flushed_is_there_and_nothing_is_that_was_not_written(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Image::default();
-        let cuts = choose(&history, &base, 20, seed);
+        let cuts = choose(&history, &base, false, 20, seed);
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &cuts {
             let found = sectors(&roll.image(cut));
@@ -82,9 +82,9 @@ proptest! {
     fn no_disk_is_tried_twice_and_a_seed_is_a_choice(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Image::default();
-        let cuts = choose(&history, &base, 20, seed);
+        let cuts = choose(&history, &base, false, 20, seed);
         prop_assert!(cuts.len() <= 20);
-        prop_assert_eq!(&cuts, &choose(&history, &base, 20, seed));
+        prop_assert_eq!(&cuts, &choose(&history, &base, false, 20, seed));
         let mut roll = Roll::new(history.entries(), base.clone());
         let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.image(cut).digest())).collect();
         prop_assert_eq!(disks.len(), cuts.len());
@@ -97,7 +97,7 @@ fn every_kind_of_state_is_tried() {
     let kinds: Vec<(u8, u64, u64)> =
         (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
     let history = history(&kinds);
-    let cuts = choose(&history, &Image::default(), 200, 1);
+    let cuts = choose(&history, &Image::default(), false, 200, 1);
     let tells: [fn(&Kept) -> bool; 6] = [
         |kept| *kept == Kept::None,
         |kept| *kept == Kept::All,

@@ -13,10 +13,16 @@ use super::Found;
 
 /// The table, and the store.
 const NAME: &str = "proof";
+/// The table of accounts.
+const ACCOUNT: &str = "account";
 /// The rows of a commit where there are transactions.
 pub const PARTS: u64 = 2;
 /// Where each statement commits by itself.
 pub const ONE: u64 = 1;
+/// The numbers of the commits of one client; the next one's begin here.
+pub const CLIENT: u64 = 100_000;
+/// How many accounts there are where several clients commit.
+const ACCOUNTS: u64 = 64;
 /// The width of a value, in bytes. Two rows of a commit are on different pages now and then.
 const VALUE: usize = 600;
 
@@ -33,6 +39,72 @@ pub fn statements(commit: u64, parts: u64) -> Vec<String> {
         return inserts.collect();
     }
     ["BEGIN".to_owned()].into_iter().chain(inserts).chain(["COMMIT".to_owned()]).collect()
+}
+
+/// The numbers of a client's share of so many commits.
+pub fn numbers(client: u64, clients: u64, commits: u64) -> impl Iterator<Item = u64> {
+    let share = commits / clients + u64::from(client < commits % clients);
+    (1..=share).map(move |number| client * CLIENT + number)
+}
+
+/// The accounts between which a commit of one of several clients moves a sum, and the sum.
+fn transfer(commit: u64) -> (u64, u64, i64) {
+    let from = commit * 31 % ACCOUNTS;
+    (from, (from + 17) % ACCOUNTS, (commit % 97 + 1) as i64)
+}
+
+/// The statements of a commit of one of several clients: rows of its own, and a sum moved between accounts that all share.
+pub fn shared(commit: u64, begin: &str) -> Vec<String> {
+    let (from, to, sum) = transfer(commit);
+    let update =
+        |account, sum| format!("UPDATE {ACCOUNT} SET balance = balance + {sum} WHERE id = {account}");
+    let mut moves = [(from, -sum), (to, sum)];
+    // In the order of their numbers, so that no two wait for each other.
+    moves.sort_unstable();
+    let mut statements = statements(commit, PARTS);
+    begin.clone_into(&mut statements[0]);
+    let end = statements.len() - 1;
+    statements.splice(end..end, moves.map(|(account, sum)| update(account, sum)));
+    statements
+}
+
+/// Those that make the accounts.
+pub fn accounts() -> Vec<String> {
+    let rows: Vec<String> = (0..ACCOUNTS).map(|id| format!("({id}, 0)")).collect();
+    vec![
+        format!("CREATE TABLE {ACCOUNT}(id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL)"),
+        format!("INSERT INTO {ACCOUNT} VALUES {}", rows.join(", ")),
+    ]
+}
+
+/// The query for all balances.
+pub fn balances() -> String {
+    format!("SELECT id, balance FROM {ACCOUNT} ORDER BY id")
+}
+
+/// Holds the balances against the commits that are there.
+pub fn read_balances(rows: &[Vec<Value>], found: &mut Found) {
+    let mut expected: BTreeMap<u64, i64> = (0..ACCOUNTS).map(|id| (id, 0)).collect();
+    for &commit in found.commits.iter().filter(|&&commit| commit > 0) {
+        let (from, to, sum) = transfer(commit);
+        *expected.entry(from).or_default() -= sum;
+        *expected.entry(to).or_default() += sum;
+    }
+    let read = |row: &Vec<Value>| Some((number(row.first()?)?, integer(row.get(1)?)?));
+    let balances: BTreeMap<u64, i64> = rows.iter().filter_map(read).collect();
+    let differs = |(id, sum): (&u64, &i64)| (balances.get(id) != Some(sum)).then_some((*id, *sum));
+    if let Some((id, sum)) = expected.iter().find_map(differs) {
+        let there = balances.get(&id).map_or("is not there".to_owned(), |balance| format!("has {balance}"));
+        found.troubles.push(format!("the account {id} {there}, and its transfers come to {sum}"));
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(number) => Some(*number),
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    }
 }
 
 /// Those that make the table.
@@ -80,7 +152,8 @@ pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Found {
     found
 }
 
-fn number(value: &Value) -> Option<u64> {
+/// A whole number, however it was sent.
+pub fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(number) => u64::try_from(*number).ok(),
         Value::Text(text) => text.parse().ok(),
@@ -170,6 +243,28 @@ mod tests {
         wrong[2] = Value::Text("torn".to_owned());
         assert_eq!(read_rows(&[row(0, 0), wrong], PARTS).troubles.len(), 1);
         assert_eq!(read_rows(&[row(0, 0), row(0, 1), row(0, 1)], PARTS).troubles.len(), 2);
+    }
+
+    #[test]
+    fn balances_are_what_the_transfers_come_to() {
+        let commits = [0, 1, 2, CLIENT + 1];
+        let mut balances = vec![0; ACCOUNTS as usize];
+        for commit in &commits[1..] {
+            let (from, to, sum) = transfer(*commit);
+            balances[from as usize] -= sum;
+            balances[to as usize] += sum;
+        }
+        let row = |(id, sum): (usize, &i64)| vec![Value::Integer(id as i64), Value::Integer(*sum)];
+        let mut rows: Vec<Vec<Value>> = balances.iter().enumerate().map(row).collect();
+        let mut found = Found { commits: commits.into(), troubles: Vec::new() };
+        read_balances(&rows, &mut found);
+        assert_eq!(found.troubles, [""; 0]);
+        rows[transfer(1).0 as usize][1] = Value::Text("0".to_owned());
+        read_balances(&rows, &mut found);
+        assert_eq!(found.troubles.len(), 1);
+        let statements = shared(7, "BEGIN IMMEDIATE");
+        assert_eq!((statements.len(), statements[0].as_str()), (6, "BEGIN IMMEDIATE"));
+        assert_eq!(statements[5], "COMMIT");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 
 mod command;
 mod data;
+mod encrypted;
+mod import;
+mod link;
 mod runner;
 mod server;
 
@@ -15,6 +18,9 @@ use anyhow::Result;
 
 use crate::history::Line;
 pub use command::Program;
+pub use data::CLIENT;
+pub use encrypted::Encrypted;
+pub use import::{Import, ServerImport, SqliteImport};
 pub use runner::Embedded;
 pub use server::PrivateSubject;
 
@@ -63,6 +69,6 @@ pub trait Subject {
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;
 
-    /// Whether a commit that is there implies all that came before it.
+    /// Whether a commit that is there implies all that its client made before it.
     fn is_in_order(&self) -> bool;
 }

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -19,7 +20,7 @@ use crate::history::Line;
 use crate::process::{Ended, Limit, Output, run};
 
 /// The folder of the database on the disk.
-const DATABASE: &str = "database";
+pub const DATABASE: &str = "database";
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
 
@@ -30,6 +31,8 @@ pub struct Embedded {
     pub contender: Contender,
     /// How many commits it makes.
     pub commits: u64,
+    /// How many processes make them at once, each its share; several only in SQL and where the database may be shared.
+    pub clients: u64,
     /// Where inputs go: not on the disk.
     pub inputs: PathBuf,
     /// How long the runner may take for all of its job.
@@ -52,7 +55,28 @@ impl Embedded {
         self.contender.engine.dialect != NO_SQL
     }
 
+    /// What statements answer, the first row of each or nothing; or why they did not.
+    ///
+    /// # Errors
+    /// The runner cannot be started, or dyno is asked to stop.
+    pub fn ask(&self, folder: &Path, statements: &[String]) -> Result<Result<Vec<Vec<Value>>, String>> {
+        let test = |(number, text): (usize, &String)| {
+            data::test(&number.to_string(), std::slice::from_ref(text), &self.inputs)
+        };
+        let tests = statements.iter().enumerate().map(test).collect::<Result<_>>()?;
+        let ended = self.start(folder, tests, Output::Kept, None)?;
+        let answers = answers(&ended);
+        Ok(match answers.failed {
+            Some(why) => Err(why),
+            None if !ended.is_success() => Err(format!("the runner {}", ended.describe())),
+            None => Ok(answers.rows.into_iter().filter_map(|rows| rows.into_iter().next()).collect()),
+        })
+    }
+
     fn commit(&self, number: u64) -> Result<Test> {
+        if self.clients > 1 && number > FIRST {
+            return data::test(&number.to_string(), &data::shared(number, "BEGIN IMMEDIATE"), &self.inputs);
+        }
         match self.has_sql() {
             true => data::test(&number.to_string(), &data::statements(number, data::PARTS), &self.inputs),
             false => data::put(number, &self.inputs),
@@ -85,6 +109,7 @@ impl Subject for Embedded {
         let mut first = self.commit(FIRST)?;
         if self.has_sql() {
             first.setup.push(data::table());
+            first.setup.extend((self.clients > 1).then(data::accounts).into_iter().flatten());
         }
         let ended = self.start(folder, vec![first], Output::Kept, None)?;
         match (ended.is_success(), answers(&ended).failed) {
@@ -95,12 +120,22 @@ impl Subject for Embedded {
     }
 
     fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
-        let tests = (FIRST + 1..=self.commits).map(|number| self.commit(number));
-        let tests = tests.collect::<Result<_>>()?;
         let start = Instant::now();
-        let ended = self.start(folder, tests, Output::Recorder(output), kill_after)?;
-        let failure = (!ended.is_success()).then(|| format!("the runner {}", ended.describe()));
-        Ok(Worked { failure, took: start.elapsed() })
+        let one = |client: u64| -> Result<Option<String>> {
+            let tests = data::numbers(client, self.clients, self.commits).map(|number| self.commit(number));
+            let output = Output::Recorder(output.try_clone()?);
+            let ended = self.start(folder, tests.collect::<Result<_>>()?, output, kill_after)?;
+            Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
+        };
+        let failures = thread::scope(|scope| {
+            let clients = (0..self.clients).map(|client| scope.spawn(move || one(client)));
+            let clients: Vec<_> = clients.collect();
+            let ended = clients
+                .into_iter()
+                .map(|client| client.join().unwrap_or_else(|_| bail!("a client panicked")));
+            ended.collect::<Result<Vec<_>>>()
+        })?;
+        Ok(Worked { failure: failures.into_iter().flatten().next(), took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
@@ -114,6 +149,9 @@ impl Subject for Embedded {
 
     fn check(&self, folder: &Path) -> Result<Found> {
         let mut tests = Vec::new();
+        if self.clients > 1 {
+            tests.push(data::test("balances", &[data::balances()], &self.inputs)?);
+        }
         if self.has_sql() {
             tests.push(data::test("look", &[data::rows()], &self.inputs)?);
             if self.contender.engine.dialect == "sqlite" {
@@ -123,12 +161,16 @@ impl Subject for Embedded {
             tests.push(data::delete(FIRST, &self.inputs)?);
         }
         let ended = self.start(folder, tests, Output::Kept, None)?;
-        let answers = answers(&ended);
+        let mut answers = answers(&ended);
+        let balances = (self.clients > 1 && !answers.rows.is_empty()).then(|| answers.rows.remove(0));
         let mut found = match (answers.rows.first(), self.has_sql()) {
             (None, _) => Found::default(),
             (Some(rows), true) => data::read_rows(rows, data::PARTS),
             (Some(rows), false) => data::read_digest(rows.first().map_or(&[], Vec::as_slice), self.commits),
         };
+        if let Some(rows) = balances {
+            data::read_balances(&rows, &mut found);
+        }
         if let Some(rows) = answers.rows.get(1)
             && *rows != [[Value::Text("ok".to_owned())]]
         {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use dyno_client::{Sql, mysql, postgres};
+use anyhow::{Context, Result, anyhow};
+use dyno_client::{mysql, postgres};
 use dyno_engine::{Contender, Protocol};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::server::{Installation, PrivateServer};
@@ -18,6 +18,7 @@ use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::link::Link;
 use super::{Found, Subject, Worked, data};
 use crate::history::{Line, words};
 
@@ -29,7 +30,7 @@ const RUNNING: &str = "server-";
 /// anybody's.
 const STALE: &str = "postmaster.pid";
 /// The database on servers of MySQL's kind, which have none for everybody.
-const DATABASE: &str = "dyno_proof";
+pub const DATABASE: &str = "dyno_proof";
 /// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
 const STORAGE: &str = "default_storage_engine";
 const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
@@ -47,6 +48,8 @@ pub struct PrivateSubject {
     pub installation: Installation,
     /// How many commits it makes.
     pub commits: u64,
+    /// How many clients make them at once, each its share.
+    pub clients: u64,
     /// Where it runs.
     pub placement: Placement,
     /// How long its start and all its work may take, each.
@@ -55,28 +58,15 @@ pub struct PrivateSubject {
     pub interrupts: Interrupts,
 }
 
-/// A connection.
-enum Link {
-    Postgres(postgres::Connection),
-    MySql(mysql::Connection),
-}
-
-impl Link {
-    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
-        match self {
-            Link::Postgres(connection) => connection.rows(sql),
-            Link::MySql(connection) => connection.rows(sql),
-        }
-    }
-
-    fn commit(&self, number: u64, parts: u64) -> Result<()> {
-        data::statements(number, parts).iter().try_for_each(|sql| self.rows(sql).map(drop))
-    }
-}
-
 impl PrivateSubject {
-    fn speaks(&self) -> Protocol {
+    /// Its protocol.
+    pub fn speaks(&self) -> Protocol {
         self.installation.engine.speaks
+    }
+
+    /// Whether commits of several clients share accounts.
+    fn has_accounts(&self) -> bool {
+        self.clients > 1 && self.parts() > data::ONE
     }
 
     /// How many rows a commit has.
@@ -125,7 +115,16 @@ impl PrivateSubject {
 
     fn resume(&self, folder: &Path, data: &Path) -> Result<PrivateServer> {
         let settings = &self.contender.settings;
-        PrivateServer::resume(&self.installation, settings, data, folder, &self.placement, &self.interrupts)
+        let key = self.contender.engine_key();
+        PrivateServer::resume(
+            &self.installation,
+            settings,
+            key,
+            data,
+            folder,
+            &self.placement,
+            &self.interrupts,
+        )
     }
 
     /// Ends a server in order, so that all is written; to be stopped as dyno stops it elsewhere is a crash to some.
@@ -146,23 +145,37 @@ impl PrivateSubject {
         }
     }
 
-    /// Makes the commits and says so.
-    fn commit_all(&self, address: &Server, mut output: File) -> Result<()> {
+    /// Makes the commits of a client and says so.
+    fn commit_all(&self, client: u64, address: &Server, mut output: File) -> Result<()> {
         let link = self.connect(address)?;
         self.enter(&link)?;
-        for number in FIRST + 1..=self.commits {
+        for number in data::numbers(client, self.clients, self.commits) {
+            let statements = match self.has_accounts() {
+                true => data::shared(number, "BEGIN"),
+                false => data::statements(number, self.parts()),
+            };
             output.write_all(format!("begin {number}\n").as_bytes())?;
-            link.commit(number, self.parts())?;
+            link.execute(&statements)?;
             output.write_all(format!("ack {number}\n").as_bytes())?;
         }
         Ok(())
     }
 
-    /// What a server says of the data that it found.
-    fn look(&self, server: &mut PrivateServer) -> Result<Found> {
-        let link = self.reach(server)?;
-        self.enter(&link)?;
+    /// Starts the server on the data that are there, for those who work.
+    pub fn begin(&self, folder: &Path) -> Result<PrivateServer> {
+        let mut server = self.resume(folder, &folder.join(DATA))?;
+        drop(self.reach(&mut server)?);
+        // The server's folder is new, and nobody else would make it durable.
+        nix::unistd::syncfs(File::open(folder)?)?;
+        Ok(server)
+    }
+
+    /// What a server says of the commits that it found.
+    pub fn look_with(&self, link: &Link) -> Result<Found> {
         let mut found = data::read_rows(&link.rows(&data::rows())?, self.parts());
+        if self.has_accounts() {
+            data::read_balances(&link.rows(&data::balances())?, &mut found);
+        }
         if self.speaks() == Protocol::MySql {
             let said = link.rows(&data::check_table())?;
             if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
@@ -171,66 +184,12 @@ impl PrivateSubject {
         }
         Ok(found)
     }
-}
 
-impl Subject for PrivateSubject {
-    fn prepare(&self, folder: &Path) -> Result<()> {
-        let settings = &self.contender.settings;
-        let mut server = PrivateServer::start_with_key(
-            &self.installation,
-            settings,
-            None,
-            folder,
-            &self.placement,
-            &self.interrupts,
-        )?;
-        let link = self.reach(&mut server)?;
-        if self.speaks() == Protocol::MySql {
-            link.rows(&format!("CREATE DATABASE {DATABASE}"))?;
-            self.enter(&link)?;
-        }
-        link.rows(&data::table())?;
-        link.commit(FIRST, self.parts())?;
-        drop(link);
-        self.end(&mut server);
-        keep(&server, folder)
-    }
-
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
-        let mut server = self.resume(folder, &folder.join(DATA))?;
-        drop(self.reach(&mut server)?);
-        // The server's folder is new, and nobody else would make it durable.
-        nix::unistd::syncfs(File::open(folder)?)?;
-        let address = server.connection("");
-        let start = Instant::now();
-        let done = thread::scope(|scope| {
-            let work = scope.spawn(|| self.commit_all(&address, output));
-            let end = kill_after.unwrap_or(self.patience);
-            while !work.is_finished() && start.elapsed() < end && self.interrupts.signal().is_none() {
-                thread::sleep(Duration::from_micros(100));
-            }
-            if kill_after.is_some() || !work.is_finished() {
-                server.kill();
-            }
-            work.join()
-        });
-        let took = start.elapsed();
-        self.interrupts.check()?;
-        server.stop();
-        keep(&server, folder)?;
-        let failure = match done {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!("{error:#}")),
-            Err(_) => Some("the client panicked".to_owned()),
-        };
-        Ok(Worked { failure: failure.filter(|_| kill_after.is_none()), took })
-    }
-
-    fn read(&self, line: &str) -> Line {
-        words(line)
-    }
-
-    fn check(&self, folder: &Path) -> Result<Found> {
+    /// Starts the server on what a cut left, and looks through a connection.
+    ///
+    /// # Errors
+    /// As for [`Subject::check`].
+    pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Found>) -> Result<Found> {
         let trouble = |why: String| Ok(Found { troubles: vec![why], ..Found::default() });
         let Some(data) = find(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
         match fs::remove_file(data.join(STALE)) {
@@ -244,11 +203,79 @@ impl Subject for PrivateSubject {
                 return trouble(format!("{error:#}"));
             }
         };
-        let found = self.look(&mut server);
+        let found = self.reach(&mut server).and_then(|link| {
+            self.enter(&link)?;
+            look(&link)
+        });
         self.interrupts.check()?;
         // Nobody needs what it would still write.
         server.kill();
         found.or_else(|error| trouble(format!("{error:#}")))
+    }
+}
+
+impl Subject for PrivateSubject {
+    fn prepare(&self, folder: &Path) -> Result<()> {
+        let settings = &self.contender.settings;
+        let mut server = PrivateServer::start_with_key(
+            &self.installation,
+            settings,
+            self.contender.engine_key(),
+            folder,
+            &self.placement,
+            &self.interrupts,
+        )?;
+        let link = self.reach(&mut server)?;
+        if self.speaks() == Protocol::MySql {
+            link.rows(&format!("CREATE DATABASE {DATABASE}"))?;
+            self.enter(&link)?;
+        }
+        link.rows(&data::table())?;
+        if self.has_accounts() {
+            link.execute(&data::accounts())?;
+        }
+        link.execute(&data::statements(FIRST, self.parts()))?;
+        drop(link);
+        self.end(&mut server);
+        keep(&server, folder)
+    }
+
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+        let mut server = self.begin(folder)?;
+        let address = server.connection("");
+        let start = Instant::now();
+        let done = thread::scope(|scope| {
+            let (address, output) = (&address, &output);
+            let one = move |client| self.commit_all(client, address, output.try_clone()?);
+            let work: Vec<_> = (0..self.clients).map(|client| scope.spawn(move || one(client))).collect();
+            let end = kill_after.unwrap_or(self.patience);
+            let is_finished = || work.iter().all(thread::ScopedJoinHandle::is_finished);
+            while !is_finished() && start.elapsed() < end && self.interrupts.signal().is_none() {
+                thread::sleep(Duration::from_micros(100));
+            }
+            if kill_after.is_some() || !is_finished() {
+                server.kill();
+            }
+            let ended = work
+                .into_iter()
+                .map(|client| client.join().unwrap_or_else(|_| Err(anyhow!("a client panicked"))));
+            ended.collect::<Result<Vec<_>>>()
+        });
+        drop(output);
+        let took = start.elapsed();
+        self.interrupts.check()?;
+        server.stop();
+        keep(&server, folder)?;
+        let failure = done.err().map(|error| format!("{error:#}"));
+        Ok(Worked { failure: failure.filter(|_| kill_after.is_none()), took })
+    }
+
+    fn read(&self, line: &str) -> Line {
+        words(line)
+    }
+
+    fn check(&self, folder: &Path) -> Result<Found> {
+        self.check_by(folder, |link| self.look_with(link))
     }
 
     fn before(&self) -> Option<u64> {
@@ -261,7 +288,7 @@ impl Subject for PrivateSubject {
 }
 
 /// Keeps the data of a server that has ended, whose folder goes with it.
-fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
+pub fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
     fs::rename(server.data(), folder.join(DATA)).context("the server's data are gone")
 }
 

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use dyno_engine::{Contender, Registry};
-use dyno_prove::proof::{Effort, Workshop};
+use dyno_prove::proof::{Effort, Named, Workshop};
 use dyno_record::Tally;
 use serde::Serialize;
 
@@ -43,7 +43,9 @@ impl Controls {
         let prove = |contender: Contender| {
             tell("control", &contender.label);
             let effort = Effort { cuts: CUTS, kills: 0, errors: false, seed };
-            workshop.prove(&maker.embedded(&contender, COMMITS), effort, &|_| {})
+            let subject = &maker.embedded(&contender, COMMITS);
+            let named = Named { subject, label: &contender.label, again: &[] };
+            workshop.prove(named, effort, &|_| {})
         };
         Ok(Some(Controls { loses: prove(loses)?.strict, keeps: prove(keeps)?.cuts }))
     }

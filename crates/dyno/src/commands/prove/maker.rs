@@ -1,18 +1,26 @@
 //! Makes those who are on trial of the names that were typed.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::Contender;
+use dyno_engine::{Contender, Protocol, ServerEngine};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::Installation;
 use dyno_lab::trial::{Conduct, Reply};
 use dyno_plan::probe;
 use dyno_protocol::Hello;
-use dyno_prove::subject::{Embedded, PrivateSubject, Program, Subject};
+use dyno_prove::subject::{
+    Embedded, Encrypted, Import, PrivateSubject, Program, ServerImport, SqliteImport, Subject,
+};
+
+/// The engine whose data several processes may share as they are.
+const SEVERAL: &str = "sqlite";
+/// What is said of an import that syncs nothing: the control, which must lose.
+pub const UNSYNCED: &str = "unsynced";
 
 /// What they all share.
 pub struct Maker<'a> {
@@ -58,18 +66,76 @@ impl Maker<'_> {
     ///
     /// # Errors
     /// Its server is not installed.
-    pub fn subject(&self, contender: &Contender, commits: u64) -> Result<Box<dyn Subject>> {
-        match contender.engine.server() {
-            None => Ok(Box::new(self.embedded(contender, commits))),
-            Some(engine) => Ok(Box::new(PrivateSubject {
-                contender: contender.clone(),
-                installation: Installation::find(&engine, &contender.build)?,
-                commits,
-                placement: self.conduct.placement.clone(),
-                patience: self.conduct.timeout,
-                interrupts: self.conduct.interrupts.clone(),
-            })),
-        }
+    pub fn subject(&self, contender: &Contender, commits: u64, clients: u64) -> Result<Box<dyn Subject>> {
+        let inner: Box<dyn Subject> = match contender.engine.server() {
+            None if clients > 1 && contender.engine.name != SEVERAL => bail!(
+                "several clients are tried of servers and of {SEVERAL}: {} shares its data with no other process",
+                contender.label
+            ),
+            None => Box::new(Embedded { clients, ..self.embedded(contender, commits) }),
+            Some(engine) => Box::new(self.server(contender, &engine, commits, clients)?),
+        };
+        Ok(match (contender.file_system, &contender.key) {
+            (Some(_), Some(key)) => {
+                Box::new(Encrypted { inner, key: key.clone(), placement: self.conduct.placement.clone() })
+            }
+            _ => inner,
+        })
+    }
+
+    fn server(
+        &self,
+        contender: &Contender,
+        engine: &ServerEngine,
+        commits: u64,
+        clients: u64,
+    ) -> Result<PrivateSubject> {
+        Ok(PrivateSubject {
+            contender: contender.clone(),
+            installation: Installation::find(engine, &contender.build)?,
+            commits,
+            clients,
+            placement: self.conduct.placement.clone(),
+            patience: self.conduct.timeout,
+            interrupts: self.conduct.interrupts.clone(),
+        })
+    }
+
+    /// The imports into a contender's databases, each with its name: into a new and an existing database of SQLite; with
+    /// one connection and with several into a server that takes both.
+    ///
+    /// # Errors
+    /// It is none that `dyno import` reaches, or is not installed.
+    pub fn imports(&self, contender: &Contender) -> Result<Vec<(String, Box<dyn Subject>)>> {
+        let label = &contender.label;
+        let program = env::current_exe().context("cannot find dyno's own program")?;
+        let import = |arguments: &[&str]| Import::new(program.clone(), &self.inputs, arguments);
+        let Some(engine) = contender.engine.server() else {
+            if contender.engine.name != SEVERAL {
+                bail!("dyno import loads into {SEVERAL} and servers, and {label} is none of these");
+            }
+            let into = |arguments: &[&str], is_existing| -> Result<Box<dyn Subject>> {
+                let look = self.embedded(contender, 1);
+                Ok(Box::new(SqliteImport { import: import(arguments)?, look, is_existing }))
+            };
+            let unsynced = ["--safety", "process-crash"];
+            return Ok(vec![
+                (format!("import new {label}"), into(&[], false)?),
+                (format!("import existing {label}"), into(&[], true)?),
+                (format!("import {UNSYNCED} {label}"), into(&unsynced, false)?),
+            ]);
+        };
+        let into = |arguments: &[&str]| -> Result<Box<dyn Subject>> {
+            let server = self.server(contender, &engine, 1, 1)?;
+            Ok(Box::new(ServerImport { import: import(arguments)?, server }))
+        };
+        Ok(match engine.speaks {
+            Protocol::Postgres => vec![
+                (format!("import {label} at once"), into(&["--connections", "1"])?),
+                (format!("import {label} by three"), into(&["--connections", "3"])?),
+            ],
+            Protocol::MySql => vec![(format!("import {label}"), into(&[])?)],
+        })
     }
 
     /// A contender whose engine is within its runner.
@@ -77,6 +143,7 @@ impl Maker<'_> {
         Embedded {
             contender: contender.clone(),
             commits,
+            clients: 1,
             inputs: self.inputs.clone(),
             patience: self.conduct.timeout,
             interrupts: self.conduct.interrupts.clone(),

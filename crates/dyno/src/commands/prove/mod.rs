@@ -1,5 +1,6 @@
 //! `dyno prove`: what survives power cuts and kills.
 
+mod again;
 mod controls;
 mod maker;
 mod table;
@@ -14,16 +15,17 @@ use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_protocol::Hello;
 use dyno_prove::disk::{self, faults::Faults, files, recorder};
-use dyno_prove::proof::{Effort, Proof, Workshop};
+use dyno_prove::proof::{Effort, Named, Proof, Workshop};
 use dyno_prove::refuge::Refuge;
-use dyno_record::{Safety, Survival};
+use dyno_prove::subject::Subject;
+use dyno_record::{Level, Safety, Standing, Survival};
 use serde::Serialize;
 
 use super::{Exit, Input, print};
 use crate::cli::{ProveArgs, RecorderArgs, TextFormat};
 use crate::terminal;
 use controls::Controls;
-use maker::Maker;
+use maker::{Maker, UNSYNCED};
 
 /// The name of the hidden command that records a disk.
 const RECORDER: &str = "prove-recorder";
@@ -69,15 +71,18 @@ pub fn record(arguments: &RecorderArgs) -> Result<Exit> {
 /// Proves each contender.
 pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let registry = Registry::load(&Home::find()?)?;
-    let names = arguments.with.iter().flat_map(|list| split_list(list));
-    let mut contenders =
-        names.map(|name| Contender::parse(&name, &registry)).collect::<Result<Vec<_>>>().input()?;
-    for contender in &contenders {
-        check(contender).input()?;
-    }
-    key::give(&mut contenders, None).input()?;
+    let named = |lists: &[String]| -> Result<Vec<Contender>> {
+        let names = lists.iter().flat_map(|list| split_list(list));
+        let mut contenders =
+            names.map(|name| Contender::parse(&name, &registry)).collect::<Result<Vec<_>>>()?;
+        contenders.iter().try_for_each(check)?;
+        key::give(&mut contenders, None)?;
+        Ok(contenders)
+    };
+    let contenders = named(&arguments.with).input()?;
+    let importers = named(&arguments.import).input()?;
     let interrupts = Interrupts::listen()?;
-    let proved = prove_all(arguments, &registry, &contenders, &interrupts);
+    let proved = prove_all(arguments, &registry, &contenders, &importers, &interrupts);
     match interrupts.signal() {
         Some(signal) => Ok(Exit::Signal(signal)),
         None => proved,
@@ -88,14 +93,19 @@ fn prove_all(
     arguments: &ProveArgs,
     registry: &Registry,
     contenders: &[Contender],
+    importers: &[Contender],
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let scratch = Scratch::create(&scratch::default_parent())?;
     // Left before the folder is removed, in which it is.
     let refuge = Refuge::enter(scratch.folder())?;
     let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, interrupts)?;
-    let workshop =
-        Workshop { place: refuge.folder().to_owned(), recorder: program()?, interrupts: interrupts.clone() };
+    let workshop = Workshop {
+        place: refuge.folder().to_owned(),
+        recorder: program()?,
+        interrupts: interrupts.clone(),
+        keep: arguments.keep.clone(),
+    };
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors: !arguments.no_errors, seed };
     let tell = |label: &str, what: &str| {
@@ -103,21 +113,40 @@ fn prove_all(
             terminal::say(&format!("{label}: {what}"));
         }
     };
+    let imports = importers.iter().map(|contender| maker.imports(contender)).collect::<Result<Vec<_>>>()?;
+    let imports: Vec<(String, Box<dyn Subject>)> = imports.into_iter().flatten().collect();
+    if let Some(folder) = &arguments.again {
+        return again::look(folder, &workshop, again::subjects(arguments, contenders, imports, &maker)?);
+    }
     let controls = Controls::try_both(registry, &workshop, seed, &maker, &tell)?;
     let mut report = Report { seed, controls, subjects: Vec::new(), kept_in: None };
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
         let program = maker.program(command, check);
         let mut proved = Proved::new(command);
-        proved.take(workshop.prove(&program, effort, &|what| tell("the command", what)));
+        let again = ["--command", command, "--check", check].map(String::from);
+        let named = Named { subject: &program, label: command, again: &again };
+        proved.take(workshop.prove(named, effort, &|what| tell("the command", what)));
         report.subjects.push(proved);
     }
     let is_sound = report.controls.as_ref().is_some_and(Controls::behaved);
     for contender in contenders {
         workshop.interrupts.check()?;
-        let mut proved = prove(contender, arguments.commits, &maker, &workshop, effort, &tell);
+        let mut proved = prove(contender, arguments, &maker, &workshop, effort, &tell);
         if is_sound {
-            report.kept_in = keep(contender, &mut proved, effort)?.or(report.kept_in);
+            match keep(contender, &mut proved, effort, arguments.clients) {
+                Ok(path) => report.kept_in = path.or(report.kept_in),
+                Err(error) => terminal::say(&format!("dyno: {error:#}")),
+            }
         }
+        report.subjects.push(proved);
+    }
+    for (label, subject) in imports {
+        workshop.interrupts.check()?;
+        let mut proved = Proved::new(&label);
+        proved.promised = Some(import_promise(&label));
+        let again = ["--import".to_owned(), arguments.import.join(",")];
+        let named = Named { subject: subject.as_ref(), label: &label, again: &again };
+        proved.take(workshop.prove(named, effort, &|what| tell(&label, what)));
         report.subjects.push(proved);
     }
     workshop.interrupts.check()?;
@@ -133,7 +162,7 @@ fn prove_all(
 /// Proves one; what keeps it from being proved is a part of the result.
 fn prove(
     contender: &Contender,
-    commits: u64,
+    arguments: &ProveArgs,
     maker: &Maker,
     workshop: &Workshop,
     effort: Effort,
@@ -143,15 +172,34 @@ fn prove(
     proved.promised = contender.claimed.clone();
     let proof = maker.hello(contender).and_then(|hello| {
         proved.hello = Some(hello);
-        let subject = maker.subject(contender, commits)?;
-        workshop.prove(subject.as_ref(), effort, &|what| tell(&contender.label, what))
+        let subject = maker.subject(contender, arguments.commits, arguments.clients)?;
+        let label = &contender.label;
+        let numbers = [arguments.commits, arguments.clients].map(|number| number.to_string());
+        let again = ["--with", label, "--commits", &numbers[0], "--clients", &numbers[1]].map(String::from);
+        let named = Named { subject: subject.as_ref(), label, again: &again };
+        workshop.prove(named, effort, &|what| tell(label, what))
     });
     proved.take(proof);
     proved
 }
 
+/// What `dyno import` promises: all or nothing, and all once it says so, unless it is told to sync nothing.
+fn import_promise(label: &str) -> Safety {
+    let is_synced = !label.contains(UNSYNCED);
+    Safety {
+        level: if is_synced { Level::PowerLoss } else { Level::ProcessCrash },
+        consistent: is_synced,
+        standing: Standing::Claimed,
+        why: "dyno import says so".to_owned(),
+        link: None,
+        caveat: None,
+        hole: None,
+        survival: None,
+    }
+}
+
 /// Keeps what was found for later tables, and says where; nothing where it proves nothing.
-fn keep(contender: &Contender, proved: &mut Proved, effort: Effort) -> Result<Option<PathBuf>> {
+fn keep(contender: &Contender, proved: &mut Proved, effort: Effort, clients: u64) -> Result<Option<PathBuf>> {
     let (Some(hello), Some(proof)) = (&proved.hello, &proved.proof) else { return Ok(None) };
     if !proof.notices_loss || proof.incomplete.is_some() {
         return Ok(None);
@@ -161,7 +209,7 @@ fn keep(contender: &Contender, proved: &mut Proved, effort: Effort) -> Result<Op
         proved: jiff::Timestamp::now().to_string(),
         file_system: files::TYPE.to_owned(),
         seed: effort.seed,
-        clients: 1,
+        clients,
         commits: proof.observed.commits,
         flushes: proof.observed.flushes,
         cuts: proof.cuts,
@@ -197,9 +245,6 @@ impl Proved {
 fn check(contender: &Contender) -> Result<()> {
     if contender.engine.harness {
         bail!("{}: it keeps no data", contender.label);
-    }
-    if contender.file_system.is_some() {
-        bail!("{}: dyno prove has file systems of its own and mounts no encrypted one", contender.label);
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn table(subjects: &[Proved]) -> String {
         let [promised, kept] = promise(proved);
         table.add_row([
             proved.label.clone(),
-            format!("{:.1}", proof.observed.flushes),
+            flushes(proof),
             share(&proof.cuts),
             share(&proof.torn),
             lost(&proof.strict),
@@ -71,6 +71,14 @@ fn table(subjects: &[Proved]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// Flushes for each commit: with a digit more where several shared one.
+fn flushes(proof: &Proof) -> String {
+    match proof.observed.flushes {
+        shared if shared > 0.0 && shared < 0.95 => format!("{shared:.2}"),
+        flushes => format!("{flushes:.1}"),
+    }
 }
 
 /// What its settings promise, and whether that was kept.
@@ -130,6 +138,12 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
     }
     lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
     lines.extend(proof.failures.first().map(|first| format!("first failure: {}", failure(first))));
+    lines.extend(proof.kept_in.iter().map(|folder| {
+        format!(
+            "the smallest cut that does harm is kept in {}, with a script that looks again",
+            folder.display()
+        )
+    }));
     lines.extend(proof.errors.iter().filter(|failed| !failed.verdict.is_survived()).map(fault));
     lines.extend(
         proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
@@ -152,7 +166,7 @@ fn fault(failed: &Failed) -> String {
 }
 
 /// What is wrong.
-fn what(verdict: &Verdict) -> String {
+pub fn what(verdict: &Verdict) -> String {
     let lost: Vec<u64> = verdict.lost.iter().copied().collect();
     let gone = match lost.as_slice() {
         [] => None,

@@ -1,0 +1,52 @@
+//! Looks again at a disk that was kept, by the same subject as before.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use dyno_engine::Contender;
+use dyno_prove::evidence::About;
+use dyno_prove::proof::Workshop;
+use dyno_prove::subject::Subject;
+
+use super::maker::Maker;
+use super::table;
+use crate::cli::ProveArgs;
+use crate::commands::{Exit, Input, print};
+
+/// A subject with its name.
+type Named = (String, Box<dyn Subject>);
+
+/// All subjects that the command line names.
+pub fn subjects(
+    arguments: &ProveArgs,
+    contenders: &[Contender],
+    imports: Vec<Named>,
+    maker: &Maker,
+) -> Result<Vec<Named>> {
+    let mut subjects = imports;
+    if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
+        subjects.push((command.clone(), Box::new(maker.program(command, check))));
+    }
+    for contender in contenders {
+        let subject = maker.subject(contender, arguments.commits, arguments.clients)?;
+        subjects.push((contender.label.clone(), subject));
+    }
+    Ok(subjects)
+}
+
+/// Says what is wrong on the disk in a folder; it is done if something is.
+pub fn look(folder: &Path, workshop: &Workshop, subjects: Vec<Named>) -> Result<Exit> {
+    let about = About::read(folder).input()?;
+    let subject = subjects.iter().find(|(label, _)| *label == about.label);
+    let (label, subject) = subject
+        .with_context(|| format!("the disk is one of {}: name it with --with", about.label))
+        .input()?;
+    let verdict = workshop.again(subject.as_ref(), folder, &about)?;
+    let acknowledged = about.acknowledged.len();
+    let said = match verdict.is_survived() {
+        true => "nothing is wrong".to_owned(),
+        false => table::what(&verdict),
+    };
+    print(&format!("{label}: {}; {acknowledged} commits were acknowledged: {said}\n", about.cut))?;
+    Ok(if verdict.is_survived() { Exit::Incomplete } else { Exit::Done })
+}

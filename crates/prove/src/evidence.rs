@@ -1,0 +1,185 @@
+//! Evidence: the smallest cut that shows a loss, kept in a folder with the disk that it left, all that was written to
+//! that disk before, and a script that looks at it again.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::cuts::{Cut, Kept, Roll};
+use crate::disk::log::Entry;
+use crate::history::History;
+use crate::image::Image;
+use crate::judge::{Verdict, judge};
+use crate::proof::Workshop;
+use crate::subject::Subject;
+
+const DISK: &str = "disk.img";
+const SEQUENCE: &str = "sequence.txt";
+const ABOUT: &str = "about.json";
+const SCRIPT: &str = "repeat.sh";
+/// How many smaller cuts are tried.
+const TRIES: usize = 16;
+
+/// What must be known to look again.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct About {
+    /// Who lost something.
+    pub label: String,
+    /// What the cut was, for people.
+    pub cut: String,
+    /// The commits that were acknowledged before.
+    pub acknowledged: BTreeSet<u64>,
+    /// Those that may be there.
+    pub begun: BTreeSet<u64>,
+    /// What is wrong.
+    pub lost: BTreeSet<u64>,
+    /// What else is.
+    pub broken: Vec<String>,
+}
+
+impl Workshop {
+    /// Makes a cut that did harm as small as it still does, and keeps it in a folder of its own within `place`: which.
+    /// `again` are the arguments by which dyno looks for the same subject.
+    ///
+    /// # Errors
+    /// It cannot be written, or dyno is asked to stop.
+    pub fn keep(
+        &self,
+        subject: &dyn Subject,
+        (base, history): (&Image, &History),
+        cut: &Cut,
+        (label, again): (&str, &[String]),
+        place: &Path,
+    ) -> Result<PathBuf> {
+        let (cut, verdict) = self.smallest(subject, base, history, cut)?;
+        let letters = label.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
+        let folder = place.join(letters.take(60).collect::<String>());
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Roll::new(history.entries(), base.clone()).image(&cut).write(&folder.join(DISK))?;
+        let acknowledged = history.promised(cut.place);
+        let about = About {
+            label: label.to_owned(),
+            cut: format!("the power fails at entry {}; the disk keeps {}", cut.place, cut.kept),
+            begun: history.begun(cut.place),
+            acknowledged,
+            lost: verdict.lost,
+            broken: verdict.broken,
+        };
+        let write = |name: &str, text: String| {
+            let path = folder.join(name);
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        write(SEQUENCE, sequence(history, &cut))?;
+        write(ABOUT, serde_json::to_string_pretty(&about)?)?;
+        write(SCRIPT, script(&about, again))?;
+        fs::set_permissions(folder.join(SCRIPT), Permissions::from_mode(0o755))?;
+        Ok(folder)
+    }
+
+    /// The first of some cuts at the same place that keep less and still do harm.
+    fn smallest(
+        &self,
+        subject: &dyn Subject,
+        base: &Image,
+        history: &History,
+        cut: &Cut,
+    ) -> Result<(Cut, Verdict)> {
+        let less = [Kept::None].into_iter().chain((1..TRIES).map(Kept::First));
+        let less = less.map(|kept| Cut { place: cut.place, kept, is_strict: false });
+        for cut in less.chain([cut.clone()]) {
+            self.interrupts.check()?;
+            let image = Roll::new(history.entries(), base.clone()).image(&cut);
+            let Some((found, _)) = self.look(subject, &image)? else { continue };
+            let may_have = |commit| history.may_have(cut.place, commit);
+            let promised = history.promised(cut.place);
+            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            if !verdict.is_survived() {
+                return Ok((cut, verdict));
+            }
+        }
+        bail!("the harm of a cut did not come again, so it is not kept")
+    }
+
+    /// Looks at a disk that was kept.
+    ///
+    /// # Errors
+    /// It cannot be read, or its file system not be mounted.
+    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &About) -> Result<Verdict> {
+        let image = Image::read(&folder.join(DISK))?;
+        let (found, _) =
+            self.look(subject, &image)?.context("the file system on the disk cannot be mounted")?;
+        let may_have = |commit| about.begun.contains(&commit);
+        Ok(judge(&found, &about.acknowledged, subject.before(), may_have, subject.is_in_order()))
+    }
+}
+
+impl About {
+    /// Reads what is known of a folder.
+    ///
+    /// # Errors
+    /// Nothing was kept there.
+    pub fn read(folder: &Path) -> Result<About> {
+        let path = folder.join(ABOUT);
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}, which dyno prove --keep writes", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+    }
+}
+
+/// Everything up to the cut, a line each.
+fn sequence(history: &History, cut: &Cut) -> String {
+    let mut text =
+        "What was asked of the disk, from the beginning to the cut; bytes and offsets in decimal.\n"
+            .to_owned();
+    let mut unflushed = 0;
+    for (number, entry) in history.entries()[..cut.place].iter().enumerate() {
+        let what = match entry {
+            Entry::Write { offset, bytes } => {
+                unflushed += 1;
+                format!("write {} bytes at {offset}", bytes.len())
+            }
+            Entry::Flush => {
+                unflushed = 0;
+                "flush".to_owned()
+            }
+            Entry::Text(text) => format!("the program says: {}", String::from_utf8_lossy(text).trim()),
+            Entry::Refused => "an error".to_owned(),
+        };
+        let _ = writeln!(text, "{number:>6} {}", what.chars().take(160).collect::<String>());
+    }
+    let _ = writeln!(
+        text,
+        "       The power fails. {unflushed} writes were not flushed; the disk keeps {}.",
+        cut.kept
+    );
+    text
+}
+
+/// A script that looks again.
+fn script(about: &About, again: &[String]) -> String {
+    let quoted = |text: &String| format!("'{}'", text.replace('\'', "'\\''"));
+    let arguments: Vec<String> = again.iter().map(quoted).collect();
+    let lost = about.lost.len();
+    let broken = match about.broken.is_empty() {
+        true => String::new(),
+        false => format!(" {}", about.broken.join("; ").replace('\n', " ")),
+    };
+    format!(
+        "#!/bin/sh\n\
+         # {}, {}.\n\
+         # {} commits were acknowledged, {lost} of them are gone.{broken}\n\
+         # {DISK} is an ext4 as the cut left it, {SEQUENCE} what was written to it before. As root, on a copy:\n\
+         #   cp --sparse=always {DISK} copy.img && mount -o loop copy.img /mnt\n\
+         # This looks again by dyno, and ends with 0 if the same is wrong.\n\
+         exec \"${{DYNO:-dyno}}\" prove --again \"$(dirname \"$0\")\" {}\n",
+        about.label,
+        about.cut,
+        about.acknowledged.len(),
+        arguments.join(" ")
+    )
+}

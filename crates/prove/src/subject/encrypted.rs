@@ -1,0 +1,61 @@
+//! Somebody on trial whose data are on an encrypted file system above the disk that is cut: gocryptfs writes blocks that can
+//! be torn as any others.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use dyno_engine::Key;
+use dyno_lab::file_system::Mounted;
+use dyno_record::Placement;
+
+use super::{Found, Subject, Worked};
+use crate::history::Line;
+
+/// The one within.
+pub struct Encrypted {
+    /// Who works on the files in the clear.
+    pub inner: Box<dyn Subject>,
+    /// The password of the file system.
+    pub key: Key,
+    /// Where its program runs.
+    pub placement: Placement,
+}
+
+impl Encrypted {
+    fn open(&self, folder: &Path) -> Result<Mounted> {
+        Mounted::open(folder, &self.key, &self.placement)
+    }
+}
+
+impl Subject for Encrypted {
+    fn prepare(&self, folder: &Path) -> Result<()> {
+        let mounted = Mounted::new(folder, &self.key, &self.placement)?;
+        self.inner.prepare(mounted.clear())
+    }
+
+    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+        let mounted = self.open(folder)?;
+        self.inner.work(mounted.clear(), output, kill_after)
+    }
+
+    fn read(&self, line: &str) -> Line {
+        self.inner.read(line)
+    }
+
+    fn check(&self, folder: &Path) -> Result<Found> {
+        match self.open(folder) {
+            Ok(mounted) => self.inner.check(mounted.clear()),
+            Err(error) => Ok(Found { troubles: vec![format!("{error:#}")], ..Found::default() }),
+        }
+    }
+
+    fn before(&self) -> Option<u64> {
+        self.inner.before()
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.inner.is_in_order()
+    }
+}
