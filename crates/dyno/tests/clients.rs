@@ -162,11 +162,13 @@ fn an_operation_without_its_row_has_failed_and_is_told() {
     place.write("mine.toml", &changed);
     let run = format!("run ./mine.toml {SMALL} --set branches=1 --only read --with sqlite:wal,postgres");
     let result = place.dyno(&run).exits(0).without_panic();
-    result.prints(&format!("The first of these: no row came of {read} AND aid > 25"));
+    // Values stand as question marks, whatever the driver calls them.
+    let told = read.replace(":aid", "?");
+    result.prints(&format!("The first of these: no row came of {told} AND aid > 25"));
     place.write("mine.toml", &changed.replace("aid > 25", "aid > 2500"));
     place
         .dyno(&run)
-        .prints(&format!("no operation succeeded within the time: no row came of {read} AND aid > 2500"));
+        .prints(&format!("no operation succeeded within the time: no row came of {told} AND aid > 2500"));
     place.assert_clean();
 }
 

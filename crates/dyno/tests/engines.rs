@@ -89,9 +89,12 @@ fn profiles_of_servers_are_in_force_and_have_their_levels() {
         ("postgres:tuned", "power-loss"),
         ("mariadb:lazy", "process-crash"),
         ("mariadb:nosync", "none"),
-        ("mariadb:aria", "power-loss"),
+        ("mariadb:aria", "process-crash"),
         ("mariadb:myisam", "none"),
         ("mariadb:tuned", "power-loss"),
+        ("postgres:serializable", "power-loss"),
+        ("mariadb:serializable", "power-loss"),
+        ("mariadb:read-committed", "power-loss"),
     ];
     let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
     let arguments =
