@@ -50,7 +50,12 @@ pub fn serve(disk: &Path, log: &Path, faults: Faults) -> Result<()> {
     let state = Mutex::new(State { log: Writer::create(log).context("cannot make the log")?, faults });
     let recorder = Recorder { disk, size, state };
     let session = Session::from_fd(recorder, connection, SessionACL::Owner, Config::default())?;
-    session.run().context("the connection broke")
+    match session.run() {
+        // A request was on its way when the file system was unmounted: the kernel's other way to say that it is over.
+        // Who was cut off while at work has its own error to tell.
+        Err(error) if error.raw_os_error() == Some(nix::libc::ECONNABORTED) => Ok(()),
+        ended => ended.context("the connection broke"),
+    }
 }
 
 struct Recorder {
