@@ -5,6 +5,7 @@
 //! password or a key: none is ever part of a contender, a setting or an event.
 
 mod answer;
+mod class;
 mod columns;
 mod contender;
 pub mod cpu_list;
@@ -24,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
+pub use class::{Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::ContenderRecord;
 pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::{Hole, Isolation};
+use dyno_record::{Commits, Hole, Isolation};
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{Cell, CellStanding, Commits, TestVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 use serde::Serialize;
 
 use crate::views;

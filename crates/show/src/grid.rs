@@ -1,9 +1,9 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::ContenderRecord;
+use dyno_record::{Commits, ContenderRecord};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
-    Cell, CellStanding, Commits, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
+    Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
 };
 
 use super::{measure, units};

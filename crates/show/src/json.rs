@@ -1,8 +1,8 @@
 //! The verdict as JSON, for programs. The samples themselves are in the run file.
 
 use anyhow::{Context, Result};
-use dyno_record::{Ended, Isolated, Safety};
-use dyno_verdict::{Commits, Verdict};
+use dyno_record::{Commits, Ended, Isolated, Safety};
+use dyno_verdict::Verdict;
 use serde::Serialize;
 
 use crate::steers;

@@ -10,7 +10,6 @@ use crate::disturbance::Disturbances;
 use crate::figures::{Judged, figures};
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
 use crate::pairs::{logs_by_block, ratio};
-use crate::peers::classes;
 use crate::responses::responses;
 use crate::statistics::{Difference, Ratio, best};
 
@@ -142,7 +141,7 @@ fn difference(ratio: &Ratio, cell: &Cell, baseline: &Cell, floor: Option<f64>) -
 
 /// Marks the fastest of each class that has two contenders or more.
 fn mark_fastest(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
-    for (_, members) in classes(run) {
+    for (_, members) in run.classes() {
         let rivals: Vec<usize> = cells
             .iter()
             .enumerate()

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use dyno_protocol::Model;
-use dyno_record::{AmountRecord, ContenderRecord, Figure, Isolation, Run};
+use dyno_record::{AmountRecord, Class, Commits, ContenderRecord, Figure, Isolation, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,6 @@ use crate::figures::{Figures, Points};
 use crate::levels::{LevelRanking, rank_levels};
 use crate::measure::Measure;
 use crate::pairs::mean_over;
-use crate::peers::{Class, Commits, class, class_of};
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
 use crate::views::Views;
@@ -174,7 +173,7 @@ pub fn judge(run: &Run) -> Verdict {
     Verdict {
         about: About::new(run),
         contenders: run.contenders.clone(),
-        classes: run.contenders.iter().map(|contender| class(run, contender)).collect(),
+        classes: (0..run.contenders.len()).map(|contender| run.class(contender)).collect(),
         baseline: run.baseline_index(),
         summaries: shown.iter().map(|&contender| summarize(run, &tests, contender)).collect(),
         rankings: rank_levels(run, &tests),
@@ -297,6 +296,6 @@ fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdi
             .then(|| mean_over(run, &tests, contender, baseline))
             .flatten(),
         tests: tests.len(),
-        same_level: class_of(run, contender) == class_of(run, baseline),
+        same_level: run.class(contender) == run.class(baseline),
     }
 }

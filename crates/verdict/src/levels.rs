@@ -4,13 +4,12 @@
 //! A class's contenders are compared with its fastest by the geometric mean of their ratios, over the tests that all of
 //! the class passed. A mean of unlike things: whoever prints it says so.
 
-use dyno_record::Run;
+use dyno_record::{Class, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 use crate::pairs::{mean_logs_by_block, mean_over};
-use crate::peers::{Class, classes};
 use crate::statistics::{Ratio, best};
 
 /// The contenders of one class, the fastest first.
@@ -41,7 +40,7 @@ pub struct Rank {
 
 /// The rankings, the safest first. Contenders whose level is unknown, and the harness, are in none.
 pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking> {
-    classes(run).into_iter().map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
+    run.classes().into_iter().map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
 }
 
 fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> LevelRanking {
@@ -76,4 +75,98 @@ fn least(run: &Run, tests: &[&TestVerdict], rivals: &[usize]) -> Option<usize> {
     let first = *rivals.first()?;
     let means = rivals.iter().filter_map(|&rival| Some((rival, mean_over(run, tests, rival, first)?.ratio)));
     means.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_protocol::Model;
+    use dyno_record::{AmountRecord, Commits, Hole, Isolated, Isolation, Level, Standing};
+
+    use super::*;
+    use crate::judge;
+
+    /// Three SQLites that put a hundred thousand pairs.
+    fn run() -> Run {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        for test in &mut run.tests {
+            test.model = Model::KvPut.name().into();
+            test.amount = Some(AmountRecord { count: 100_000, bytes: 1, unit: "operations".into() });
+        }
+        let safety = run.contenders[1].safety.clone();
+        run.contenders.iter_mut().for_each(|contender| contender.safety.clone_from(&safety));
+        run
+    }
+
+    fn told(run: &Run) -> Vec<(Option<Commits>, usize)> {
+        judge(run).rankings.iter().map(|ranking| (ranking.class.commits, ranking.ranks.len())).collect()
+    }
+
+    #[test]
+    fn only_commits_of_one_size_are_ranked_together() {
+        let mut run = run();
+        assert_eq!(told(&run), [(Some(Commits::Whole), 3)]);
+        run.contenders[0].per_commit = Some(1);
+        run.contenders[1].per_commit = Some(1000);
+        run.contenders[2].per_commit = Some(100_000);
+        let alone = [Commits::Each(1), Commits::Each(1000), Commits::Whole];
+        assert_eq!(told(&run), alone.map(|commits| (Some(commits), 1)));
+        let verdict = judge(&run);
+        assert!(verdict.tests.iter().flat_map(|test| &test.cells).all(|cell| !cell.fastest));
+        assert!(verdict.summaries.iter().all(|summary| summary.contender == 0 || !summary.same_level));
+        run.contenders[0].per_commit = Some(1000);
+        assert_eq!(told(&run), [(Some(Commits::Each(1000)), 2), (Some(Commits::Whole), 1)]);
+        assert!(judge(&run).tests.iter().all(|test| test.cells.iter().any(|cell| cell.fastest)));
+        // Where nothing is written as contenders say, the size is no part of it.
+        run.tests.iter_mut().for_each(|test| test.model = Model::KvGet.name().into());
+        assert_eq!(told(&run), [(None, 3)]);
+    }
+
+    #[test]
+    fn a_hole_and_what_a_crash_leaves_set_contenders_apart() {
+        let mut run = run();
+        let change = |run: &mut Run, contender: usize, level, consistent, hole| {
+            let safety = run.contenders[contender].safety.as_mut().unwrap();
+            (safety.level, safety.consistent, safety.hole) = (level, consistent, hole);
+        };
+        change(&mut run, 0, Level::PowerLoss, true, Some(Hole::LastCommit));
+        change(&mut run, 1, Level::PowerLoss, true, None);
+        change(&mut run, 2, Level::PowerLoss, true, None);
+        let holes =
+            |run: &Run| judge(run).rankings.iter().map(|ranking| ranking.class.hole).collect::<Vec<_>>();
+        assert_eq!(holes(&run), [None, Some(Hole::LastCommit)]);
+        assert!(judge(&run).tests.iter().all(|test| !test.cells[0].fastest));
+        change(&mut run, 0, Level::None, true, None);
+        change(&mut run, 1, Level::None, false, None);
+        change(&mut run, 2, Level::None, true, None);
+        let kept = judge(&run).rankings.iter().map(|ranking| ranking.class.consistent).collect::<Vec<_>>();
+        assert_eq!(kept, [Some(true), Some(false)]);
+        // At other levels what a power cut leaves is no part of it.
+        change(&mut run, 0, Level::ProcessCrash, true, None);
+        change(&mut run, 1, Level::ProcessCrash, false, None);
+        change(&mut run, 2, Level::ProcessCrash, true, None);
+        assert_eq!(told(&run), [(Some(Commits::Whole), 3)]);
+    }
+
+    #[test]
+    fn isolation_sets_contenders_apart_where_many_clients_work() {
+        let mut run = run();
+        let isolated = |level| {
+            let why = "a test says so".into();
+            Some(Isolated { level, standing: Standing::ReadBack, why, link: None })
+        };
+        run.contenders[0].isolation = isolated(Isolation::ReadCommitted);
+        run.contenders[1].isolation = isolated(Isolation::Serializable);
+        run.contenders[2].isolation = isolated(Isolation::Serializable);
+        let levels = |run: &Run| {
+            let rankings = judge(run).rankings;
+            rankings.iter().map(|found| (found.class.isolation, found.ranks.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(levels(&run), [(None, 3)], "one client at a time sees nothing of others");
+        run.tests[0].model = Model::Mix.name().into();
+        let apart = [(Some(Isolation::Serializable), 2), (Some(Isolation::ReadCommitted), 1)];
+        assert_eq!(levels(&run), apart);
+    }
 }

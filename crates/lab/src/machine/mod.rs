@@ -22,7 +22,7 @@ pub(crate) use storage::chosen;
 pub use storage::storage;
 pub use syncs::cap;
 pub(crate) use syncs::{Kind, has_no_barriers, kind};
-pub use system::meminfo;
+pub use system::{available_memory, meminfo};
 
 /// Reads the facts now.
 ///

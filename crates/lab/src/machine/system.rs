@@ -72,6 +72,11 @@ pub fn meminfo(text: &str, name: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
+/// The memory that programs can have without swapping, in bytes; none where the kernel does not tell.
+pub fn available_memory() -> Option<u64> {
+    meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")
+}
+
 #[cfg(target_env = "gnu")]
 pub(super) fn libc_version() -> Option<String> {
     // SAFETY: the function takes nothing and returns a string that lives as long as the library.

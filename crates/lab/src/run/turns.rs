@@ -3,21 +3,15 @@
 //! The rule looks at what is known of a contender before anything is compared: its runner, its engine's file
 //! (`quiet`), and what its warm-up trial said. It never looks at how fast it is.
 
-use std::fs;
-
 use dyno_plan::Plan;
 use dyno_protocol::Model;
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::Run;
 
-use crate::machine::meminfo;
+use crate::machine::available_memory;
 
 /// The share of the memory that is to be had which all contenders that take turns may need together: the rest is for
 /// the files that they write.
 const MOST_MEMORY: f64 = 0.5;
-/// The models whose operations contenders cut into commits as they are told.
-const CUT_INTO_COMMITS: [Model; 5] =
-    [Model::InsertRows, Model::BulkLoad, Model::ImportFile, Model::KvPut, Model::KvDelete];
-
 /// Writes into the record why contenders do not take turns; of those that do it says nothing.
 pub fn decide(plan: &Plan, run: &mut Run) {
     let of_all = all_apart(plan);
@@ -31,7 +25,8 @@ pub fn decide(plan: &Plan, run: &mut Run) {
         all.filter(|(_, contender)| contender.apart.is_none()).map(|(index, _)| index).collect::<Vec<_>>()
     };
     let needed: u64 = together(run).into_iter().map(|index| peak(run, index)).sum();
-    let available = available_memory();
+    // As much as there can be where the kernel does not tell.
+    let available = available_memory().unwrap_or(u64::MAX);
     if needed as f64 > MOST_MEMORY * available as f64 {
         let why =
             format!("all at once need {} MiB of memory, and {} are to be had", needed >> 20, available >> 20);
@@ -47,21 +42,15 @@ pub fn decide(plan: &Plan, run: &mut Run) {
 /// Where one of those who may be ranked with each other cannot take turns, none of them does: a turn begins with colder
 /// caches than a trial by itself has.
 fn keep_rivals_alike(plan: &Plan, run: &mut Run) {
-    // In suites of statements these say themselves how much a commit holds.
-    let is_cut =
-        plan.tests.iter().any(|test| CUT_INTO_COMMITS.iter().any(|model| model.name() == test.model));
-    let class = |contender: &ContenderRecord| {
-        let safety = contender.safety.as_ref()?;
-        Some((safety.level, safety.hole, is_cut.then_some(contender.per_commit)))
-    };
-    let others = run.contenders.iter().zip(&plan.contenders);
-    let unable: Vec<_> = others
-        .filter(|(other, planned)| !other.harness && other.apart.is_some() && !planned.named_apart)
-        .filter_map(|(other, _)| Some((class(other)?, other.label.clone())))
+    let classes: Vec<_> = (0..run.contenders.len()).map(|index| run.class(index)).collect();
+    let all = run.contenders.iter().zip(&plan.contenders).zip(&classes);
+    let unable: Vec<_> = all
+        .filter(|((other, planned), _)| !other.harness && other.apart.is_some() && !planned.named_apart)
+        .filter_map(|((other, _), class)| Some((*class.as_ref()?, other.label.clone())))
         .collect();
-    for contender in run.contenders.iter_mut().filter(|one| !one.harness && one.apart.is_none()) {
-        let own = class(contender);
-        if let Some((_, rival)) = unable.iter().find(|(other, _)| Some(*other) == own) {
+    for (contender, own) in run.contenders.iter_mut().zip(classes) {
+        let rival = unable.iter().find(|(other, _)| Some(*other) == own);
+        if let Some((_, rival)) = rival.filter(|_| !contender.harness && contender.apart.is_none()) {
             contender.apart = Some(format!("{rival} may be ranked with it and takes no turns"));
         }
     }
@@ -96,10 +85,4 @@ fn peak(run: &Run, contender: usize) -> u64 {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
     let peaks = trials.flat_map(|trial| &trial.samples);
     peaks.map(|sample| sample.sample.section.client.peak_memory_bytes).max().unwrap_or(0)
-}
-
-/// Memory that programs can have, in bytes; as much as there can be where the kernel does not tell.
-fn available_memory() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    meminfo(&text, "MemAvailable").unwrap_or(u64::MAX)
 }

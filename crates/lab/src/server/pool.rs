@@ -4,7 +4,6 @@
 //! So no more are kept than fit into half of what was free when the run began; the one that was not used
 //! for longest goes first.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -15,7 +14,7 @@ use dyno_record::Placement;
 use super::installation::Installation;
 use super::private::PrivateServer;
 use crate::interrupts::Interrupts;
-use crate::machine::meminfo;
+use crate::machine::available_memory;
 
 /// What a server takes beside the memory that its settings give it, in bytes.
 const BESIDE: u64 = 384 << 20;
@@ -44,7 +43,13 @@ impl ServerPool {
     /// A pool without servers. `place` is the run's temporary folder, on the file system to be measured.
     pub fn new(place: PathBuf, placement: Placement) -> ServerPool {
         let interrupts = Interrupts::default();
-        ServerPool { place, placement, interrupts, servers: Vec::new(), budget: available_memory() / 2 }
+        ServerPool {
+            place,
+            placement,
+            interrupts,
+            servers: Vec::new(),
+            budget: available_memory().unwrap_or(0) / 2,
+        }
     }
 
     /// The same, in which an interrupt ends the start of a server.
@@ -136,12 +141,6 @@ fn bytes(text: &str, unit: u64) -> Option<u64> {
         _ => return None,
     };
     number.checked_mul(factor)
-}
-
-/// The memory that can be had without swapping, in bytes; 0 where the system does not tell.
-fn available_memory() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    meminfo(&text, "MemAvailable").unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Small phrases that several parts of the page use.
 
-use dyno_record::{ContenderRecord, Hole, Level};
+use dyno_record::{Class, Commits, ContenderRecord, Hole, Level};
 use dyno_verdict::statistics::{Interval, Ratio};
-use dyno_verdict::{Class, Commits};
 
 use crate::grid;
 use crate::units::whole;

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 use crate::pairs::{mean_over, ratio_in};
-use crate::peers::class_of;
 use crate::statistics::Ratio;
 
 /// How much more time a contender takes than another that is alike but for one thing.
@@ -41,7 +40,7 @@ impl Against {
         Against {
             contender,
             over,
-            same_level: class_of(run, contender) == class_of(run, over),
+            same_level: run.class(contender) == run.class(over),
             tests: tests.iter().map(ratio).collect(),
             geometric_mean: mean_over(run, &meant, contender, over),
         }

@@ -1,13 +1,12 @@
 //! Waits for a plan while a thread makes it: hears signals, shows progress, and gives up on a template that takes
 //! all memory or all day.
 
-use std::fs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
-use dyno_lab::machine::meminfo;
+use dyno_lab::machine::available_memory;
 use dyno_lab::trial::Interrupts;
 use dyno_plan::Plan;
 use dyno_suite::watch::{Watch, used_memory};
@@ -96,8 +95,7 @@ fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
 /// How much memory one template may take: half of what is to be had at most, and of what `ulimit -v` allows a quarter,
 /// since a text that grows is copied.
 fn most_memory() -> u64 {
-    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let here = meminfo(&memory, "MemAvailable").map_or(u64::MAX, |available| available / 2);
+    let here = available_memory().map_or(u64::MAX, |available| available / 2);
     let allowed = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
     MEMORY.min(here).min(allowed / 4)
 }

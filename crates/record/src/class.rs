@@ -1,0 +1,109 @@
+//! Who may be ranked with whom: contenders whose commits survive the same and hold as much.
+//!
+//! A level says what an acknowledged commit survives. A hole that is known of it, such as the last commit that a power cut
+//! may undo, sets a contender apart from those that have none: to leave it open saves work. Where even a crash of the
+//! process takes commits, those whose other data stay whole are no equals of those whose data are gone or ruined.
+//!
+//! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart is
+//! work. So contenders must have the same isolation there.
+//!
+//! What a commit is, differs too: a store that commits a thousand puts at once waits for the device, or writes its log, a
+//! thousand times less often. So the commit size is part of what contenders must have in common, in every run that has a
+//! test which contenders cut into commits as they are told. Where statements say BEGIN and COMMIT themselves, all
+//! contenders commit alike.
+//!
+//! It stands with the record and not with the verdict because the lab asks too: those who may be ranked together are
+//! measured alike.
+
+use std::cmp::Reverse;
+
+use dyno_protocol::Model;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Hole, Isolation, Level, Run, TestRecord};
+
+/// What contenders that are ranked together have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Class {
+    /// What an acknowledged commit survives.
+    pub level: Level,
+    /// Where a crash of the process takes commits: whether the rest is whole after a power cut. Absent at other levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consistent: Option<bool>,
+    /// A known hole in the level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hole: Option<Hole>,
+    /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// How much a commit holds; absent where the statements of the suite say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<Commits>,
+}
+
+/// How much a commit holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Commits {
+    /// So many operations.
+    Each(u64),
+    /// All operations of a test.
+    Whole,
+}
+
+impl Run {
+    /// The class of a contender, by its position; none of the harness and of one whose level is not known.
+    pub fn class(&self, contender: usize) -> Option<Class> {
+        let contender = &self.contenders[contender];
+        let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
+        let consistent = (safety.level == Level::None).then_some(safety.consistent);
+        let isolation = contender.isolation.as_ref().filter(|_| has_clients(self));
+        Some(Class {
+            level: safety.level,
+            consistent,
+            hole: safety.hole,
+            isolation: isolation.map(|isolation| isolation.level),
+            commits: commits(self, contender.per_commit),
+        })
+    }
+
+    /// The classes of the contenders shown, the safest first and of these those with the smallest commits, each with its
+    /// contenders by position.
+    pub fn classes(&self) -> Vec<(Class, Vec<usize>)> {
+        let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
+        for (index, _) in self.shown_contenders() {
+            let Some(own) = self.class(index) else { continue };
+            match classes.iter_mut().find(|(class, _)| *class == own) {
+                Some((_, members)) => members.push(index),
+                None => classes.push((own, vec![index])),
+            }
+        }
+        classes.sort_by_key(|(class, _)| {
+            (Reverse((class.level, class.consistent)), class.hole, Reverse(class.isolation), class.commits)
+        });
+        classes
+    }
+}
+
+/// Whether a run has a test in which many clients work at once: only then does it matter what they see of one another.
+fn has_clients(run: &Run) -> bool {
+    run.shown_tests().any(|test| test.model == Model::Mix.name())
+}
+
+/// How much a commit holds of a contender that is told to commit so many operations, in a run with a test that contenders cut into commits. As much as the largest
+/// of these has, or more, is all.
+fn commits(run: &Run, per_commit: Option<u64>) -> Option<Commits> {
+    let count = |test: &TestRecord| test.amount.as_ref().map_or(u64::MAX, |amount| amount.count);
+    let most = run.shown_tests().filter(|test| is_cut(&test.model)).map(count).max()?;
+    Some(match per_commit.filter(|&each| each < most) {
+        Some(each) => Commits::Each(each),
+        None => Commits::Whole,
+    })
+}
+
+/// Whether contenders cut the work of a model into commits.
+fn is_cut(model: &str) -> bool {
+    let cut = [Model::InsertRows, Model::BulkLoad, Model::ImportFile, Model::KvPut, Model::KvDelete];
+    cut.iter().any(|known| known.name() == model)
+}
