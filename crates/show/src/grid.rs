@@ -233,10 +233,10 @@ fn mean_title(tests: usize) -> String {
 }
 
 fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
-    let mark = match (summary.same_level, ratio.is_difference()) {
+    let mark = match (summary.same_level, summary.difference) {
         (false, _) => " ‡",
-        (true, false) => " ≈",
-        (true, true) => "",
+        (true, Some(Difference::None(_))) => " ≈",
+        (true, _) => "",
     };
     format!("{}{mark}", with_interval(ratio, detail))
 }

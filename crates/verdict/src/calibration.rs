@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::disturbance::Disturbances;
 use crate::figures::{Judged, figures};
 use crate::pairs::logs_by_block;
-use crate::statistics::{MIN_BLOCKS, Ratio, ratio_of_logs};
+use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, told_apart};
 
 /// How long the runs are of which the calibration tells, in seconds.
 const SPANS: [u32; 3] = [10, 30, 60];
@@ -90,7 +90,7 @@ pub fn calibrate(run: &Run) -> Calibration {
     let originals = run.contenders.iter().enumerate().filter(|(_, contender)| contender.slowdown.is_none());
     let contenders = originals.filter_map(|(index, _)| calibrated(run, &tests, index, &mut random)).collect();
     let blocks: std::collections::BTreeSet<u32> =
-        run.trials.iter().filter(|trial| trial.block > 0).map(|trial| trial.block).collect();
+        run.trials.iter().filter(|trial| trial.is_measured()).map(|trial| trial.block).collect();
     Calibration { suite: run.suite.name.clone(), tests: tests.len(), blocks: blocks.len(), contenders }
 }
 
@@ -140,7 +140,7 @@ fn pairs(run: &Run, tests: &[&str], contender: usize, baseline: usize) -> Blocks
 
 /// How long a block of two trials of a contender takes, in seconds, with what is around the clocks.
 fn pair_seconds(run: &Run, contender: usize) -> Option<f64> {
-    let trials = run.trials.iter().filter(|trial| trial.block > 0);
+    let trials = run.trials.iter().filter(|trial| trial.is_measured());
     let own: Vec<f64> = trials
         .filter(|trial| trial.contender == contender)
         .map(|trial| trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum())
@@ -175,22 +175,23 @@ fn shares(pairs: &Blocks, blocks: usize, planted: f64, random: &mut ChaCha8Rng) 
                     block.iter().map(|log| truth + side * (log - truth)).collect()
                 })
                 .collect();
-            let mean = is_different(&means(&drawn));
-            let tests = drawn[0].len();
-            let found = (0..tests)
-                .filter(|&test| is_different(&drawn.iter().map(|block| block[test]).collect::<Vec<_>>()))
-                .count();
+            let apart = told_apart(&table(&drawn));
+            let (mean, tests) = (apart[0], &apart[1..]);
             by_mean += u32::from(mean);
-            by_test += found as f64 / tests as f64;
-            in_table += u32::from(mean || found > 0);
+            by_test += tests.iter().filter(|apart| **apart).count() as f64 / tests.len() as f64;
+            in_table += u32::from(apart.contains(&true));
         }
     }
     let share = |count: f64| count / f64::from(DRAWS);
     Shares { by_mean: share(by_mean.into()), by_test: share(by_test), in_table: share(in_table.into()) }
 }
 
-fn is_different(logs: &[f64]) -> bool {
-    ratio_of_logs(logs).is_some_and(|ratio| ratio.is_difference())
+/// What a run of these blocks compares: the mean, then each test.
+fn table(blocks: &Blocks) -> Vec<Compared> {
+    let tests = blocks[0].len();
+    let mean = Compared { logs: means(blocks), weight: tests as f64 };
+    let test = |test| Compared { logs: blocks.iter().map(|block| block[test]).collect(), weight: 1.0 };
+    std::iter::once(mean).chain((0..tests).map(test)).collect()
 }
 
 fn means(blocks: &Blocks) -> Vec<f64> {

@@ -19,6 +19,7 @@ use crate::measure::Measure;
 use crate::pairs::mean_over;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
+use crate::table::count_all_comparisons;
 use crate::views::Views;
 
 /// What may be said about a run. Contenders are named by their positions in the run.
@@ -158,6 +159,9 @@ pub struct SummaryVerdict {
     /// absent for the baseline and where there is no such test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<Ratio>,
+    /// Whether that is a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
     /// How many tests the mean is over.
     pub tests: usize,
     /// Whether it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the two.
@@ -169,13 +173,17 @@ pub fn judge(run: &Run) -> Verdict {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
     let disturbances = Disturbances::new(run);
     let tests = run.shown_tests().map(|test| judge_test(run, &disturbances, &shown, test));
-    let tests: Vec<TestVerdict> = tests.collect();
+    let mut tests: Vec<TestVerdict> = tests.collect();
+    let meant = tests_of_means(run, &tests);
+    let mut summaries: Vec<_> =
+        shown.iter().map(|&contender| summarize(run, &tests, &meant, contender)).collect();
+    count_all_comparisons(run, &mut tests, &meant, &mut summaries);
     Verdict {
         about: About::new(run),
         contenders: run.contenders.clone(),
         classes: (0..run.contenders.len()).map(|contender| run.class(contender)).collect(),
         baseline: run.baseline_index(),
-        summaries: shown.iter().map(|&contender| summarize(run, &tests, contender)).collect(),
+        summaries,
         rankings: rank_levels(run, &tests),
         disturbances,
         failures: failures(run),
@@ -281,21 +289,28 @@ pub(crate) fn is_unproved(run: &Run, contender: usize) -> bool {
     proof.is_some_and(|proof| proof.encrypts && !proof.holds())
 }
 
-fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdict {
-    let baseline = run.baseline_index();
-    let passed = |test: &&TestVerdict| {
+/// The tests of which the means over all contenders are, by position.
+fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
+    let passed = |test: &TestVerdict| {
         let ranked = test.cells.iter().filter(|cell| {
             !run.contenders[cell.contender].harness && cell.standing != CellStanding::NotEncrypted
         });
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
     };
-    let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
+    (0..tests.len()).filter(|&place| passed(&tests[place])).collect()
+}
+
+fn summarize(run: &Run, tests: &[TestVerdict], meant: &[usize], contender: usize) -> SummaryVerdict {
+    let baseline = run.baseline_index();
+    let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
+    let geometric_mean = (contender != baseline && !is_unproved(run, contender))
+        .then(|| mean_over(run, &meant, contender, baseline))
+        .flatten();
     SummaryVerdict {
         contender,
-        geometric_mean: (contender != baseline && !is_unproved(run, contender))
-            .then(|| mean_over(run, &tests, contender, baseline))
-            .flatten(),
-        tests: tests.len(),
+        geometric_mean,
+        difference: geometric_mean.map(|mean| mean.difference()),
+        tests: meant.len(),
         same_level: run.class(contender) == run.class(baseline),
     }
 }

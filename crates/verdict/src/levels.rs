@@ -34,6 +34,8 @@ pub struct Rank {
     /// is no test to rank by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
+    /// Whether it is shown to be slower than the best, with all comparisons of the ranking counted.
+    pub slower: bool,
     /// Whether it is not shown slower than the best, and within the run's margin of it.
     pub fastest: bool,
 }
@@ -58,6 +60,7 @@ fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> Lev
             .filter(|best| *best != contender)
             .and_then(|best| mean_over(run, &tests, contender, best)),
         // Where the samples are too few to tell anyone apart, nobody is called the fastest.
+        slower: found.as_ref().is_some_and(|found| found.slower[place]),
         fastest: found.as_ref().is_some_and(|found| found.fastest[place]),
     };
     let mut ranks: Vec<Rank> = rivals.iter().enumerate().map(rank).collect();

@@ -19,6 +19,7 @@ mod pairs;
 mod precision;
 mod responses;
 pub mod statistics;
+mod table;
 mod views;
 
 pub use about::{About, Failures};

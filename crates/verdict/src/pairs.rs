@@ -30,6 +30,19 @@ pub(crate) fn mean_over(run: &Run, tests: &[&TestVerdict], contender: usize, oth
     geometric_mean_ratio(&tests?)
 }
 
+/// The logarithm of a contender's figure over another's, for each block that both have.
+pub(crate) fn log_ratios(contender: &Points, other: &Points) -> Vec<f64> {
+    let pairs = by_block(contender, other).into_values();
+    pairs.map(|(contender, other)| (contender / other).ln()).filter(|log| log.is_finite()).collect()
+}
+
+/// The mean over `tests` of the logarithms of a contender's times over another's (both by position), for each block that
+/// has them all.
+pub(crate) fn mean_log_ratios(run: &Run, tests: &[&TestVerdict], contender: usize, other: usize) -> Vec<f64> {
+    let [contender, other] = [contender, other].map(|index| mean_logs_by_block(run, tests, index));
+    contender.into_iter().zip(other).filter_map(|(contender, other)| Some(contender? - other?)).collect()
+}
+
 /// The pairs of figures by block.
 fn by_block(contender: &Points, other: &Points) -> BTreeMap<u32, (f64, f64)> {
     let other: BTreeMap<u32, f64> = other.used.iter().copied().collect();

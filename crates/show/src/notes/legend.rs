@@ -95,14 +95,20 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     let cells = || grid::cells(verdict);
     let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
     let reason = |wanted| {
-        cells().any(|cell| matches!(cell.difference, Some(Difference::None(reason)) if reason == wanted))
+        let cells = cells().map(|cell| cell.difference);
+        let means = verdict.summaries.iter().filter(|mean| mean.same_level).map(|mean| mean.difference);
+        cells.chain(means).any(|found| found == Some(Difference::None(wanted)))
     };
-    let reasons: Vec<String> =
-        [NoDifference::WithinInterval, NoDifference::WithinHarnessCost, NoDifference::TooFewSamples]
-            .into_iter()
-            .filter(|&wanted| reason(wanted))
-            .map(|reason| reason.to_string())
-            .collect();
+    let reasons: Vec<String> = [
+        NoDifference::WithinInterval,
+        NoDifference::WithinTable,
+        NoDifference::WithinHarnessCost,
+        NoDifference::TooFewSamples,
+    ]
+    .into_iter()
+    .filter(|&wanted| reason(wanted))
+    .map(|reason| reason.to_string())
+    .collect();
     if !reasons.is_empty() {
         lines.push(format!("≈ too close to call: {}", reasons.join(", or ")));
     }

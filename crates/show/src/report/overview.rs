@@ -152,8 +152,8 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
         ),
         &format!(
             "Geometric mean of the times of {}, compared with the fastest contender that is equally safe and commits as \
-             much at a time, with its 95 % interval. ≈ too close to call: the interval includes 1.00. A mean mixes unlike tests, so look at each of \
-             them below. Nobody is ranked across safety levels or commit sizes.",
+             much at a time, with its 95 % interval. ≈ too close to call: not shown to be slower once all comparisons of the \
+             ranking are counted. A mean mixes unlike tests, so look at each of them below. Nobody is ranked across safety levels or commit sizes.",
             words::counted(tests, "test")
         ),
         count,
@@ -168,7 +168,7 @@ fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
         match rank.ratio {
             Some(ratio) => {
                 let mut row = charts::ratio_row(label, colour, &ratio, false);
-                if !ratio.is_difference() {
+                if !rank.slower {
                     row.text.push_str(" ≈");
                 }
                 row

@@ -9,7 +9,8 @@
 //! Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. Among any number of equals, one is called
 //! slower in at most 5 % of tables. Few blocks cannot carry many comparisons: there the margin alone decides.
 
-use super::bootstrap::{CONFIDENCE, MIN_BLOCKS};
+use super::apart::holm;
+use super::bootstrap::MIN_BLOCKS;
 use super::signed_rank::Walsh;
 use super::summary::median;
 
@@ -44,7 +45,7 @@ pub fn best(contenders: &[Vec<Option<f64>>], margin: f64) -> Option<Best> {
     if contenders.iter().any(|logs| shared(logs) < MIN_BLOCKS) {
         return None;
     }
-    let told_apart = told_apart(contenders);
+    let told_apart = pairs_apart(contenders);
     let slower: Vec<bool> = (0..contenders.len())
         .map(|place| centres[place] > 0.0 && told_apart.contains(&(place.min(best), place.max(best))))
         .collect();
@@ -54,7 +55,7 @@ pub fn best(contenders: &[Vec<Option<f64>>], margin: f64) -> Option<Best> {
 }
 
 /// The pairs of contenders, the lower position first, that Holm's procedure tells apart.
-fn told_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
+fn pairs_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
     let mut tests: Vec<(f64, (usize, usize))> = Vec::new();
     for (second, logs) in contenders.iter().enumerate() {
         for (first, others) in contenders[..second].iter().enumerate() {
@@ -62,12 +63,9 @@ fn told_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
             tests.push((p, (first, second)));
         }
     }
-    tests.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let count = tests.len();
-    let told = tests.into_iter().enumerate();
-    told.take_while(|(place, (p, _))| *p <= (1.0 - CONFIDENCE) / (count - place) as f64)
-        .map(|(_, (_, pair))| pair)
-        .collect()
+    let chances: Vec<f64> = tests.iter().map(|(p, _)| *p).collect();
+    let held = holm(&chances, &vec![1.0; tests.len()]);
+    tests.into_iter().zip(held).filter(|(_, held)| *held).map(|((_, pair), _)| pair).collect()
 }
 
 /// One less the other, block by block, where both have one.

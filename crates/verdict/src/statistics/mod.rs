@@ -3,6 +3,7 @@
 //! Everything below is a pure function of its arguments: nothing here reads a clock, a file or the
 //! environment, and every resampling takes its seed. Durations are nanoseconds.
 
+mod apart;
 mod best;
 mod bootstrap;
 mod change;
@@ -12,6 +13,7 @@ mod share;
 mod signed_rank;
 mod summary;
 
+pub use apart::{Compared, told_apart};
 pub use best::{Best, best};
 pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};

@@ -43,6 +43,9 @@ pub enum NoDifference {
     /// The interval of the ratio includes one.
     #[error("the 95 % interval of the ratio includes 1.00")]
     WithinInterval,
+    /// The interval excludes one, which among all comparisons of the table may be chance.
+    #[error("among so many comparisons it may be chance")]
+    WithinTable,
     /// The medians are closer than what the harness itself costs for the same work.
     #[error("the difference is smaller than what measuring costs")]
     WithinHarnessCost,

@@ -1,0 +1,157 @@
+//! What is told apart over a whole table: which contenders are the fastest of a row, and which ratios are differences.
+
+use dyno_verdict::statistics::{Compared, best, told_apart};
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+
+use super::Noise::{self, Bimodal, EvenlyBimodal, HeavyTailed, Lognormal, Normal};
+use super::{margin, normal, rate};
+
+/// Contenders that take `factors` times the same, in blocks that differ by 15 %: logarithms of times.
+fn table(
+    rng: &mut ChaCha8Rng,
+    n: usize,
+    noise: impl Fn(&mut ChaCha8Rng) -> f64,
+    factors: &[f64],
+) -> Vec<Vec<Option<f64>>> {
+    let speeds: Vec<f64> = (0..n).map(|_| 0.15 * normal(rng)).collect();
+    let log = |rng: &mut ChaCha8Rng, speed: f64, factor: f64| Some(speed + factor.ln() + noise(rng));
+    factors.iter().map(|&factor| speeds.iter().map(|&speed| log(rng, speed, factor)).collect()).collect()
+}
+
+/// Among any number of equals one is called slower in at most one table of twenty, whatever the number of blocks; and
+/// the margin denies the mark to equals only where noise is large beside it.
+#[test]
+fn equals_are_called_slower_in_less_than_one_table_of_twenty() {
+    const TABLES: u64 = 400;
+    let heavy = |rng: &mut ChaCha8Rng| HeavyTailed.sample(rng).ln();
+    for contenders in [2, 5, 10, 28] {
+        for n in [8, 12, 20] {
+            let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
+            let factors = vec![1.0; contenders];
+            let mut shown = |noise: &dyn Fn(&mut ChaCha8Rng) -> f64| {
+                rate(TABLES, |_| {
+                    best(&table(&mut rng, n, noise, &factors), f64::INFINITY).unwrap().slower.contains(&true)
+                })
+            };
+            let slower = [shown(&|rng| 0.02 * normal(rng)), shown(&heavy)];
+            let mut denied = |noise: f64| {
+                rate(TABLES, |_| {
+                    let logs = table(&mut rng, n, |rng| noise * normal(rng), &factors);
+                    best(&logs, 0.05).unwrap().fastest.contains(&false)
+                })
+            };
+            let denied = [0.01, 0.02, 0.05].map(&mut denied);
+            println!(
+                "{contenders} equals, {n} blocks: one is called slower in {slower:?} of tables (noise of 2 %, heavy tails), \
+                 one is not called the fastest in {denied:?} (noise of 1, 2, 5 %)"
+            );
+            for slower in slower {
+                assert!(slower <= 0.05 + margin(0.05, TABLES), "{contenders} equals, {n} blocks: {slower}");
+            }
+            assert!(denied[0] <= 0.05 + margin(0.05, TABLES), "{contenders} equals, {n} blocks: {denied:?}");
+        }
+    }
+}
+
+/// A contender that is 10 % slower is not called the fastest, and neither is one that is noisy enough that nobody can show
+/// it to be slower.
+#[test]
+fn the_slower_and_the_noisy_are_not_called_the_fastest() {
+    const TABLES: u64 = 400;
+    for (contenders, n) in [(2, 6), (5, 8), (10, 8), (28, 8)] {
+        let mut rng = ChaCha8Rng::seed_from_u64(contenders as u64);
+        let mut factors = vec![1.0; contenders];
+        factors[1] = 1.1;
+        let starred = rate(TABLES, |_| {
+            best(&table(&mut rng, n, |rng| 0.02 * normal(rng), &factors), 0.05).unwrap().fastest[1]
+        });
+        let noisy = rate(TABLES, |_| {
+            let mut logs = table(&mut rng, n, |rng| 0.02 * normal(rng), &factors);
+            // Half as long again, give or take a third.
+            logs[1]
+                .iter_mut()
+                .flatten()
+                .for_each(|log| *log += (1.5_f64 / 1.1).ln() + 0.35 * normal(&mut rng));
+            best(&logs, 0.05).unwrap().fastest[1]
+        });
+        println!(
+            "{contenders} contenders, {n} blocks: +10 % is called the fastest in {starred}, noise in {noisy}"
+        );
+        assert!(starred <= 0.02, "{contenders}: {starred}");
+        assert!(noisy <= 0.05, "{contenders}: {noisy}");
+    }
+}
+
+/// Fifteen tests of several contenders beside one, of which `planted` are slower by a share; and of each contender the mean
+/// over its tests, with as much of the error as all of its tests together.
+fn comparisons(
+    rng: &mut ChaCha8Rng,
+    n: usize,
+    noise: Noise,
+    contenders: usize,
+    planted: (usize, f64),
+) -> Vec<Compared> {
+    const TESTS: usize = 15;
+    let mut sample = |factor: f64| (factor * noise.sample(rng)).ln();
+    let mut table = Vec::new();
+    for contender in 0..contenders {
+        let mut means = vec![0.0; n];
+        for test in 0..TESTS {
+            let factor = if contender * TESTS + test < planted.0 { 1.0 + planted.1 } else { 1.0 };
+            let logs: Vec<f64> = (0..n).map(|_| sample(factor) - sample(1.0)).collect();
+            means.iter_mut().zip(&logs).for_each(|(mean, log)| *mean += log / TESTS as f64);
+            table.push(Compared { logs, weight: 1.0 });
+        }
+        table.push(Compared { logs: means, weight: TESTS as f64 });
+    }
+    table
+}
+
+/// In a table of equals something is called a difference in at most one run of twenty, whatever the noise, the number of
+/// contenders and of blocks.
+#[test]
+fn equals_are_told_apart_in_less_than_one_table_of_twenty() {
+    const TABLES: u64 = 1_000;
+    for noise in [Normal, Lognormal, Bimodal, EvenlyBimodal, HeavyTailed] {
+        for contenders in [1, 4] {
+            for n in [6, 8, 12, 21] {
+                let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
+                let found = rate(TABLES, |_| {
+                    told_apart(&comparisons(&mut rng, n, noise, contenders, (0, 0.0))).contains(&true)
+                });
+                println!(
+                    "{noise:?}, {contenders} contenders, {n} blocks: a difference in {:.1} % of tables of equals",
+                    found * 100.0
+                );
+                assert!(found <= 0.05 + margin(0.05, TABLES), "{noise:?}, {contenders}, {n}: {found}");
+            }
+        }
+    }
+}
+
+/// What a table still tells: how often one slower test among fifteen is found, and a contender slower in all of them by
+/// its mean.
+#[test]
+fn a_table_still_tells_what_is_large_beside_its_noise() {
+    const TABLES: u64 = 1_000;
+    for (n, slower, fewest) in [(6, 0.5, 0.95), (8, 0.2, 0.95), (12, 0.1, 0.95), (21, 0.05, 0.9)] {
+        let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
+        let one = rate(TABLES, |_| told_apart(&comparisons(&mut rng, n, Normal, 1, (1, slower)))[0]);
+        let by_mean =
+            rate(TABLES, |_| told_apart(&comparisons(&mut rng, n, Normal, 1, (15, slower / 5.0)))[15]);
+        println!(
+            "{n} blocks: a test slower by {:.0} % is found in {:.1} %, all by {:.0} % by the mean in {:.1} %",
+            slower * 100.0,
+            one * 100.0,
+            slower * 20.0,
+            by_mean * 100.0
+        );
+        assert!(one >= fewest && by_mean >= fewest, "{n} blocks: {one}, {by_mean}");
+    }
+    // One sample in ten takes up to three times as long.
+    let mut rng = ChaCha8Rng::seed_from_u64(21);
+    let one = rate(TABLES, |_| told_apart(&comparisons(&mut rng, 21, HeavyTailed, 1, (1, 0.1)))[0]);
+    println!("21 blocks with heavy tails: a test slower by 10 % is found in {:.1} %", one * 100.0);
+    assert!(one >= 0.4, "{one}");
+}
