@@ -5,6 +5,7 @@ mod arrays;
 mod arrows;
 mod bad_input;
 mod builds;
+mod calibration;
 mod clients;
 mod commands;
 mod common;

@@ -5,6 +5,7 @@
 //! password or a key: none is ever part of a contender, a setting or an event.
 
 mod answer;
+mod calibration;
 mod class;
 mod columns;
 mod contender;
@@ -25,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
+pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::ContenderRecord;
@@ -73,6 +75,9 @@ pub struct Run {
     pub limits: Limits,
     /// The machine.
     pub machine: Machine,
+    /// What `dyno calibrate` found that the machine can show, where it was asked before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<MachineCalibration>,
     /// Where the databases were.
     pub storage: Storage,
     /// Where the measured processes were asked to run.

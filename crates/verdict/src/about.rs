@@ -1,6 +1,8 @@
 //! What stands around the figures: what was run, on what, how often, and what failed.
 
-use dyno_record::{Ended, LeftOut, Machine, Placement, Run, Schedule, Storage, SuiteRecord};
+use dyno_record::{
+    Ended, LeftOut, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,8 @@ pub struct About {
     pub schedule: Schedule,
     /// The machine.
     pub machine: Machine,
+    /// What the machine was found to be able to show.
+    pub calibration: Option<MachineCalibration>,
     /// Where the databases were.
     pub storage: Storage,
     /// Which processors were used, and at what priority.
@@ -62,6 +66,7 @@ impl About {
             suite: run.suite.clone(),
             schedule: run.schedule.clone(),
             machine: run.machine.clone(),
+            calibration: run.calibration.clone(),
             storage: run.storage.clone(),
             placement: run.placement.clone(),
             left_out: run.left_out.clone(),

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use anyhow::Result;
 use dyno_engine::{Contender, Home, Registry};
-use dyno_record::Run;
+use dyno_lab::machine::keep_calibration;
+use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration, Run};
 use dyno_show::calibration;
-use dyno_verdict::calibrate;
+use dyno_verdict::statistics::MIN_BLOCKS;
+use dyno_verdict::{Span, calibrate};
 
 use super::run::{perform, typed};
 use super::{Exit, Input, print};
 use crate::cli::CalibrateArgs;
+use crate::terminal::say;
 
-/// What is calibrated with where nobody says.
+/// What is calibrated with, each where nobody says.
 const SUITE: &str = "speedtest";
 const CONTENDER: &str = "sqlite:nosync";
 /// How long, where nobody says.
@@ -27,8 +30,8 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         return shown(&dyno_record::load(&path).input()?);
     }
     let registry = Registry::load(&Home::find()?)?;
+    run.suite.get_or_insert_with(|| SUITE.into());
     if run.with.is_empty() && run.urls.is_empty() {
-        run.suite.get_or_insert_with(|| SUITE.into());
         run.with.push(CONTENDER.into());
     }
     if run.trials.is_none() {
@@ -45,7 +48,36 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
             request.contenders.push(Contender::parse(&copy, &registry).input()?);
         }
     }
-    perform(request, &registry, &run.place, |run, _| shown(run))
+    perform(request, &registry, &run.place, |run, _| {
+        let exit = shown(run)?;
+        keep(run)?;
+        Ok(exit)
+    })
+}
+
+/// Keeps what was found, so that later runs can quote it. Too few blocks tell nothing worth keeping.
+fn keep(run: &Run) -> Result<()> {
+    let calibration = calibrate(run);
+    let Some((contender, span)) = calibration.contenders.first().and_then(|contender| {
+        let told = |span: &&Span| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
+        Some((contender, contender.spans.iter().rfind(told)?))
+    }) else {
+        return Ok(());
+    };
+    let found = span.found.iter().map(|found| FoundSlower { slowdown: found.slowdown, share: found.by_mean });
+    let path = keep_calibration(&MachineCalibration {
+        schema: CALIBRATION_SCHEMA.to_owned(),
+        dyno: run.dyno.clone(),
+        started: run.started.clone(),
+        cpu: run.machine.cpu.clone(),
+        suite: calibration.suite.clone(),
+        contender: contender.label.clone(),
+        seconds: span.seconds,
+        alarms: span.alarms.in_table,
+        found: found.collect(),
+    })?;
+    say(&format!("Later tables of this machine quote it: it is kept in {}.", path.display()));
+    Ok(())
 }
 
 fn shown(run: &Run) -> Result<Exit> {

@@ -86,8 +86,9 @@ impl Place {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command.current_dir(self.folder.path()).env("TMPDIR", self.path("data"));
-        // What somebody proved on this machine is no part of a test.
+        // What somebody found on this machine is no part of a test.
         command.env("DYNO_PROOFS", self.path("proofs.jsonl"));
+        command.env("DYNO_CALIBRATION", self.path("calibration.json"));
         match &self.home {
             Some(home) => command.env("DYNO_HOME", home),
             None => command.env_remove("DYNO_HOME"),

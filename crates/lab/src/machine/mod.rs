@@ -1,12 +1,14 @@
 //! The facts of the machine that bear on speed: what a record needs so that someone can tell whether
 //! two runs may be compared.
 //!
-//! Reads `/proc`, `/sys` and a few system calls; never writes, never measures and never fails:
+//! Reads `/proc`, `/sys` and a few system calls; but for the calibration that it keeps it never writes, and it never
+//! measures and never fails:
 //! containers and small kernels hide files, and what cannot be read is `None` or an empty list. It
 //! records no host name, user name, serial number or address.
 //!
 //! Units: sizes are bytes; CPUs are the kernel's numbers, from 0.
 
+mod calibration;
 mod cpu;
 pub(crate) mod mounts;
 mod storage;
@@ -17,6 +19,7 @@ use std::path::Path;
 
 use dyno_record::Machine;
 
+pub use calibration::{keep_calibration, kept_calibration};
 pub use cpu::{Topology, allowed as allowed_cpus};
 pub(crate) use storage::chosen;
 pub use storage::storage;

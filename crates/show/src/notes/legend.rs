@@ -29,6 +29,7 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     lines.extend(if all { disturbances(verdict) } else { noisy(verdict).into_iter().collect() });
     lines.extend(troubles(verdict));
     lines.extend(harness(verdict).filter(|_| all));
+    lines.extend(calibrated(verdict));
     lines.extend(views::notes(verdict));
     lines.extend((!all).then(|| MORE.to_owned()));
     lines
@@ -46,12 +47,31 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
     lines.extend(turns(verdict, true));
     lines.extend(disturbances(verdict));
     lines.extend(harness(verdict));
+    lines.extend(calibrated(verdict));
     lines
 }
 
 /// What the name of a level beside a contender means.
 const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither: a \
      crash takes the newest commits (newest lost), or may take or ruin everything (none).";
+
+/// What the machine was found to be able to show, where `dyno calibrate` was asked before the run.
+fn calibrated(verdict: &Verdict) -> Option<String> {
+    let found = verdict.about.calibration.as_ref().filter(|_| verdict.contenders.len() > 1)?;
+    let slower = found.found.iter().filter(|found| (0.03..0.1).contains(&found.slowdown));
+    let slower = slower
+        .map(|found| format!("{} slower in {}", units::percent(found.slowdown), units::percent(found.share)));
+    Some(format!(
+        "Calibrated here on {} with {} of {}: of runs of two contenders that take {} s, the mean finds {}, and equals are called \
+         different anywhere in the table in {}.",
+        found.started.get(..10).unwrap_or(&found.started),
+        found.contender,
+        found.suite,
+        found.seconds,
+        slower.collect::<Vec<_>>().join(", "),
+        units::percent(found.alarms)
+    ))
+}
 
 /// Whether isolation is part of who is ranked with whom.
 fn tells_isolation(verdict: &Verdict) -> bool {

@@ -1,6 +1,7 @@
 //! Small phrases that several parts of the page use.
 
 use dyno_record::{Class, Commits, ContenderRecord, Hole, Level};
+use dyno_verdict::Added;
 use dyno_verdict::statistics::{Interval, Ratio};
 
 use crate::grid;
@@ -99,14 +100,14 @@ pub(crate) fn change(value: f64) -> String {
 }
 
 /// A ratio as a change in percent, marked where it is too close to call: `+2.10 % ≈`.
-pub(crate) fn marked_change(ratio: &Ratio) -> String {
-    format!("{}{}", change(ratio.ratio), if ratio.is_difference() { "" } else { " ≈" })
+pub(crate) fn marked_change(added: &Added) -> String {
+    format!("{}{}", change(added.ratio.ratio), if added.is_difference { "" } else { " ≈" })
 }
 
 /// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.
-pub(crate) fn change_with_interval(ratio: &Ratio) -> String {
-    let ends = ratio.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
-    format!("{}{}", marked_change(ratio), ends.unwrap_or_default())
+pub(crate) fn change_with_interval(added: &Added) -> String {
+    let ends = added.ratio.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
+    format!("{}{}", marked_change(added), ends.unwrap_or_default())
 }
 
 /// `a`, `a and b`, `a, b and c`.

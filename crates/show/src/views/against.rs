@@ -1,7 +1,6 @@
 //! What one thing costs, such as the driver: contenders over the one that is alike but for it, in percent.
 
-use dyno_verdict::statistics::Ratio;
-use dyno_verdict::{Against, Verdict};
+use dyno_verdict::{Added, Against, Verdict};
 
 use super::View;
 use crate::csv_lines::{Column, ratio};
@@ -34,7 +33,7 @@ pub fn pages(verdict: &Verdict, all: &[Against], words: &Words) -> Vec<View> {
 
 fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Option<View> {
     let reference = verdict.label(family.first()?.over);
-    let counted: Vec<(&Against, &Ratio)> =
+    let counted: Vec<(&Against, &Added)> =
         family.iter().filter_map(|against| Some((against, against.geometric_mean.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
@@ -42,11 +41,13 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
     let lines = counted.iter().map(|(against, mean)| {
         let mark = if against.same_level { "" } else { " ‡" };
         let label = format!("{}{mark}", verdict.label(against.contender));
-        Row::Line(charts::ratio_row(&label, charts::colour(verdict, against.contender), mean, true))
+        Row::Line(charts::ratio_row(&label, charts::colour(verdict, against.contender), &mean.ratio, true))
     });
     let spoken: Vec<String> = counted
         .iter()
-        .map(|(against, mean)| format!("{}: {}", verdict.label(against.contender), words::change(mean.ratio)))
+        .map(|(against, mean)| {
+            format!("{}: {}", verdict.label(against.contender), words::change(mean.ratio.ratio))
+        })
         .collect();
     let mut header = vec![String::new(), "test".to_owned()];
     header.extend(counted.iter().map(|(against, _)| verdict.label(against.contender).to_owned()));
@@ -54,7 +55,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
     let text = format!(
         "{compared}. The chart shows the geometric mean over the tests that both passed; it is a mean of unlike things, so \
          look at each test in the table below the chart. ≈ marks what is too close to call: the interval includes no \
-         change.{}",
+         change, or it may be chance among so many comparisons.{}",
         if counted.iter().any(|(against, _)| !against.same_level) {
             " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and rank nobody."
         } else {
@@ -81,7 +82,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
 
 /// A row for each test, its id, its title, and the change of each contender; then their geometric means.
 pub fn table<'a>(verdict: &Verdict, all: impl Iterator<Item = &'a Against> + Clone) -> Vec<Vec<String>> {
-    let change = |ratio: &Option<Ratio>| ratio.as_ref().map_or("–".into(), words::marked_change);
+    let change = |added: &Option<Added>| added.as_ref().map_or("–".into(), words::marked_change);
     let mean =
         |against: &Against| against.geometric_mean.as_ref().map_or("–".into(), words::change_with_interval);
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -107,8 +108,8 @@ impl Names {
     /// The columns of a contender in a test, by their places.
     pub fn columns(&self, verdict: &Verdict, all: &[Against], contender: usize, test: usize) -> Vec<Column> {
         let found = all.iter().find(|against| against.contender == contender);
-        let in_test = found.and_then(|found| found.tests[test].as_ref());
-        let mean = found.and_then(|found| found.geometric_mean.as_ref());
+        let in_test = found.and_then(|found| found.tests[test].as_ref()).map(|added| &added.ratio);
+        let mean = found.and_then(|found| found.geometric_mean.as_ref()).map(|added| &added.ratio);
         let mut columns = vec![(self.over, found.map(|found| verdict.label(found.over)).into())];
         columns.extend(ratio(self.ratio, in_test));
         columns.extend(ratio(self.mean, mean));

@@ -13,8 +13,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bootstrap::CONFIDENCE;
-use super::paired::ratio_of_logs;
-use super::signed_rank::Walsh;
+use super::signed_rank::p_value;
 
 /// A comparison of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +29,8 @@ pub fn told_apart(table: &[Compared]) -> Vec<bool> {
     let chances: Vec<f64> = table.iter().map(|compared| chance(&compared.logs)).collect();
     let weights: Vec<f64> = table.iter().map(|compared| compared.weight).collect();
     let together = holm(&chances, &weights);
-    let alone =
-        |compared: &Compared| ratio_of_logs(&compared.logs).is_some_and(|ratio| ratio.is_difference());
+    // Exactly where the interval of the ratio excludes one.
+    let alone = |compared: &Compared| p_value(&compared.logs) <= 1.0 - CONFIDENCE;
     table.iter().zip(together).map(|(compared, held)| held && alone(compared)).collect()
 }
 
@@ -54,8 +53,7 @@ pub(super) fn holm(chances: &[f64], weights: &[f64]) -> Vec<bool> {
 
 /// The probability that one of two tests finds so much in values around zero.
 fn chance(values: &[f64]) -> f64 {
-    let ranks = Walsh::new(values).map_or(1.0, |walsh| walsh.p_value());
-    (2.0 * ranks.min(student(values))).min(1.0)
+    (2.0 * p_value(values).min(student(values))).min(1.0)
 }
 
 /// The probability that values around zero have a mean so far from it, on either side, beside their scatter (Student,

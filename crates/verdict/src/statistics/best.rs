@@ -11,7 +11,7 @@
 
 use super::apart::holm;
 use super::bootstrap::MIN_BLOCKS;
-use super::signed_rank::Walsh;
+use super::signed_rank::{Walsh, p_value};
 use super::summary::median;
 
 /// Who is the best of some contenders, and who is as good.
@@ -59,8 +59,7 @@ fn pairs_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
     let mut tests: Vec<(f64, (usize, usize))> = Vec::new();
     for (second, logs) in contenders.iter().enumerate() {
         for (first, others) in contenders[..second].iter().enumerate() {
-            let p = Walsh::new(&differences(logs, others)).map_or(1.0, |walsh| walsh.p_value());
-            tests.push((p, (first, second)));
+            tests.push((p_value(&differences(logs, others)), (first, second)));
         }
     }
     let chances: Vec<f64> = tests.iter().map(|(p, _)| *p).collect();

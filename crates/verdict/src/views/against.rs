@@ -1,12 +1,13 @@
-//! Contenders that are alike but for one thing, such as the driver or the settings: what that one thing costs.
+//! Contenders that are alike but for one thing, such as the driver or the settings: what that one thing costs. The
+//! comparisons of a view share one chance of error, as those of the main table do.
 
 use dyno_record::{ContenderRecord, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
-use crate::pairs::{mean_over, ratio_in};
-use crate::statistics::Ratio;
+use crate::pairs::{log_ratios, mean_log_ratios, mean_over, ratio_in};
+use crate::statistics::{Compared, Ratio, told_apart};
 
 /// How much more time a contender takes than another that is alike but for one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,10 +20,20 @@ pub struct Against {
     pub same_level: bool,
     /// For each test shown, in order: its time over the other's, from samples of the same blocks; absent where one
     /// of the two has no figure that counts.
-    pub tests: Vec<Option<Ratio>>,
+    pub tests: Vec<Option<Added>>,
     /// The geometric mean over the tests that both passed, of encryption without opening; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub geometric_mean: Option<Ratio>,
+    pub geometric_mean: Option<Added>,
+}
+
+/// A contender's time over another's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Added {
+    /// The ratio.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// Whether it is a difference once all comparisons of the view are counted.
+    pub is_difference: bool,
 }
 
 impl Against {
@@ -35,16 +46,51 @@ impl Against {
         is_meant: impl Fn(&TestVerdict) -> bool,
     ) -> Against {
         let both = |test: &TestVerdict| test.counts(contender) && test.counts(over);
-        let ratio = |test| both(test).then(|| ratio_in(test, contender, over)).flatten();
+        let added = |ratio| Added { ratio, is_difference: false };
+        let ratio = |test| both(test).then(|| ratio_in(test, contender, over)).flatten().map(added);
         let meant: Vec<&TestVerdict> = tests.iter().filter(|test| both(test) && is_meant(test)).collect();
         Against {
             contender,
             over,
             same_level: run.class(contender) == run.class(over),
             tests: tests.iter().map(ratio).collect(),
-            geometric_mean: mean_over(run, &meant, contender, over),
+            geometric_mean: mean_over(run, &meant, contender, over).map(added),
         }
     }
+
+    /// The logarithms of its ratio in a test, block by block.
+    fn logs(&self, test: &TestVerdict) -> Vec<f64> {
+        let points = |contender| test.cell(contender).map(|cell| &cell.points);
+        points(self.contender)
+            .zip(points(self.over))
+            .map_or(Vec::new(), |(own, other)| log_ratios(own, other))
+    }
+}
+
+/// Says what is a difference in a view once all of its comparisons are counted. Half of the chance of error is for the
+/// means.
+pub(super) fn tell_apart(
+    run: &Run,
+    tests: &[TestVerdict],
+    view: &mut [Against],
+    is_meant: impl Fn(&TestVerdict) -> bool,
+) {
+    let compared = |against: &Against| {
+        let in_tests = tests.iter().zip(&against.tests).filter(|(_, added)| added.is_some());
+        let meant: Vec<&TestVerdict> =
+            in_tests.clone().map(|(test, _)| test).filter(|test| is_meant(test)).collect();
+        let mean = against.geometric_mean.map(|_| Compared {
+            logs: mean_log_ratios(run, &meant, against.contender, against.over),
+            weight: against.tests.len() as f64,
+        });
+        let in_tests = in_tests.map(|(test, _)| Compared { logs: against.logs(test), weight: 1.0 });
+        in_tests.chain(mean).collect::<Vec<_>>()
+    };
+    let mut apart = told_apart(&view.iter().flat_map(compared).collect::<Vec<_>>()).into_iter();
+    let all = view
+        .iter_mut()
+        .flat_map(|against| against.tests.iter_mut().flatten().chain(against.geometric_mean.as_mut()));
+    all.for_each(|added| added.is_difference = apart.next().unwrap_or(false));
 }
 
 /// Each contender shown against the one of its kind that `reference` picks, families one after another. A family
@@ -62,11 +108,13 @@ pub(super) fn families(
             None => groups.push(vec![index]),
         }
     }
+    let is_meant = |_: &TestVerdict| true;
     let mut found = Vec::new();
     for group in groups {
         let Some(over) = reference(&group) else { continue };
         let others = group.into_iter().filter(|&index| index != over);
-        found.extend(others.map(|contender| Against::new(run, tests, contender, over, |_| true)));
+        found.extend(others.map(|contender| Against::new(run, tests, contender, over, is_meant)));
     }
+    tell_apart(run, tests, &mut found, is_meant);
     found
 }

@@ -5,7 +5,7 @@ use dyno_record::{ContenderRecord, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::against::Against;
+use super::against::{Against, tell_apart};
 use crate::judge::TestVerdict;
 
 /// The database of a contender whose encryption was looked at, in the pages that its engine tells the size of.
@@ -33,9 +33,11 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
         let plain = shown.iter().filter(|(_, other)| is_plain(other));
         Some((index, plain.min_by_key(|(_, other)| differing(other, contender))?.0))
     });
-    pairs
-        .map(|(contender, over)| Against::new(run, tests, contender, over, TestVerdict::is_of_means))
-        .collect()
+    let against =
+        pairs.map(|(contender, over)| Against::new(run, tests, contender, over, TestVerdict::is_of_means));
+    let mut overheads: Vec<Against> = against.collect();
+    tell_apart(run, tests, &mut overheads, TestVerdict::is_of_means);
+    overheads
 }
 
 /// How large the databases grew in which somebody looked for what should be hidden.

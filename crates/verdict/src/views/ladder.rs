@@ -1,7 +1,8 @@
 //! The ladder of a suite that has rungs: how fast each is, and what it gains over the rung that it changes.
 //!
 //! A pure function of the record. A gain is a ratio of rates, above one is faster; it says what a change brings and ranks
-//! nobody: where the two rungs survive different things, it is bought with safety, or pays for it.
+//! nobody: where the two rungs survive different things, it is bought with safety, or pays for it. The gains of a ladder
+//! share one chance of error, as the comparisons of the main table do.
 
 use std::cmp::Ordering;
 
@@ -10,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{CellStanding, TestVerdict};
-use crate::pairs::ratio_in;
-use crate::statistics::{Difference, Interval, Ratio};
+use crate::pairs::{log_ratios, ratio_in};
+use crate::statistics::{Compared, Difference, Interval, NoDifference, Ratio, told_apart};
 
 /// The rungs in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,7 +96,23 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
             None => rung,
         });
     }
+    tell_apart(test, &mut rungs);
     rungs
+}
+
+/// Takes back the differences that could be chance among all rungs.
+fn tell_apart(test: &TestVerdict, rungs: &mut [Rung]) {
+    let compared = |rung: &Rung| {
+        let (own, over) = (test.cell(rung.contender)?, test.cell(rungs[rung.over?].contender)?);
+        rung.gain.map(|_| Compared { logs: log_ratios(&own.points, &over.points), weight: 1.0 })
+    };
+    let mut apart = told_apart(&rungs.iter().filter_map(compared).collect::<Vec<_>>()).into_iter();
+    for difference in rungs.iter_mut().filter_map(|rung| rung.difference.as_mut()) {
+        let holds = apart.next().unwrap_or(false);
+        if !holds && matches!(difference, Difference::Faster | Difference::Slower) {
+            *difference = Difference::None(NoDifference::WithinTable);
+        }
+    }
 }
 
 /// A rung by itself; none if its contender took no part.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 
-pub use against::Against;
+pub use against::{Added, Against};
 pub use durability::{Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 use dyno_engine::{Contender, ServerEngine, ServerUrl, is_address, repeatable};
+use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::Conduct;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
@@ -44,6 +45,7 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
         schedule: request.schedule,
         limits: request.limits,
         wanted: request.wanted,
+        calibration: kept_calibration(&machine),
         machine,
         storage,
         placement: stated_placement(plan, conduct),

@@ -1,7 +1,6 @@
 //! The driver tax: every driver of an engine beside its lowest-level one, as a percentage.
 
-use dyno_verdict::statistics::Ratio;
-use dyno_verdict::{Against, Verdict};
+use dyno_verdict::{Added, Against, Verdict};
 
 use crate::grid::Grid;
 use crate::table::{TableOptions, plain};
@@ -24,11 +23,12 @@ fn grid(verdict: &Verdict, family: &[Against]) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
-/// `+12% (+10% … +14%)`.
-fn tax(ratio: &Option<Ratio>) -> String {
-    let Some(ratio) = ratio else { return "–".into() };
+/// `+12% (+10% … +14%)`; `≈` where it is no difference.
+fn tax(added: &Option<Added>) -> String {
+    let Some(Added { ratio, is_difference }) = added else { return "–".into() };
     let ends = ratio.interval;
     let interval =
         ends.map(|ends| format!(" ({} … {})", signed_percent(ends.low), signed_percent(ends.high)));
-    format!("{}{}", signed_percent(ratio.ratio), interval.unwrap_or_default())
+    let mark = if *is_difference { "" } else { " ≈" };
+    format!("{}{}{mark}", signed_percent(ratio.ratio), interval.unwrap_or_default())
 }

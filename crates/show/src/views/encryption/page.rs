@@ -32,7 +32,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         .iter()
         .filter_map(|overhead| {
             let mean = overhead.geometric_mean.as_ref()?;
-            Some(format!("{}: {}", label(overhead.contender), words::change(mean.ratio)))
+            Some(format!("{}: {}", label(overhead.contender), words::change(mean.ratio.ratio)))
         })
         .collect();
     let mut header = vec![String::new(), "test".to_owned()];
@@ -47,7 +47,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety. \
                The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
                once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks \
-               what is too close to call: the interval includes no change."
+               what is too close to call: the interval includes no change, or it may be chance among so many comparisons."
             .into(),
         choices: Vec::new(),
         figure: Figure::new(
@@ -66,7 +66,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
 fn row(verdict: &Verdict, overhead: &Against) -> Option<RatioRow> {
     let label = verdict.label(overhead.contender);
     let colour = charts::colour(verdict, overhead.contender);
-    let mut row = charts::ratio_row(label, colour, overhead.geometric_mean.as_ref()?, true);
+    let mut row = charts::ratio_row(label, colour, &overhead.geometric_mean.as_ref()?.ratio, true);
     row.text = words::marked_change(overhead.geometric_mean.as_ref()?);
     Some(row)
 }

@@ -1,7 +1,6 @@
 //! What encryption costs, in percent.
 
-use dyno_verdict::Verdict;
-use dyno_verdict::statistics::Ratio;
+use dyno_verdict::{Added, Verdict};
 
 use crate::grid::Grid;
 use crate::table::{TableOptions, chunks};
@@ -37,11 +36,11 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
     Some(Grid { header, rows })
 }
 
-/// `+12% (+10…+14)`; `≈` where the interval includes 1.00.
-fn percent(ratio: Option<&Ratio>) -> String {
-    let Some(ratio) = ratio else { return "–".into() };
+/// `+12% (+10…+14)`; `≈` where it is no difference.
+fn percent(added: Option<&Added>) -> String {
+    let Some(Added { ratio, is_difference }) = added else { return "–".into() };
     let interval = ratio.interval.map(|interval| {
-        let mark = if interval.includes(1.0) { " ≈" } else { "" };
+        let mark = if *is_difference { "" } else { " ≈" };
         format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))
     });
     format!("{}{}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())

@@ -81,7 +81,8 @@ fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
             .to_owned(),
     );
     if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
-        lines.push("≈ too close to call: the 95 % interval of the gain includes 1.00".into());
+        let interval = "≈ too close to call: the 95 % interval of the gain includes 1.00, or it may be chance among so many rungs";
+        lines.push(interval.into());
     }
     if rungs().any(is_traded) {
         lines.push(

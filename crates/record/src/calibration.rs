@@ -1,0 +1,41 @@
+//! What `dyno calibrate` found that a machine can show: as it is kept there, and as later runs of that machine quote it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Cpu;
+
+/// The version of this schema.
+pub const CALIBRATION_SCHEMA: &str = "dyno-calibration/1";
+
+/// What a run of one pair of contenders can show on a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineCalibration {
+    /// The version of this schema, `dyno-calibration/1`.
+    pub schema: String,
+    /// The version of dyno that judged.
+    pub dyno: String,
+    /// When the run of the calibration began, UTC, RFC 3339.
+    pub started: String,
+    /// The processor that it ran on.
+    pub cpu: Cpu,
+    /// The suite.
+    pub suite: String,
+    /// The contender that ran beside copies of itself.
+    pub contender: String,
+    /// How long a run is of which this tells, in seconds.
+    pub seconds: u32,
+    /// In which share of runs equals are called different anywhere in a table.
+    pub alarms: f64,
+    /// How often slower copies are found, by the mean over all tests.
+    pub found: Vec<FoundSlower>,
+}
+
+/// How often a slower copy is found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundSlower {
+    /// By which share it is slower, as 0.03.
+    pub slowdown: f64,
+    /// The share of runs.
+    pub share: f64,
+}
