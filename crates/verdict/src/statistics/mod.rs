@@ -11,6 +11,7 @@ mod ratio;
 mod share;
 mod signed_rank;
 mod summary;
+mod threshold;
 
 pub use best::{Best, best};
 pub use bootstrap::{Interval, MIN_BLOCKS};
@@ -19,3 +20,4 @@ pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
 pub use share::{Share, share};
 pub use summary::{Summary, median, summarize};
+pub use threshold::Threshold;
