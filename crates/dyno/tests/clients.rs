@@ -122,9 +122,9 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     }
     for (label, sample) in &found[2..] {
         let number = |key: &str| sample["sought"][key].as_f64().unwrap();
-        // As many as were planned: a Poisson process hardly ever differs by half.
+        // As many as were planned, but for what chance does in a Poisson process.
         let planned = number("rate") * 0.3;
-        assert!((0.5 * planned..1.5 * planned).contains(&number("due")), "{label}: {sample}");
+        assert!((number("due") - planned).abs() < 5.0 * planned.sqrt() + 5.0, "{label}: {sample}");
         assert!(number("late") >= number("left"), "{label}: {sample}");
         if sample["sought"]["held"] == true {
             assert!(number("late") <= 0.1 * number("due") + 1e-6, "{label}: {sample}");
