@@ -199,21 +199,28 @@ pub(crate) fn tell(sustained: &[Sustained], tests: &mut [TestVerdict]) {
 /// Those who sustain the most of each class, by position. All pairs of a class share an error of 5 % (Bonferroni), since
 /// each of them might have been the one that decides.
 fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Vec<usize> {
+    let outcome = |contender: &usize| searches.get(contender).and_then(Search::outcome);
     let known = |contender: &usize| {
-        let search = searches.get(contender).filter(|_| test.is_answered(*contender))?;
-        let is_known = matches!(search.outcome()?, Outcome::Sustains { interval: Some(_), .. });
-        Some((*contender, search.threshold().filter(|_| is_known)?))
+        let is_known = matches!(outcome(contender)?, Outcome::Sustains { interval: Some(_), .. });
+        Some((*contender, searches.get(contender)?.threshold().filter(|_| is_known)?))
+    };
+    // It may sustain more than anybody.
+    let is_open = |contender: &usize| {
+        !matches!(
+            outcome(contender),
+            Some(Outcome::Sustains { interval: Some(_), .. } | Outcome::NotSustained { .. })
+        )
     };
     let mut found = Vec::new();
-    for (_, members) in run.classes() {
+    for (_, mut members) in run.classes() {
+        members.retain(|contender| test.is_answered(*contender));
         let rivals: Vec<(usize, Threshold)> = members.iter().filter_map(known).collect();
+        if rivals.len() < 2 || members.iter().any(is_open) {
+            continue;
+        }
         let Some((_, most)) = rivals.iter().max_by(|a, b| a.1.median().total_cmp(&b.1.median())) else {
             continue;
         };
-        // Nobody is called the best of one, nor where it is not known of all.
-        if rivals.len() < 2 || rivals.len() < members.len() {
-            continue;
-        }
         let pairs = (rivals.len() * (rivals.len() - 1) / 2) as f64;
         let is_best = |own: &Threshold| {
             own.is_above(most) > 0.025 / pairs && own.median() * (1.0 + run.schedule.margin) >= most.median()
@@ -221,4 +228,70 @@ fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Ve
         found.extend(rivals.iter().filter(|(_, own)| is_best(own)).map(|(contender, _)| *contender));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_protocol::Model;
+
+    use super::*;
+    use crate::judge;
+
+    /// Three equals that search, of which each holds up to a rate.
+    fn searched(limits: [f64; 3]) -> Run {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let safety = run.contenders[1].safety.clone();
+        run.contenders.iter_mut().for_each(|contender| contender.safety.clone_from(&safety));
+        run.schedule.sustain = Some(Target { share: 0.99, within_ns: 10_000_000 });
+        run.tests[0].model = Model::Mix.name().into();
+        let test = run.tests[0].id.clone();
+        let mut trials = std::mem::take(&mut run.trials);
+        trials.retain(|trial| trial.contender < 3);
+        for mut trial in trials {
+            let rate = next_rate(&run, trial.contender, &test);
+            assert_eq!(rate.is_some(), trial.block > 0, "the first trial tells the scale");
+            let held = |rate| rate <= limits[trial.contender];
+            let sought = rate.map(|rate| Sought { rate, due: 5000, late: 0, left: 0, held: held(rate) });
+            for record in trial.samples.iter_mut().filter(|record| record.sample.test == test) {
+                record.sought = sought;
+                (record.sample.operations, record.sample.section.nanoseconds) = (4000, 2_000_000_000);
+            }
+            run.trials.push(trial);
+        }
+        run
+    }
+
+    #[test]
+    fn what_is_sustained_is_found_and_only_the_best_have_a_star() {
+        let verdict = judge(&searched([1500.0, 1490.0, 700.0]));
+        let lines = &verdict.views.sustained[0].lines;
+        for (line, limit) in lines.iter().zip([1500.0, 1490.0, 700.0]) {
+            let Outcome::Sustains { rate, interval: Some(interval) } = line.outcome else {
+                panic!("{line:?}")
+            };
+            assert!((rate / limit - 1.0).abs() < 0.1 && interval.includes(limit), "{line:?}");
+            assert_eq!(line.closed, 2000.0);
+        }
+        assert_eq!(lines.iter().map(|line| line.best).collect::<Vec<_>>(), [true, true, false]);
+        let cells = &verdict.tests[0].cells;
+        assert!(
+            cells[..3]
+                .iter()
+                .all(|cell| cell.standing == CellStanding::Sought && cell.figures.summary.is_none())
+        );
+        assert_eq!(cells.iter().map(|cell| cell.fastest).collect::<Vec<_>>()[..3], [true, true, false]);
+    }
+
+    #[test]
+    fn a_search_that_only_holds_or_only_fails_says_how_far_it_came() {
+        let verdict = judge(&searched([f64::INFINITY, 0.0, 700.0]));
+        let lines = &verdict.views.sustained[0].lines;
+        assert!(matches!(lines[0].outcome, Outcome::AtLeast { rate } if rate > 2000.0), "{:?}", lines[0]);
+        // Not below a rate at which one may be late in two seconds.
+        assert!(matches!(lines[1].outcome, Outcome::NotSustained { rate } if rate == 50.0), "{:?}", lines[1]);
+        assert!(lines.iter().all(|line| !line.best), "the first may sustain anything");
+    }
 }
