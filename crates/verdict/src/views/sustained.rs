@@ -139,7 +139,7 @@ pub fn next_rate(run: &Run, contender: usize, test: &str) -> Option<f64> {
     let least = 1.0 / (1.0 - target.share) / search.seconds;
     let next = search.threshold()?.next(&search.results()).max(least);
     // Rates as people write them.
-    Some(if next < 100.0 { next } else { next.round() })
+    Some(if next < 100.0 { (next * 100.0).round() / 100.0 } else { next.round() })
 }
 
 /// Whether what a contender (by position) sustains in a test (by id) is known as closely as the run wants it, or will not be
