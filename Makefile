@@ -62,6 +62,7 @@ check: build-go
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
+	$(PYTHON) bench/threads.py
 
 # One archive that runs where there is no toolchain, target/dist/dyno-VERSION-linux-ARCH.tar.zst; docs/building.md.
 dist: build

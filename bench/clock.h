@@ -45,7 +45,7 @@ static int64_t worked(void) {
          (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * INT64_C(1000);
 }
 
-static Reading begin(void) {
+static inline Reading begin(void) {
   Reading reading;
   reading.cpu = worked();
   reading.wait = waited();
@@ -54,7 +54,7 @@ static Reading begin(void) {
 }
 
 /* Prints what has passed since: nanoseconds by the clock, of waiting for a processor, of CPU time. */
-static void end(Reading before) {
+static inline void end(Reading before) {
   int64_t time = now() - before.start;
   int64_t wait = waited() - before.wait;
   printf("%lld %lld %lld\n", (long long)time, (long long)wait, (long long)(worked() - before.cpu));

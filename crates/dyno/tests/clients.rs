@@ -104,6 +104,55 @@ fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
 }
 
 #[test]
+fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
+    let place = Place::new();
+    let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --clients 3";
+    let with = "--with sqlite:wal,postgres -o run.jsonl --report run.html";
+    let run = place.dyno(&format!("run bank {small} --sustain p90<=40ms {with}")).exits(0).without_panic();
+    assert!(run.stdout.contains("transfer, with p90 ≤ 40.0 ms: "), "{}", run.stdout);
+    // What was measured at other rates has no percentiles.
+    assert!(!run.stdout.contains("latency") && !run.stdout.contains("wrong"), "{}", run.stdout);
+    assert_eq!(place.dyno("show run.jsonl").exits(0).stdout, run.stdout);
+    let record = read_json(&place.path("run.jsonl"));
+    assert_eq!(record["schedule"]["sustain"], serde_json::json!({"share": 0.9, "within_ns": 40_000_000}));
+    let found = samples(&record, "transfer");
+    assert_eq!(found.len(), 8, "the null runner sustains nothing");
+    for (label, sample) in &found[..2] {
+        assert!(sample["sought"].is_null(), "{label}: clients that are not held back tell the scale");
+    }
+    for (label, sample) in &found[2..] {
+        let number = |key: &str| sample["sought"][key].as_f64().unwrap();
+        // As many as were planned, but for what chance does in a Poisson process.
+        let planned = number("rate") * 0.3;
+        assert!((number("due") - planned).abs() < 5.0 * planned.sqrt() + 5.0, "{label}: {sample}");
+        assert!(number("late") >= number("left"), "{label}: {sample}");
+        if sample["sought"]["held"] == true {
+            assert!(number("late") <= 0.1 * number("due") + 1e-6, "{label}: {sample}");
+        }
+    }
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let lines = verdict["verdict"]["sustained"][0]["lines"].as_array().unwrap();
+    assert_eq!(lines.iter().map(|line| line["tries"].as_array().unwrap().len()).collect::<Vec<_>>(), [3, 3]);
+    assert_eq!(verdict["verdict"]["tests"][0]["cells"][0]["standing"]["standing"], "sought");
+    let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
+    assert!(csv.contains("sustained_per_second") && csv.contains(",sought,"), "{csv}");
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert!(page.contains("what is sustained with p90 ≤ 40.0 ms"));
+    place.assert_clean();
+}
+
+#[test]
+fn what_no_rate_sustains_is_said_without_a_percentile() {
+    let place = Place::new();
+    let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 2 --clients 2 --quiet";
+    // No answer of a server comes within a microsecond.
+    let run = format!("run bank {small} --only read --sustain p99<=1us --with postgres");
+    let shown = place.dyno(&run).exits(0).without_panic().prints("postgres does not sustain it, not even at");
+    assert!(!shown.stdout.contains(" p50 "), "{}", shown.stdout);
+    place.assert_clean();
+}
+
+#[test]
 fn pages_are_read_and_written_by_every_engine() {
     let place = Place::new();
     let with = "sqlite,sqlite:wal,postgres,mariadb";
@@ -199,6 +248,13 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
     refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
     refused("bank --with lmdb", "implements none of the models");
+    refused("bank --sustain p99<10ms --with sqlite", "write what must hold as p99<=10ms");
+    refused("bank --sustain p99<=10 --with sqlite", "10 has no unit: write 10ms or 10s");
+    refused("bank --sustain p99<=10ms --rate 100 --with sqlite", "take one of both");
+    refused("bank --sustain p99<=10ms --think 1s --with sqlite", "take one of both");
+    refused("bank --sustain p99<=10ms --clients 1,2 --with sqlite", "take one --clients");
+    refused("bank --sustain p99<=10ms --no-warm-up --with sqlite", "how much a contender does at most");
+    refused("speedtest --sustain p99<=10ms --with sqlite", "speedtest has none");
     refused("bank --clients 120 --with postgres", "postgres lets in 100 connections");
     refused("bank --clients 120 --with postgres", "postgres,max_connections=130");
     refused("bank --clients 60 --with mariadb,max_connections=50", "lets in 50 connections");

@@ -142,9 +142,7 @@ impl<'a> Arrays<'a> {
 
     /// The stream of random numbers of a file.
     pub(super) fn rng(&self, name: &str) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.parameters.seed());
-        rng.set_stream(stream_of(name));
-        rng
+        stream(self.parameters.seed(), name)
     }
 
     /// One of the files of a set of pairs.
@@ -257,6 +255,13 @@ fn permuted(number: u64, seed: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) & MASK;
     mixed ^ (mixed >> 31)
+}
+
+/// The random numbers of a seed for a file of this name.
+pub(super) fn stream(seed: u64, name: &str) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(stream_of(name));
+    rng
 }
 
 /// A stream of random numbers for each file.

@@ -4,6 +4,7 @@
 //! files that the runners map. It starts no process and measures nothing.
 
 mod arrays;
+mod arrivals;
 mod draws;
 mod mix;
 pub mod records;
@@ -27,8 +28,10 @@ use dyno_suite::watch::Watch;
 use dyno_suite::{AMinute, Bounds, Model, Rendered, Suite, TableForm};
 
 use arrays::Arrays;
+use arrivals::Arrivals;
 use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
 
+pub use arrivals::Arriving;
 pub use selection::{Selection, select};
 pub use size::input_bytes;
 pub use work::Amount;
@@ -45,6 +48,8 @@ pub struct Plan {
     pub tests: Vec<PlannedTest>,
     /// The work of those tests, by dialect and form of tables.
     work: BTreeMap<(String, TableForm), Vec<protocol::Test>>,
+    /// What arrives where a rate is sought.
+    arrivals: Arrivals,
 }
 
 /// A test of the plan, as people see it.
@@ -136,7 +141,9 @@ impl Plan {
                 inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, form, &folder));
             work.insert(key(contender), written.collect::<Result<Vec<_>>>()?);
         }
-        Ok(Plan { contenders, tests, work })
+        let mixes = chosen.iter().map(|&index| &suite.tests[index]);
+        let arrivals = Arrivals::new(suite, parameters, mixes, folder)?;
+        Ok(Plan { contenders, tests, work, arrivals })
     }
 
     /// The job of one trial of a contender: the tests whose models it implements.
@@ -149,6 +156,14 @@ impl Plan {
                 protocol::Test { work, ..test.clone() }
             });
         protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
+    }
+
+    /// What arrives in a test (by id) in a trial of a block, so many a second; in place of the steps of its job.
+    ///
+    /// # Errors
+    /// The test is no mix that lasts a time, or the arrivals cannot be written.
+    pub fn arriving(&self, test: &str, rate: f64, block: u32) -> Result<Arriving> {
+        self.arrivals.write(test, rate, block)
     }
 
     /// How many operations the test of a sample has, where the contender's trials time only the first of

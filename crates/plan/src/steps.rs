@@ -33,7 +33,7 @@ impl Arrays<'_> {
             Some((rate, seconds)) => {
                 let name = format!("{}.arrivals.steps", test.id);
                 vec![self.write_steps(&name, draws(0)?, |draws, rng, output| {
-                    draws.arrivals(rate, seconds, rng, output)
+                    draws.arrivals(rate, 0.0..seconds, rng, output).map(|arrived| arrived.all)
                 })?]
             }
             None => {
@@ -111,7 +111,7 @@ fn each(mix: &Mix) -> u64 {
 }
 
 /// How many bytes a step has.
-fn width(mix: &Mix) -> u64 {
+pub fn width(mix: &Mix) -> u64 {
     STEP_HEAD + fields(mix).iter().map(|field| field.bytes).sum::<u64>()
 }
 

@@ -20,6 +20,7 @@ mod proof;
 mod storage;
 mod suite;
 mod survival;
+mod sustain;
 mod trial;
 
 use schemars::JsonSchema;
@@ -42,6 +43,7 @@ pub use suite::{
     AMinute, AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord,
 };
 pub use survival::{KeptProof, PROOF_SCHEMA, Survival, Tally};
+pub use sustain::{Sought, Target};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
@@ -154,6 +156,10 @@ pub struct Schedule {
     /// Whether contenders take turns within a block where they can; `apart` of a contender tells why it does not.
     #[serde(default)]
     pub turns: bool,
+    /// The target of a run that seeks the highest rate at which it holds. Its first trials of a contender tell how much it
+    /// does at most; in each of the others operations arrive at a rate that follows from those before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustain: Option<Target>,
     /// Whether the first block is warm-up; otherwise every block is measured.
     #[serde(default = "usual")]
     pub warm_up: bool,

@@ -6,6 +6,8 @@ use dyno_protocol::{Response, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Sought;
+
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
@@ -70,6 +72,9 @@ pub struct SampleRecord {
     /// Of operations that arrived by themselves: the percentile of their response that is judged, as 0.99.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_percentile: Option<f64>,
+    /// Where the highest rate was sought at which a target holds: the rate of this trial, and whether it held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sought: Option<Sought>,
     /// In how many slices it was done, between which other contenders were at work; absent where the trial was by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<u32>,

@@ -121,6 +121,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         CellStanding::Missing(_) => "missing",
         CellStanding::NotApplicable => "not-applicable",
         CellStanding::TooFew => "too-few",
+        CellStanding::Sought => "sought",
         CellStanding::NotEncrypted => "not-encrypted",
     };
     let difference = cell.difference.map(|difference| match difference {

@@ -6,6 +6,7 @@ use dyno_verdict::{
     Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
 };
 
+use super::views::sustained::words;
 use super::{measure, units};
 
 /// A table of text. The first two columns name the test.
@@ -90,7 +91,7 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
         row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
         match &cell.figures.summary {
-            None => row.extend([missing(cell), String::new(), String::new()]),
+            None => row.extend([figure(judged.measure(), cell), String::new(), String::new()]),
             Some(summary) => {
                 let spread = summary
                     .spread
@@ -162,6 +163,9 @@ pub fn survives(verdict: &Verdict, contender: usize) -> String {
 
 /// `312 ms ±3%` or `1.23M/s ±3%` with its marks.
 pub fn figure(shown_as: Measure, cell: &Cell) -> String {
+    if let Some(outcome) = &cell.sustained {
+        return format!("{}{}", words::outcome(outcome), marks(cell));
+    }
     let Some(summary) = &cell.figures.summary else { return missing(cell) };
     let spread = match summary.spread {
         Some(spread) if summary.median > 0.0 => format!(" ±{}", units::percent(spread / summary.median)),

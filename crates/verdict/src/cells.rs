@@ -27,6 +27,11 @@ pub(crate) fn judge_test(
         let (own, _) = figures(run, disturbances, contender, &test.id, Judged::Test);
         matches!(judged, Judged::Response { .. }) && own.summary.is_some()
     };
+    let is_tried = |contender: usize| {
+        let its = run.trials.iter().filter(|trial| trial.contender == contender);
+        its.flat_map(|trial| &trial.samples)
+            .any(|sample| sample.sample.test == test.id && sample.sought.is_some())
+    };
     let cells = |judged: Judged| {
         let cell = |&contender: &usize| {
             let (figures, points) = figures(run, disturbances, contender, &test.id, judged);
@@ -34,13 +39,27 @@ pub(crate) fn judge_test(
                 (None, _) if run.contenders[contender].lacks.contains(&test.id) => {
                     CellStanding::NotApplicable
                 }
+                (None, mismatch) if is_tried(contender) => match mismatch {
+                    Some(mismatch) => CellStanding::Wrong(mismatch.clone()),
+                    None if is_unproved(run, contender) => CellStanding::NotEncrypted,
+                    None => CellStanding::Sought,
+                },
                 (None, _) if tells(judged, contender) => CellStanding::TooFew,
                 (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ => CellStanding::Counts,
             };
-            Cell { contender, figures, points, standing, ratio: None, difference: None, fastest: false }
+            Cell {
+                contender,
+                figures,
+                points,
+                standing,
+                ratio: None,
+                difference: None,
+                sustained: None,
+                fastest: false,
+            }
         };
         let mut cells: Vec<Cell> = shown.iter().map(cell).collect();
         compare_with_baseline(run, floor_ns, &mut cells);
@@ -60,6 +79,7 @@ pub(crate) fn judge_test(
         published: test.published.clone(),
         reference,
         floor_ns,
+        sought: run.target_of(&test.id).is_some(),
         cells: cells(Judged::Test),
         responses: responses(run, test, |class, share| cells(Judged::Response { class, share })),
     }

@@ -148,6 +148,7 @@ impl Side {
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew) => Some("does not apply".into()),
+            Some(CellStanding::Sought) => Some("each trial has a rate of its own".into()),
             None => Some("not in the run".into()),
         };
         let used = cell.filter(|cell| cell.counts()).map(|cell| &cell.points.used[..]).unwrap_or_default();

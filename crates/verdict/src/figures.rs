@@ -1,7 +1,7 @@
 //! The samples of one contender in one test, and the figures that rest on them.
 
 use dyno_protocol::{Cost, Sample};
-use dyno_record::{Run, SampleRecord};
+use dyno_record::{Run, SampleRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,13 +139,15 @@ pub(crate) fn used<'a>(
     measured(run, contender, test).filter(counts).map(|(_, sample)| sample)
 }
 
-/// All samples of a contender in a test but those of the warm-up block, each with its block.
+/// All samples of a contender in a test but those of the warm-up block, each with its block. Where a rate is sought there
+/// are none: each trial has another.
 fn measured<'a>(
     run: &'a Run,
     contender: usize,
     test: &'a str,
 ) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
-    let trials = run.trials.iter().filter(move |trial| trial.contender == contender && trial.is_measured());
+    let is_its = move |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
+    let trials = run.trials.iter().filter(is_its).filter(move |_| run.target_of(test).is_none());
     trials.flat_map(move |trial| {
         let samples = trial.samples.iter().filter(move |sample| sample.sample.test == test);
         samples.map(move |sample| (trial.block, sample))

@@ -20,7 +20,7 @@ use crate::pairs::mean_over;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
 use crate::table::count_all_comparisons;
-use crate::views::Views;
+use crate::views::{Outcome, Views, sustained};
 
 /// What may be said about a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -91,6 +91,9 @@ pub struct TestVerdict {
     /// What dyno itself costs for the same work, the null runner's median, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_ns: Option<f64>,
+    /// Whether the highest rate was sought at which a target holds.
+    #[serde(skip)]
+    pub(crate) sought: bool,
     /// One for each contender shown, in order.
     pub cells: Vec<Cell>,
     /// How long the slow operations of each class took, where operations were timed one by one in the measured trials.
@@ -127,6 +130,9 @@ pub struct Cell {
     /// Whether that is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
+    /// What it sustains, where the highest rate was sought; the fastest is then who sustains the most.
+    #[serde(skip)]
+    pub sustained: Option<Outcome>,
     /// Whether it is not shown slower than the best of those ranked with it, of which there are two or more, and within
     /// the run's margin of it.
     pub fastest: bool,
@@ -144,6 +150,8 @@ pub enum CellStanding {
     Missing(String),
     /// Its runner does not do this kind of work.
     NotApplicable,
+    /// The highest rate was sought at which a target holds: `sustained` tells it, and there is no figure here.
+    Sought,
     /// Fewer than ten of its operations in a trial took longer than the percentile: it would tell of chance alone.
     TooFew,
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
@@ -174,6 +182,8 @@ pub fn judge(run: &Run) -> Verdict {
     let disturbances = Disturbances::new(run);
     let tests = run.shown_tests().map(|test| judge_test(run, &disturbances, &shown, test));
     let mut tests: Vec<TestVerdict> = tests.collect();
+    let views = Views::new(run, &tests);
+    sustained::tell(&views.sustained, &mut tests);
     let meant = tests_of_means(run, &tests);
     let mut summaries: Vec<_> =
         shown.iter().map(|&contender| summarize(run, &tests, &meant, contender)).collect();
@@ -187,7 +197,7 @@ pub fn judge(run: &Run) -> Verdict {
         rankings: rank_levels(run, &tests),
         disturbances,
         failures: failures(run),
-        views: Views::new(run, &tests),
+        views,
         tests,
     }
 }
@@ -257,6 +267,16 @@ impl TestVerdict {
         self.cells.iter().find(|cell| cell.contender == contender)
     }
 
+    /// Whether its rate was sought, so that it has no figures: `sustained` tells what was found.
+    pub fn is_sought(&self) -> bool {
+        self.sought
+    }
+
+    /// Whether nothing is wrong with what a contender did.
+    pub(crate) fn is_answered(&self, contender: usize) -> bool {
+        self.cell(contender).is_some_and(|cell| cell.standing.is_fine())
+    }
+
     /// Whether a contender's figures count.
     pub(crate) fn counts(&self, contender: usize) -> bool {
         self.cell(contender).is_some_and(Cell::counts)
@@ -272,7 +292,10 @@ impl TestVerdict {
 impl CellStanding {
     /// Whether nothing is wrong with the contender in this test.
     pub fn is_fine(&self) -> bool {
-        matches!(self, CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew)
+        matches!(
+            self,
+            CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Sought
+        )
     }
 }
 

@@ -37,6 +37,6 @@ pub use responses::ResponseVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     AMinute, Added, Against, Durability, Invariant, Invariants, Ladder, Latency, LatencyLine, LatencyTest,
-    Pages, Percentiles, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Survived,
-    Timeline, TimelineLine, Views,
+    Outcome, Pages, Percentiles, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second,
+    Survived, Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
 };

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use dyno_record::Target;
 
 use super::ShowOptions;
-use super::values::{SharingArg, duration, share, size};
+use super::values::{SharingArg, duration, share, size, target};
 
 /// Arguments of `dyno run`.
 #[derive(Debug, Args)]
@@ -63,6 +64,10 @@ pub struct RunArgs {
     /// short for --set rate=N
     #[arg(long, value_name = "N")]
     pub rate: Option<String>,
+    /// Seek the highest rate at which operations may arrive so that this holds: p99<=10ms says that 99 % of them are done
+    /// within 10 ms of when they arrived
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub sustain: Option<Target>,
     /// How long each client waits on the average before it begins the next operation, as 100ms; short for --set
     /// think=SECONDS
     #[arg(long, value_parser = duration)]

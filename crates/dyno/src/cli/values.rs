@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use dyno_record::Sharing;
+use dyno_record::{Sharing, Target};
 
 /// How runner and private server share the CPUs, as `--placement` names it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -56,9 +56,40 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads `p99<=10ms`: how many percent of the operations must be done within how long.
+pub fn target(text: &str) -> Result<Target, String> {
+    let wrong = || "write what must hold as p99<=10ms: 99 % of operations are done within 10 ms".to_owned();
+    let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let (percentile, within) = plain.split_once("<=").or_else(|| plain.split_once('≤')).ok_or_else(wrong)?;
+    let percent = percentile.strip_prefix(['p', 'P']).and_then(|number| number.parse::<f64>().ok());
+    let percent = percent.ok_or_else(wrong)?;
+    if !(50.0..=99.99).contains(&percent) {
+        return Err("the percentile is from p50 to p99.99".to_owned());
+    }
+    // A number alone would be seconds, which people rarely mean here.
+    if within.ends_with(|letter: char| letter.is_ascii_digit()) {
+        return Err(format!("{within} has no unit: write {within}ms or {within}s"));
+    }
+    let within = duration(within).map_err(|_| wrong())?;
+    Ok(Target { share: percent / 100.0, within_ns: within.as_nanos() as u64 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn targets_are_read() {
+        let read = |text| target(text).map(|target| (target.share, target.within_ns));
+        assert_eq!(read("p99<=10ms"), Ok((0.99, 10_000_000)));
+        assert_eq!(read("p99.9 ≤ 1.5 s"), Ok((0.999, 1_500_000_000)));
+        assert_eq!(read("p50<=500us"), Ok((0.5, 500_000)));
+        let said = |text| read(text).unwrap_err();
+        assert!(said("p99<10ms").contains("as p99<=10ms") && said("fast").contains("as p99<=10ms"));
+        assert!(said("p99<=soon").contains("as p99<=10ms") && said("99<=10ms").contains("as p99<=10ms"));
+        assert!(said("p100<=10ms").contains("p50 to p99.99") && said("p10<=10ms").contains("p50 to p99.99"));
+        assert!(said("p99<=10").contains("write 10ms or 10s"));
+    }
 
     #[test]
     fn durations_and_shares_are_read() {

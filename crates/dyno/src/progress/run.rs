@@ -8,7 +8,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use dyno_lab::run::Observer;
-use dyno_record::{Failure, Run, TrialRecord};
+use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
 use dyno_show::units;
 
 use super::live::{Live, Now};
@@ -111,6 +111,19 @@ impl Progress {
         live.draw(run, self.now, share, left);
     }
 
+    /// Tells at which rates operations arrived in a trial, and whether the target held: what a search hangs on.
+    fn tell_rates(&self, trial: &TrialRecord, label: &str) {
+        let told = |sample: &SampleRecord| {
+            let sought = sample.sought?;
+            let held = if sought.held { "held" } else { "did not hold" };
+            Some(format!("{} at {} {held}", sample.sample.test, units::rate(sought.rate)))
+        };
+        let told: Vec<String> = trial.samples.iter().filter_map(told).collect();
+        if !told.is_empty() {
+            self.say(&format!("block {}: {label}, {}", trial.block, told.join(", ")));
+        }
+    }
+
     /// Tells what the trials took that have ended since the last line; the live table shows it anyway.
     fn tell_times(&mut self) {
         self.told = Instant::now();
@@ -169,6 +182,7 @@ impl Observer for Progress {
     fn trial_ends(&mut self, trial: &TrialRecord, run: &Run) {
         let contender = &run.contenders[trial.contender];
         if contender.named {
+            self.tell_rates(trial, &contender.label);
             let time = trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum();
             self.block_times.push((contender.label.clone(), time));
         }

@@ -7,8 +7,8 @@ use dyno_protocol::Value;
 use dyno_record::Answer;
 use dyno_verdict::answers::{Mismatch, compare};
 use dyno_verdict::statistics::{
-    Difference, Interval, NoDifference, geometric_mean_ratio, independent_ratio, median, paired_ratio,
-    summarize,
+    Difference, Interval, NoDifference, Threshold, geometric_mean_ratio, independent_ratio, median,
+    paired_ratio, summarize,
 };
 use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;
@@ -599,4 +599,46 @@ fn change_points_are_rarely_false_and_found_where_they_are() {
     }
     println!("a step of three standard deviations: {found} of 100 found within one run");
     assert!(found >= 85, "{found} of 100");
+}
+
+/// A search for the rate up to which a target holds, where trials scatter by a width: whether the interval covers the truth,
+/// how far off the best guess is, and half the width of the interval.
+fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
+    let truth = (0.35 * normal(rng)).exp();
+    let mut tries = Vec::new();
+    for _ in 0..trials {
+        let next = Threshold::new(1.0, &tries).unwrap().next(&tries);
+        let holds = 1.0 / (1.0 + ((next / truth).ln() / width).exp());
+        // One trial in a hundred fails or holds for reasons of its own.
+        let is_stray = rng.random::<f64>() < 0.01;
+        let chance = if is_stray { 0.5 } else { holds };
+        tries.push((next, rng.random::<f64>() < chance));
+    }
+    let found = Threshold::new(1.0, &tries).unwrap();
+    let interval = found.interval();
+    (
+        interval.includes(truth),
+        (found.median() / truth).ln().abs(),
+        interval.relative_half_width(found.median()),
+    )
+}
+
+#[test]
+fn a_rate_that_is_sought_is_found_within_its_interval() {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    for width in [0.005, 0.02, 0.05, 0.1] {
+        for trials in [8, 12, 20] {
+            const SEARCHES: usize = 200;
+            let found: Vec<_> = (0..SEARCHES).map(|_| search(&mut rng, width, trials)).collect();
+            let covered = found.iter().filter(|found| found.0).count() as f64 / SEARCHES as f64;
+            let middle = |part: fn(&(bool, f64, f64)) -> f64| {
+                median(&found.iter().map(part).collect::<Vec<_>>()).unwrap()
+            };
+            let (off, half) = (middle(|found| found.1), middle(|found| found.2));
+            println!("width {width}, {trials} trials: covered {covered}, off {off:.3}, half width {half:.3}");
+            // Of 200 searches at 90 %, 173 or more cover the truth but once in twenty.
+            assert!(covered > 0.86, "width {width}, {trials} trials: {covered}");
+            assert!(off < half, "width {width}, {trials} trials: {off} and {half}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use dyno_protocol::Job;
 use dyno_record::Run;
 
 use super::keep::Came;
+use super::sustain::Seeking;
 use super::{Runner, State, Step, When, settle};
 use crate::trial::{Conduct, Interrupts, Outcome, Trial};
 
@@ -29,7 +30,7 @@ impl Runner<'_> {
         let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
         let result = match directory {
             Ok(directory) => {
-                let result = self.measure(contender, when.latency, directory.path(), run);
+                let result = self.measure(index, when, directory.path(), run);
                 settle(directory.path());
                 result
             }
@@ -40,23 +41,26 @@ impl Runner<'_> {
             // What the trial needs was about to start.
             return Ok(Step::Stopped);
         }
-        let trial = result.unwrap_or_else(|error| Trial::failed(&error));
+        let (trial, seeking) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
         let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
-        Ok(self.keep(run, state, when, index, Came { trial, beat_ns, ..Came::default() }))
+        Ok(self.keep(run, state, when, index, Came { trial, seeking, beat_ns, ..Came::default() }))
     }
 
-    /// Reaches the contender's server, if it has one, and goes through the tests.
+    /// Reaches the contender's server, if it has one, and goes through the tests. Tells at which rates it did, where these
+    /// are sought.
     fn measure(
         &mut self,
-        contender: &Contender,
-        latency: bool,
+        index: usize,
+        when: When,
         directory: &Path,
         run: &Run,
-    ) -> Result<Trial> {
+    ) -> Result<(Trial, Vec<Seeking>)> {
+        let contender = &self.plan.contenders[index];
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let mut job = Job { latency, ..self.plan.job(contender, directory) };
+        let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
+        let seeking = self.seek(run, index, when.block, &mut job)?;
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;
         let command = contender.runner.command();
@@ -69,7 +73,7 @@ impl Runner<'_> {
         if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
             self.tidy(contender, &job);
         }
-        Ok(trial)
+        Ok((trial, seeking))
     }
 
     /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the

@@ -4,6 +4,7 @@ use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
 use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
 
+use super::sustain::{Seeking, sought};
 use super::{PATIENCE, Runner, State, Step, When};
 use crate::machine::cap;
 use crate::trial::{Cut, Outcome, Trial};
@@ -12,6 +13,8 @@ use crate::trial::{Cut, Outcome, Trial};
 #[derive(Debug, Default)]
 pub(super) struct Came {
     pub trial: Trial,
+    /// At which rates operations arrived, where these are sought.
+    pub seeking: Vec<Seeking>,
     /// How its samples were cut; empty where it was by itself.
     pub cuts: Vec<Cut>,
     /// What the metronome took before and after it.
@@ -28,7 +31,7 @@ impl Runner<'_> {
         index: usize,
         came: Came,
     ) -> Step {
-        let Came { trial, cuts, beat_ns } = came;
+        let Came { trial, seeking, cuts, beat_ns } = came;
         if trial.outcome == Outcome::Interrupted {
             return Step::Stopped;
         }
@@ -49,6 +52,7 @@ impl Runner<'_> {
                 answer: run.keep_answer(answer),
                 extrapolated_to: self.plan.whole(index, &sample),
                 judged_percentile: self.plan.judged_percentile(&sample.test),
+                sought: sought(run, &seeking, &sample),
                 slices: cut.map(|cut| cut.slices),
                 beat_ns: cut.and_then(|cut| cut.beat_ns),
                 sample,

@@ -9,6 +9,7 @@ mod apart;
 mod keep;
 mod side_by_side;
 mod stop;
+mod sustain;
 mod turns;
 
 use std::fs::File;
@@ -71,6 +72,9 @@ pub struct Runner<'a> {
     /// Whether the samples so far are enough: what that means is no business of who measures. It is told, by
     /// contender, whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
+    /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
+    /// its clients begin one as soon as they are free. What that depends on is no business of who measures either.
+    pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
 }

@@ -40,7 +40,7 @@ impl Runner<'_> {
             return Ok(Step::Stopped);
         }
         for (&index, Sliced { trial, cuts }) in contenders.iter().zip(sliced) {
-            self.keep(run, state, when, index, Came { trial, cuts, beat_ns: None });
+            self.keep(run, state, when, index, Came { trial, cuts, ..Came::default() });
         }
         Ok(Step::Done)
     }

@@ -36,6 +36,15 @@ pub struct Draws {
     step: Vec<u8>,
 }
 
+/// How many operations arrive.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Arrived {
+    /// From the beginning on.
+    pub all: u64,
+    /// From the first second on that is measured.
+    pub within: u64,
+}
+
 /// How a value is drawn.
 enum Draw {
     Number(NumberDraw),
@@ -134,24 +143,25 @@ impl Draws {
     }
 
     /// Steps that arrive by themselves, so many a second on the average, each without regard to the others (a Poisson
-    /// process), for so many seconds.
+    /// process), for so many seconds. How many they are, and how many of them arrive within the seconds given.
     pub fn arrivals(
         &mut self,
         rate: f64,
-        seconds: f64,
+        seconds: Range<f64>,
         rng: &mut ChaCha8Rng,
         output: &mut dyn Write,
-    ) -> io::Result<u64> {
+    ) -> io::Result<Arrived> {
         let between = Exp::new(rate).map_err(io::Error::other)?;
-        let (mut now, mut count) = (0.0, 0);
+        let (mut now, mut arrived) = (0.0, Arrived::default());
         loop {
             now += between.sample(rng);
-            if now >= seconds {
-                return Ok(count);
+            if now >= seconds.end {
+                return Ok(arrived);
             }
             // 0 would mean that it is not due at a time.
             self.step(((now * 1e9) as u64).max(1), rng, output)?;
-            count += 1;
+            arrived.all += 1;
+            arrived.within += u64::from(now >= seconds.start);
         }
     }
 

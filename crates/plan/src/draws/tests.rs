@@ -67,10 +67,15 @@ fn classes_and_values_are_drawn_as_often_as_was_said() {
 #[test]
 fn arrivals_come_at_their_rate_and_in_order() {
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
-    let count = draws().arrivals(5_000.0, 4.0, &mut rng, &mut bytes).unwrap();
-    assert!((19_500..20_500).contains(&count), "{count}");
+    let arrived = draws().arrivals(5_000.0, 1.0..4.0, &mut rng, &mut bytes).unwrap();
+    assert!((19_500..20_500).contains(&arrived.all), "{arrived:?}");
     let due: Vec<i64> = numbers(&bytes).iter().map(|step| step[0]).collect();
     assert!(due.is_sorted() && due[0] > 0 && due[due.len() - 1] < 4_000_000_000);
+    let is_within = |due: &&i64| **due >= 1_000_000_000;
+    assert_eq!(
+        (arrived.all, arrived.within),
+        (due.len() as u64, due.iter().filter(is_within).count() as u64)
+    );
     // The gaps of a Poisson process are as wide as their mean on the average, and spread as widely.
     let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

@@ -5,6 +5,7 @@ use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
+use crate::Sought;
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -16,6 +17,8 @@ struct Form {
     extrapolated_to: Option<u64>,
     #[serde(default)]
     judged_percentile: Option<f64>,
+    #[serde(default)]
+    sought: Option<Sought>,
     #[serde(default)]
     slices: Option<u32>,
     #[serde(default)]
@@ -41,8 +44,8 @@ impl<'de> Deserialize<'de> for SampleRecord {
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        let Form { answer, extrapolated_to, judged_percentile, slices, beat_ns, .. } = form;
-        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile, slices, beat_ns })
+        let Form { answer, extrapolated_to, judged_percentile, sought, slices, beat_ns, .. } = form;
+        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile, sought, slices, beat_ns })
     }
 }
 

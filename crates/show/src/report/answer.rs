@@ -4,6 +4,7 @@ use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{LevelRanking, Verdict};
 
 use super::words::{bounds, counted, list, ratio_with_interval, that};
+use crate::views::sustained::words;
 use crate::{ratio, units};
 
 /// What the run was to find out.
@@ -23,6 +24,10 @@ pub(super) fn question(verdict: &Verdict) -> String {
 
 /// What the samples answer, the safest level first. Never empty.
 pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
+    let sustained = &verdict.views.sustained;
+    if !sustained.is_empty() {
+        return sustained.iter().map(|sustained| words::sentence(verdict, sustained)).collect();
+    }
     let rankings = &verdict.rankings;
     let mut sentences: Vec<String> = rankings
         .iter()

@@ -18,6 +18,7 @@ pub(crate) mod words;
 
 use anyhow::{Result, ensure};
 use dyno_verdict::{Beside, Verdict};
+pub(crate) use sections::anchor;
 
 /// A run of a page.
 #[derive(Debug)]

@@ -72,12 +72,14 @@ struct TestRow {
 }
 
 /// The fragment by which a link reaches a test. Ids are letters, digits, `-` and `_`.
-pub(super) fn anchor(id: &str) -> String {
+pub(crate) fn anchor(id: &str) -> String {
     format!("test-{id}")
 }
 
 pub(super) fn sections(verdict: &Verdict) -> Vec<TestSection> {
-    verdict.tests.iter().map(|test| section(verdict, test)).collect()
+    // Of those whose rate was sought there is a view.
+    let tests = verdict.tests.iter().filter(|test| !test.is_sought());
+    tests.map(|test| section(verdict, test)).collect()
 }
 
 fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
@@ -176,7 +178,10 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
         memory_bytes: memory,
         fastest: cell.fastest,
         trouble: match &cell.standing {
-            CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew => None,
+            CellStanding::Counts
+            | CellStanding::NotApplicable
+            | CellStanding::TooFew
+            | CellStanding::Sought => None,
             CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),

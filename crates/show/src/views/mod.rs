@@ -14,6 +14,7 @@ mod latency;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
+pub(crate) mod sustained;
 mod timeline;
 
 use dyno_verdict::{Beside, Verdict};
@@ -24,7 +25,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 11] = [
+const VIEWS: [Parts; 12] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -33,6 +34,7 @@ const VIEWS: [Parts; 11] = [
     drivers::PARTS,
     settings::PARTS,
     invariants::PARTS,
+    sustained::PARTS,
     latency::PARTS,
     timeline::PARTS,
     durability::PARTS,

@@ -12,6 +12,7 @@ mod ratio;
 mod share;
 mod signed_rank;
 mod summary;
+mod threshold;
 
 pub use apart::{Compared, told_apart};
 pub use best::{Best, best};
@@ -21,3 +22,4 @@ pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
 pub use share::{Share, share};
 pub use summary::{Summary, median, summarize};
+pub use threshold::Threshold;

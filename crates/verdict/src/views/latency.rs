@@ -102,7 +102,9 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
         let lines = lines(run, harness.filter(|_| apart)?, test);
         lines.iter().map(|line| line.percentiles.p50).max()
     };
-    let tests = run.shown_tests().map(|test| LatencyTest {
+    // Where a rate is sought each trial has another, and most are none that the contender sustains.
+    let tests = run.shown_tests().filter(|test| run.target_of(&test.id).is_none());
+    let tests = tests.map(|test| LatencyTest {
         test: test.id.clone(),
         clock_ns: clock(&test.id),
         lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),

@@ -12,6 +12,7 @@ mod latency;
 mod published;
 pub(crate) mod scaling;
 mod settings;
+pub(crate) mod sustained;
 mod timeline;
 
 use dyno_record::Run;
@@ -27,6 +28,7 @@ pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};
 pub use latency::{AMinute, Latency, LatencyLine, LatencyTest, Percentiles};
 pub use published::{Published, PublishedPoint, PublishedSeries};
+pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{Second, Timeline, TimelineLine};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
@@ -56,6 +58,9 @@ pub struct Views {
     /// How long single operations took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// The highest rates at which a target holds, one for each test whose rate was sought.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sustained: Vec<Sustained>,
     /// What was done second by second, one for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
@@ -75,6 +80,7 @@ impl Views {
             invariants: invariants::invariants(run),
             durability: durability::durability(run),
             latency: latency::latency(run),
+            sustained: sustained::sustained(run, tests),
             timelines: timeline::timelines(run),
             published: published::published(run, tests),
         }

@@ -55,7 +55,9 @@ pub struct Second {
 
 /// The seconds of every test whose trials have enough of them.
 pub(super) fn timelines(run: &Run) -> Vec<Timeline> {
-    let tests = run.shown_tests().map(|test| Timeline {
+    // Where a rate is sought each trial has another, and there is no usual second.
+    let tests = run.shown_tests().filter(|test| run.target_of(&test.id).is_none());
+    let tests = tests.map(|test| Timeline {
         test: test.id.clone(),
         lines: run.shown_contenders().filter_map(|(contender, _)| line(run, contender, &test.id)).collect(),
     });

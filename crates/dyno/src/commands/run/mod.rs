@@ -5,6 +5,7 @@ mod file;
 mod head;
 mod planning;
 mod request;
+mod sustain;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,8 +114,12 @@ pub(super) fn perform(
     place: &PlaceArgs,
     show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
-    let mut contenders =
-        with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
+    let mut contenders = match request.schedule.sustain {
+        // What the harness does is no rate that anything sustains.
+        Some(_) => request.contenders.clone(),
+        None => with_harness(&request.contenders, registry).input()?,
+    };
+    contenders = with_limits(contenders, &request.limits).input()?;
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
@@ -176,6 +181,7 @@ pub(super) fn perform(
         servers: &mut servers,
         file: &mut file,
         is_precise: &dyno_verdict::is_precise,
+        next_rate: &dyno_verdict::next_rate,
         observer: &mut progress,
     };
     let result = proved.and_then(|()| runner.execute(&mut run));

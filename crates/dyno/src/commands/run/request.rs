@@ -14,7 +14,7 @@ use dyno_record::{
 use dyno_suite::{Published, Suite, compared_with};
 
 use super::super::{Input, list};
-use super::file;
+use super::{file, sustain};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::terminal::say;
 
@@ -22,6 +22,8 @@ use crate::terminal::say;
 const BUDGET: Duration = Duration::from_secs(60);
 /// How long each run measures when several numbers of clients are asked for: three take less than two minutes.
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
+/// How long a run measures that seeks a rate: each trial tells only whether it was too high.
+const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
 /// How long a test may take when nobody says.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -77,9 +79,16 @@ pub fn typed(
         changes.push((count.clone(), file.records.to_string()));
     }
     let parameters = dyno_suite::resolve(&suite.parameters, &changes)?;
+    if arguments.sustain.is_some() {
+        sustain::check(arguments, &suite, &parameters)?;
+    }
     let contenders = typed_contenders(arguments, &suite, registry)?;
     ensure!(!contenders.is_empty(), "no contender is named");
-    let usual = if arguments.clients.len() > 1 { BUDGET_OF_SEVERAL } else { BUDGET };
+    let usual = match (arguments.sustain, arguments.clients.len()) {
+        (Some(_), _) => BUDGET_OF_SEARCH,
+        (None, 2..) => BUDGET_OF_SEVERAL,
+        (None, _) => BUDGET,
+    };
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(usual) });
     Ok(Request {
         parameters,
@@ -99,6 +108,7 @@ pub fn typed(
             timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
             latency: arguments.latency,
             turns: !arguments.no_turns,
+            sustain: arguments.sustain,
             warm_up: !arguments.no_warm_up,
         },
         limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },

@@ -1,0 +1,45 @@
+//! What a command line must say, and must not, where it seeks the highest rate at which a target holds.
+
+use anyhow::{Result, bail, ensure};
+use dyno_plan::{Selection, select};
+use dyno_record::Parameters;
+use dyno_suite::{Model, Suite};
+
+use crate::cli::RunArgs;
+
+/// Refuses what a search cannot be.
+pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Result<()> {
+    ensure!(
+        arguments.clients.len() <= 1,
+        "--sustain seeks a rate for one number of clients: take one --clients"
+    );
+    ensure!(
+        !arguments.no_warm_up,
+        "--sustain needs the trial that --no-warm-up leaves out: it tells how much a contender does at most"
+    );
+    ensure!(
+        !arguments.latency,
+        "--sustain and --latency: each trial has a rate of its own; take one of both"
+    );
+    let selection = select(suite, arguments.only.as_deref())?;
+    let mut is_there = false;
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| *chosen != Selection::Left);
+    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
+        let mix = suite.mix(test, parameters)?;
+        ensure!(mix.rate.is_none(), "--sustain seeks the rate that --rate would say: take one of both");
+        ensure!(
+            mix.think_ns.is_none(),
+            "--sustain and --think: what arrives by itself does not wait until somebody has thought; take one of both"
+        );
+        ensure!(
+            mix.lasts.is_some(),
+            "--sustain: the clients of test {} do a number of operations, and a rate needs a time",
+            test.id
+        );
+        is_there = true;
+    }
+    if !is_there {
+        bail!("--sustain seeks a rate in tests of many clients, and {} has none", suite.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The rate of a trial, in a run that seeks the highest at which a target holds. Which rate comes next is no business of who
+//! measures: he is told it, and keeps what came of it.
+
+use anyhow::Result;
+use dyno_protocol::{Job, Sample, Work};
+use dyno_record::{Run, Sought};
+
+use super::Runner;
+
+/// What arrives in a test of a trial.
+#[derive(Debug, Clone)]
+pub(super) struct Seeking {
+    test: String,
+    rate: f64,
+    due: u64,
+    clients: u32,
+}
+
+impl Runner<'_> {
+    /// Has operations arrive in the mixes of a job, at the rates that are next for a contender (by position); a mix without
+    /// a next rate stays as it is.
+    ///
+    /// # Errors
+    /// What arrives cannot be written.
+    pub(super) fn seek(
+        &self,
+        run: &Run,
+        contender: usize,
+        block: u32,
+        job: &mut Job,
+    ) -> Result<Vec<Seeking>> {
+        let mut seeking = Vec::new();
+        for test in &mut job.tests {
+            let Work::Mix(mix) = &mut test.work else { continue };
+            let Some(rate) = (self.next_rate)(run, contender, &test.id) else { continue };
+            let arriving = self.plan.arriving(&test.id, rate, block)?;
+            mix.steps = vec![arriving.steps];
+            let (test, clients) = (test.id.clone(), mix.clients);
+            seeking.push(Seeking { test, rate: arriving.rate, due: arriving.due, clients });
+        }
+        Ok(seeking)
+    }
+}
+
+/// What became of the target in the test of a sample, where a rate was sought in it.
+pub(super) fn sought(run: &Run, seeking: &[Seeking], sample: &Sample) -> Option<Sought> {
+    let Seeking { rate, due, clients, .. } = seeking.iter().find(|seeking| seeking.test == sample.test)?;
+    Some(run.schedule.sustain?.judge(*rate, *due, *clients, sample))
+}

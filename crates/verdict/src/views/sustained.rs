@@ -1,0 +1,297 @@
+//! The highest rate at which operations may arrive and a target still holds, of each test whose rate was sought.
+//!
+//! The rate told is the one at which the target holds in half of the trials.
+
+use std::collections::BTreeMap;
+
+use dyno_record::{Run, SampleRecord, Sought, Target};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::disturbance::Disturbances;
+use crate::judge::{CellStanding, TestVerdict};
+use crate::statistics::{Interval, MIN_BLOCKS, Threshold, median};
+
+/// The first guess, as a share of what closed clients do: they are never idle, and nobody waits for a moment when many
+/// arrive at once.
+const GUESS: f64 = 0.7;
+
+/// What the contenders sustain in a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sustained {
+    /// The test's id.
+    pub test: String,
+    /// What has to hold.
+    pub target: Target,
+    /// Those contenders shown of which there is a trial at a rate, in order.
+    pub lines: Vec<SustainedLine>,
+}
+
+/// What a contender sustains in a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SustainedLine {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// How far the search came.
+    pub outcome: Outcome,
+    /// How many operations in a second its clients did that began one as soon as they were free: the median.
+    pub closed: f64,
+    /// The trials at a rate, in order, those of disturbed blocks left out where enough others remain.
+    pub tries: Vec<Try>,
+    /// Whether in a trial fewer were due than tell of the target's share.
+    pub too_few_due: bool,
+    /// Whether it is not shown to sustain less than the best of those ranked with it, of which there are two or more, and
+    /// within the run's margin of it.
+    pub best: bool,
+}
+
+/// A trial at a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Try {
+    /// The block.
+    pub block: u32,
+    /// What became of it.
+    #[serde(flatten)]
+    pub sought: Sought,
+}
+
+/// How far a search came.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The target holds up to here, in half of the trials.
+    Sustains {
+        /// Operations in a second.
+        rate: f64,
+        /// The 95 % interval of it; absent with fewer than six trials.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interval: Option<Interval>,
+    },
+    /// It held in every trial; this is the highest rate that was tried.
+    AtLeast {
+        /// Operations in a second.
+        rate: f64,
+    },
+    /// It held in none; this is the lowest rate that was tried.
+    NotSustained {
+        /// Operations in a second.
+        rate: f64,
+    },
+}
+
+/// What is known of a contender in a test.
+struct Search {
+    closed: f64,
+    /// How long a trial is measured, in seconds.
+    seconds: f64,
+    tries: Vec<Try>,
+}
+
+impl Search {
+    /// None before a trial in which its clients were not held back.
+    fn new(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> Option<Search> {
+        let its = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+        let samples = its.flat_map(|trial| trial.samples.iter().map(|sample| (trial.block, sample)));
+        let samples: Vec<(u32, &SampleRecord)> =
+            samples.filter(|(_, sample)| sample.sample.test == test).collect();
+        let rates = samples.iter().filter(|(_, sample)| sample.sought.is_none()).map(|(_, sample)| {
+            sample.sample.operations as f64 / sample.sample.section.nanoseconds.max(1) as f64 * 1e9
+        });
+        let closed = median(&rates.collect::<Vec<_>>()).filter(|closed| *closed > 0.0)?;
+        let seconds = samples.last()?.1.sample.section.nanoseconds as f64 / 1e9;
+        let tries = samples.iter().filter(|(block, _)| disturbances.counts(*block));
+        let tries = tries.filter_map(|&(block, sample)| Some(Try { block, sought: sample.sought? }));
+        Some(Search { closed, seconds, tries: tries.collect() })
+    }
+
+    fn results(&self) -> Vec<(f64, bool)> {
+        self.tries.iter().map(|Try { sought, .. }| (sought.rate, sought.held)).collect()
+    }
+
+    fn threshold(&self) -> Option<Threshold> {
+        Threshold::new(GUESS * self.closed, &self.results())
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        let rates =
+            |held: bool| self.tries.iter().map(|each| each.sought).filter(move |sought| sought.held == held);
+        let highest = rates(true).map(|sought| sought.rate).reduce(f64::max);
+        let lowest = rates(false).map(|sought| sought.rate).reduce(f64::min);
+        Some(match (highest, lowest) {
+            (None, None) => return None,
+            (Some(rate), None) => Outcome::AtLeast { rate },
+            (None, Some(rate)) => Outcome::NotSustained { rate },
+            (Some(_), Some(_)) => {
+                let threshold = self.threshold()?;
+                let interval = (self.tries.len() >= MIN_BLOCKS).then(|| threshold.interval());
+                Outcome::Sustains { rate: threshold.median(), interval }
+            }
+        })
+    }
+}
+
+/// The rate of the next trial of a contender (by position) in a test (by id) of a run that seeks one. It is not so low that
+/// the target would allow no operation to be late. None where there is nothing to seek, and where its clients begin an operation as soon as they are
+/// free, so that the scale becomes known.
+pub fn next_rate(run: &Run, contender: usize, test: &str) -> Option<f64> {
+    let target = run.target_of(test)?;
+    let search = Search::new(run, &Disturbances::new(run), contender, test)?;
+    let least = 1.0 / (1.0 - target.share) / search.seconds;
+    let next = search.threshold()?.next(&search.results()).max(least);
+    // Rates as people write them.
+    Some(if next < 100.0 { (next * 100.0).round() / 100.0 } else { next.round() })
+}
+
+/// Whether what a contender (by position) sustains in a test (by id) is known as closely as the run wants it, or will not be
+/// known better.
+pub(crate) fn is_found(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> bool {
+    let Some(search) = Search::new(run, disturbances, contender, test) else { return false };
+    let is_enough = search.tries.len() >= MIN_BLOCKS;
+    is_enough
+        && match search.outcome() {
+            Some(Outcome::Sustains { rate, interval: Some(interval) }) => {
+                interval.relative_half_width(rate) <= run.schedule.target
+            }
+            Some(Outcome::AtLeast { .. } | Outcome::NotSustained { .. }) => true,
+            _ => false,
+        }
+}
+
+/// What is sustained in every test shown whose rate was sought.
+pub(super) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
+    let disturbances = Disturbances::new(run);
+    let judged = tests.iter().filter_map(|test| {
+        let target = run.target_of(&test.id)?;
+        let searches = run.shown_contenders().filter_map(|(contender, _)| {
+            Some((contender, Search::new(run, &disturbances, contender, &test.id)?))
+        });
+        let searches: BTreeMap<usize, Search> = searches.collect();
+        let best = best(run, test, &searches);
+        let line = |(&contender, search): (&usize, &Search)| {
+            let fewest = target.fewest_due();
+            Some(SustainedLine {
+                contender,
+                outcome: search.outcome()?,
+                closed: search.closed,
+                tries: search.tries.clone(),
+                too_few_due: search.tries.iter().any(|each| each.sought.due < fewest),
+                best: best.contains(&contender),
+            })
+        };
+        let lines: Vec<SustainedLine> = searches.iter().filter_map(line).collect();
+        (!lines.is_empty()).then(|| Sustained { test: test.id.clone(), target, lines })
+    });
+    judged.collect()
+}
+
+/// Tells the cells of tests what was found.
+pub(crate) fn tell(sustained: &[Sustained], tests: &mut [TestVerdict]) {
+    for found in sustained {
+        let cells = tests.iter_mut().filter(|test| test.id == found.test).flat_map(|test| &mut test.cells);
+        for cell in cells.filter(|cell| cell.standing == CellStanding::Sought) {
+            let line = found.lines.iter().find(|line| line.contender == cell.contender);
+            cell.sustained = line.map(|line| line.outcome);
+            cell.fastest = line.is_some_and(|line| line.best);
+        }
+    }
+}
+
+/// Those who sustain the most of each class, by position. All pairs of a class share an error of 5 % (Bonferroni), since
+/// each of them might have been the one that decides.
+fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Vec<usize> {
+    let outcome = |contender: &usize| searches.get(contender).and_then(Search::outcome);
+    let known = |contender: &usize| {
+        let is_known = matches!(outcome(contender)?, Outcome::Sustains { interval: Some(_), .. });
+        Some((*contender, searches.get(contender)?.threshold().filter(|_| is_known)?))
+    };
+    // It may sustain more than anybody.
+    let is_open = |contender: &usize| {
+        !matches!(
+            outcome(contender),
+            Some(Outcome::Sustains { interval: Some(_), .. } | Outcome::NotSustained { .. })
+        )
+    };
+    let mut found = Vec::new();
+    for (_, mut members) in run.classes() {
+        members.retain(|contender| test.is_answered(*contender));
+        let rivals: Vec<(usize, Threshold)> = members.iter().filter_map(known).collect();
+        if rivals.len() < 2 || members.iter().any(is_open) {
+            continue;
+        }
+        let Some((_, most)) = rivals.iter().max_by(|a, b| a.1.median().total_cmp(&b.1.median())) else {
+            continue;
+        };
+        let pairs = (rivals.len() * (rivals.len() - 1) / 2) as f64;
+        let is_best = |own: &Threshold| {
+            own.is_above(most) > 0.025 / pairs && own.median() * (1.0 + run.schedule.margin) >= most.median()
+        };
+        found.extend(rivals.iter().filter(|(_, own)| is_best(own)).map(|(contender, _)| *contender));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_protocol::Model;
+
+    use super::*;
+    use crate::judge;
+
+    /// Three equals that search, of which each holds up to a rate.
+    fn searched(limits: [f64; 3]) -> Run {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let safety = run.contenders[1].safety.clone();
+        run.contenders.iter_mut().for_each(|contender| contender.safety.clone_from(&safety));
+        run.schedule.sustain = Some(Target { share: 0.99, within_ns: 10_000_000 });
+        run.tests[0].model = Model::Mix.name().into();
+        let test = run.tests[0].id.clone();
+        let mut trials = std::mem::take(&mut run.trials);
+        trials.retain(|trial| trial.contender < 3);
+        for mut trial in trials {
+            let rate = next_rate(&run, trial.contender, &test);
+            assert_eq!(rate.is_some(), trial.block > 0, "the first trial tells the scale");
+            let held = |rate| rate <= limits[trial.contender];
+            let sought = rate.map(|rate| Sought { rate, due: 5000, late: 0, left: 0, held: held(rate) });
+            for record in trial.samples.iter_mut().filter(|record| record.sample.test == test) {
+                record.sought = sought;
+                (record.sample.operations, record.sample.section.nanoseconds) = (4000, 2_000_000_000);
+            }
+            run.trials.push(trial);
+        }
+        run
+    }
+
+    #[test]
+    fn what_is_sustained_is_found_and_only_the_best_have_a_star() {
+        let verdict = judge(&searched([1500.0, 1490.0, 700.0]));
+        let lines = &verdict.views.sustained[0].lines;
+        for (line, limit) in lines.iter().zip([1500.0, 1490.0, 700.0]) {
+            let Outcome::Sustains { rate, interval: Some(interval) } = line.outcome else {
+                panic!("{line:?}")
+            };
+            assert!((rate / limit - 1.0).abs() < 0.1 && interval.includes(limit), "{line:?}");
+            assert_eq!(line.closed, 2000.0);
+        }
+        assert_eq!(lines.iter().map(|line| line.best).collect::<Vec<_>>(), [true, true, false]);
+        let cells = &verdict.tests[0].cells;
+        assert!(
+            cells[..3]
+                .iter()
+                .all(|cell| cell.standing == CellStanding::Sought && cell.figures.summary.is_none())
+        );
+        assert_eq!(cells.iter().map(|cell| cell.fastest).collect::<Vec<_>>()[..3], [true, true, false]);
+    }
+
+    #[test]
+    fn a_search_that_only_holds_or_only_fails_says_how_far_it_came() {
+        let verdict = judge(&searched([f64::INFINITY, 0.0, 700.0]));
+        let lines = &verdict.views.sustained[0].lines;
+        assert!(matches!(lines[0].outcome, Outcome::AtLeast { rate } if rate > 2000.0), "{:?}", lines[0]);
+        // Not below a rate at which one may be late in two seconds.
+        assert!(matches!(lines[1].outcome, Outcome::NotSustained { rate } if rate == 50.0), "{:?}", lines[1]);
+        assert!(lines.iter().all(|line| !line.best), "the first may sustain anything");
+    }
+}
