@@ -148,7 +148,7 @@ impl Plan {
                     committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
                 protocol::Test { work, ..test.clone() }
             });
-        protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
+        protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
     }
 
     /// How many operations the test of a sample has, where the contender's trials time only the first of
@@ -204,6 +204,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         latency: false,
         turns: false,
         slowdown: contender.slowdown.unwrap_or_default(),
+        read_again: false,
         tests: Vec::new(),
     }
 }
@@ -324,7 +325,10 @@ fn describe(
         first: statements[..split].to_vec(),
         last: last.to_vec(),
         // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
-        amount: prepared.filter(|prepared| prepared.arrivals.is_none()).map(|prepared| prepared.amount),
+        // How much there is to settle differs between engines, so there is no rate.
+        amount: prepared
+            .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
+            .map(|prepared| prepared.amount),
         arrivals: prepared.and_then(|prepared| prepared.arrivals),
         answer: match &test.invariants[..] {
             [] => prepared

@@ -5,6 +5,7 @@
 
 pub(crate) mod against;
 mod costs;
+mod debt;
 mod drivers;
 pub(crate) mod durability;
 pub(crate) mod encryption;
@@ -24,7 +25,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 11] = [
+const VIEWS: [Parts; 12] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -36,6 +37,7 @@ const VIEWS: [Parts; 11] = [
     latency::PARTS,
     timeline::PARTS,
     durability::PARTS,
+    debt::PARTS,
 ];
 
 /// What there is of a view.
