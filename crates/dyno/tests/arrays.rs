@@ -96,8 +96,8 @@ fn sizes_stand_side_by_side() {
     let again = again.prints("n=200").prints("sqlite:persistent");
     assert!(again.stdout.find("n=200").unwrap() < again.stdout.find("n=400").unwrap());
     let csv = place.dyno("scaling at.n200.json at.n400.json --format csv").exits(0);
-    // Nine tests, two contenders, two sizes, and a header.
-    assert_eq!(csv.stdout.lines().count(), 9 * 2 * 2 + 1, "{}", csv.stdout);
+    // Fifteen tests, two contenders, two sizes, and a header.
+    assert_eq!(csv.stdout.lines().count(), 15 * 2 * 2 + 1, "{}", csv.stdout);
     place.dyno("scaling at.n200.json at.n200.json").exits(2).says("differ in no parameter");
 }
 
