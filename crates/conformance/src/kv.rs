@@ -6,13 +6,13 @@ use std::path::Path;
 use anyhow::{Result, bail, ensure};
 use dyno_lab::trial::Trial;
 use dyno_plan::truth::{self, Order};
-use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Work};
+use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Reads, Store, Test, Work};
 
 use super::script::{Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
-pub const ALL: [Duty; 8] = [
+pub const ALL: [Duty; 10] = [
     (
         "pairs that are put are there, by integer keys and by blobs",
         Needs::Stored(&["kv-put", "kv-get"]),
@@ -21,6 +21,12 @@ pub const ALL: [Duty; 8] = [
     ("keys that are absent are not found", Needs::Stored(&["kv-put", "kv-get"]), absent),
     ("a scan meets the keys in order", Needs::Stored(&["kv-put", "kv-scan"]), scans),
     ("ranges begin at their key and end with the store", Needs::Stored(&["kv-put", "kv-range"]), ranges),
+    (
+        "lookups in one transaction find what those by themselves do",
+        Needs::Stored(&["kv-put", "kv-get", "kv-range"]),
+        reads,
+    ),
+    ("what is settled is there", Needs::Stored(&["kv-put", "kv-delete", "kv-settle"]), settles),
     ("new values replace old ones", Needs::Stored(&["kv-put", "kv-get"]), overwrites),
     ("keys that are deleted are gone, timed or not", Needs::Stored(&["kv-put", "kv-delete"]), deletes),
     ("every operation is in the latency", Needs::Models(&["kv-put", "kv-get"]), latency),
@@ -29,6 +35,8 @@ pub const ALL: [Duty; 8] = [
 
 const COUNT: u64 = 503;
 const VALUE: u64 = 20;
+/// How many pairs a range has.
+const LENGTH: u64 = 100;
 
 /// The inputs of a check.
 struct Input {
@@ -79,7 +87,18 @@ impl Input {
     }
 
     fn get(&self) -> Work {
-        Work::KvGet { store: self.store.clone(), pairs: self.pairs(), present: true }
+        Work::KvGet { store: self.store.clone(), pairs: self.pairs(), present: true, reads: Reads::Each }
+    }
+
+    fn range(&self, reads: Reads) -> Result<(Work, truth::Rows)> {
+        let (store, keys) = (self.store.clone(), self.starts.clone());
+        let met = Order::new(&self.keys)?.ranges(self.starts.count, LENGTH, &self.values)?;
+        Ok((Work::KvRange { store, keys, length: LENGTH, reads }, met))
+    }
+
+    /// What is put, and what is then there.
+    fn filled(&self) -> Result<(Work, truth::Rows)> {
+        Ok((self.put(), truth::store(&self.keys, &self.values)?))
     }
 }
 
@@ -124,7 +143,7 @@ pub(super) fn puts(script: &Script) -> Result<()> {
 fn absent(script: &Script) -> Result<()> {
     agrees(script, |input| {
         let pairs = Pairs { keys: input.absent.clone(), values: None };
-        let get = Work::KvGet { store: input.store.clone(), pairs, present: false };
+        let get = Work::KvGet { store: input.store.clone(), pairs, present: false, reads: Reads::Each };
         Ok(vec![(input.put(), truth::store(&input.keys, &input.values)?), (get, truth::found(0, 0))])
     })?;
     Ok(())
@@ -140,12 +159,57 @@ fn scans(script: &Script) -> Result<()> {
 }
 
 fn ranges(script: &Script) -> Result<()> {
+    agrees(script, |input| Ok(vec![input.filled()?, input.range(Reads::Each)?]))?;
+    Ok(())
+}
+
+fn reads(script: &Script) -> Result<()> {
     agrees(script, |input| {
-        let range = Work::KvRange { store: input.store.clone(), keys: input.starts.clone(), length: 100 };
-        let met = Order::new(&input.keys)?.ranges(input.starts.count, 100, VALUE);
-        Ok(vec![(input.put(), truth::store(&input.keys, &input.values)?), (range, met)])
+        let (store, pairs) = (input.store.clone(), input.pairs());
+        let get = Work::KvGet { store, pairs, present: true, reads: Reads::One };
+        // Writes after it show that nothing of the transaction is left open.
+        let delete = Work::KvDelete {
+            store: input.store.clone(),
+            keys: input.keys.clone(),
+            commits: Commits::default(),
+        };
+        Ok(vec![
+            input.filled()?,
+            (get, truth::found(COUNT, VALUE)),
+            input.range(Reads::One)?,
+            (delete, truth::empty()),
+        ])
     })?;
     Ok(())
+}
+
+/// Both stores at once, the first of which is then empty.
+fn settles(script: &Script) -> Result<()> {
+    let mut right = Vec::new();
+    let trial = script.run_tests(|folder| {
+        let inputs = KINDS.map(|kind| Input::write(folder, kind));
+        let [first, second] = inputs;
+        let (first, second) = (first?, second?);
+        let stores = vec![first.store.clone(), second.store.clone()];
+        let settle = || Work::KvSettle { stores: stores.clone() };
+        let (store, keys) = (first.store.clone(), first.keys.clone());
+        let delete = Work::KvDelete { store, keys, commits: Commits::default() };
+        let ((put, one), (other_put, other)) = (first.filled()?, second.filled()?);
+        let both = |one: &truth::Rows| [one.as_slice(), other.as_slice()].concat();
+        let all = [
+            (put, one.clone()),
+            (other_put, other.clone()),
+            (settle(), both(&one)),
+            (delete, truth::empty()),
+            (settle(), both(&truth::empty())),
+            (settle(), both(&truth::empty())),
+        ];
+        let (works, answers) = all.into_iter().unzip();
+        right = answers;
+        Ok(tests(works))
+    })?;
+    finished(&trial)?;
+    (1..).zip(&right).try_for_each(|(number, rows)| answered(&trial, number, rows))
 }
 
 fn overwrites(script: &Script) -> Result<()> {
@@ -153,7 +217,7 @@ fn overwrites(script: &Script) -> Result<()> {
         let pairs = Pairs { keys: input.keys.clone(), values: Some(input.new_values.clone()) };
         let commits = Commits { per_commit: Some(1), timed: Some(50) };
         let put = Work::KvPut { store: input.store.clone(), pairs: pairs.clone(), overwrite: true, commits };
-        let get = Work::KvGet { store: input.store.clone(), pairs, present: true };
+        let get = Work::KvGet { store: input.store.clone(), pairs, present: true, reads: Reads::Each };
         let (old, new) =
             (truth::store(&input.keys, &input.values)?, truth::store(&input.keys, &input.new_values)?);
         Ok(vec![(input.put(), old), (put, new), (get, truth::found(COUNT, VALUE))])

@@ -56,16 +56,35 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let result = place.dyno(&run).exits(0).without_panic();
     let result =
         result.prints("p99.9").prints("the null runner shows").prints("cache_size=-4096").prints("~");
+    let result = result.prints("cache 4.00 MiB").prints("settle: what insert-int, insert-blob put off");
     assert!(!result.stdout.contains("wrong"), "{}", result.stdout);
     let record = crate::common::read_json(&place.path("run.json"));
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     all_right(&record, &verdict["verdict"]);
+    owes(&verdict["verdict"]["debts"]);
     let trials = record["trials"].as_array().unwrap();
     let samples = trials.iter().flat_map(|trial| trial["samples"].as_array().unwrap());
     let cut = samples.filter(|sample| sample["extrapolated_to"] == 600).count();
     // Four tests that write, of one contender that commits each, in five trials.
     assert_eq!(cut, 4 * 5);
     place.assert_clean();
+}
+
+/// What was put off is told of every contender, and its bytes where all writes were timed.
+fn owes(debts: &serde_json::Value) {
+    let [first, second] = &debts.as_array().unwrap()[..] else { panic!("{debts}") };
+    assert_eq!((&first["test"], &second["test"]), (&"settle".into(), &"settle-again".into()));
+    // Keys of 8 and of 24 bytes with values of 100; then 24 and 100 overwritten, and 24 deleted.
+    assert_eq!(
+        (first["input_bytes"].as_u64(), second["input_bytes"].as_u64()),
+        (Some(600 * 232), Some(600 * 148))
+    );
+    for debt in [first, second] {
+        let lines = debt["lines"].as_array().unwrap();
+        let whole = lines.iter().filter(|line| line.get("written_bytes").is_some()).count();
+        assert_eq!((lines.len(), whole), (5, 4), "{debt}");
+        assert!(lines.iter().all(|line| line["settle_ns"].as_f64() > Some(0.0)), "{debt}");
+    }
 }
 
 #[test]
@@ -77,8 +96,8 @@ fn sizes_stand_side_by_side() {
     let again = again.prints("n=200").prints("sqlite:persistent");
     assert!(again.stdout.find("n=200").unwrap() < again.stdout.find("n=400").unwrap());
     let csv = place.dyno("scaling at.n200.json at.n400.json --format csv").exits(0);
-    // Nine tests, two contenders, two sizes, and a header.
-    assert_eq!(csv.stdout.lines().count(), 9 * 2 * 2 + 1, "{}", csv.stdout);
+    // Fifteen tests, two contenders, two sizes, and a header.
+    assert_eq!(csv.stdout.lines().count(), 15 * 2 * 2 + 1, "{}", csv.stdout);
     place.dyno("scaling at.n200.json at.n200.json").exits(2).says("differ in no parameter");
 }
 

@@ -91,9 +91,10 @@ fn rates(browser: &Browser, place: &Place, run: &Path) {
     let verdict = place.dyno(&format!("show {} --format json", run.display())).exits(0).json();
     for test in verdict["verdict"]["tests"].as_array().unwrap() {
         let id = test["id"].as_str().unwrap();
+        // What is settled has no rate.
+        let amount = record.tests.iter().find(|test| test.id == id).unwrap().amount.as_ref();
+        let Some(count) = amount.map(|amount| amount.count as f64) else { continue };
         let dots = marks(browser, &format!("#test-{id} figure"), "circle");
-        let count =
-            record.tests.iter().find(|test| test.id == id).unwrap().amount.as_ref().unwrap().count as f64;
         let mut drawn = Vec::new();
         for cell in test["cells"].as_array().unwrap() {
             let index = cell["contender"].as_u64().unwrap() as usize;
@@ -123,6 +124,10 @@ fn rates(browser: &Browser, place: &Place, run: &Path) {
 fn sizes(browser: &Browser, place: &Place) {
     let scaling = place.dyno("scaling kv.n300.json kv.n900.json --format json").exits(0).json();
     for test in scaling["tests"].as_array().unwrap() {
+        if test["id"].as_str().unwrap().starts_with("settle-") || test["id"] == "settle" {
+            // What is settled has no rate.
+            continue;
+        }
         choose(browser, "scaling", test["id"].as_str().unwrap());
         let points = marks(browser, "section[aria-labelledby=scaling]", ":is(circle, path)");
         let mut slopes = Vec::new();

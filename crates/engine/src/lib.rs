@@ -4,6 +4,7 @@
 //! Reads files; starts nothing.
 
 mod build;
+mod cache;
 mod contender;
 mod encryption;
 mod file_system;
@@ -24,6 +25,7 @@ mod settings;
 mod start;
 mod url;
 
+pub use cache::CacheKnob;
 pub use contender::Contender;
 pub use encryption::Encryption;
 pub use file_system::FileSystem;

@@ -12,6 +12,7 @@ use dyno_record::{Isolated, Safety, Standing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::cache::CacheKnob;
 use super::encryption::{Encryption, all_asked};
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Asked, Rule, safety};
@@ -88,25 +89,6 @@ pub struct NamedBuild {
     pub about: String,
     /// What must be installed to build it, and the command that does.
     pub needs: String,
-}
-
-/// How the size of a cache is set.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CacheKnob {
-    /// The setting's name.
-    setting: String,
-    /// Its value, with `{bytes}`, `{kib}` or `{mib}` where the size goes.
-    value: String,
-}
-
-impl CacheKnob {
-    /// The setting for a cache of so many bytes.
-    pub fn of(&self, bytes: u64) -> Setting {
-        let value = self.value.replace("{bytes}", &bytes.to_string());
-        let value = value.replace("{kib}", &(bytes >> 10).to_string());
-        Setting { name: self.setting.clone(), value: value.replace("{mib}", &(bytes >> 20).to_string()) }
-    }
 }
 
 /// A named set of settings.

@@ -155,7 +155,7 @@ impl Plan {
                     committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
                 protocol::Test { work, ..test.clone() }
             });
-        protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
+        protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
     }
 
     /// What arrives in a test (by id) in a trial of a block, so many a second; in place of the steps of its job.
@@ -219,6 +219,7 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         latency: false,
         turns: false,
         slowdown: contender.slowdown.unwrap_or_default(),
+        read_again: false,
         tests: Vec::new(),
     }
 }
@@ -339,7 +340,10 @@ fn describe(
         first: statements[..split].to_vec(),
         last: last.to_vec(),
         // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
-        amount: prepared.filter(|prepared| prepared.arrivals.is_none()).map(|prepared| prepared.amount),
+        // How much there is to settle differs between engines, so there is no rate.
+        amount: prepared
+            .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
+            .map(|prepared| prepared.amount),
         arrivals: prepared.and_then(|prepared| prepared.arrivals),
         answer: match &test.invariants[..] {
             [] => prepared

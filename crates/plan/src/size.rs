@@ -111,7 +111,10 @@ fn files_of(
                 Model::KvGet => {
                     vec![keys, of("values", count, value_bytes), of("some", few, key_bytes + value_bytes)]
                 }
-                Model::KvRange => vec![keys, of("starts", count / test.length.unwrap_or(1), key_bytes)],
+                Model::KvRange => {
+                    let starts = of("starts", count / test.length.unwrap_or(1), key_bytes);
+                    vec![keys, of("values", count, value_bytes), starts]
+                }
                 _ => vec![keys],
             }
         }

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{
-    self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixWork, Pairs, Store, Work,
+    self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixWork, Pairs, Reads, Store, Work,
 };
-use dyno_suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test};
+use dyno_suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test, Transaction};
 
 use super::arrays::{Arrays, Part};
 use super::mix;
@@ -54,12 +54,14 @@ pub struct Preparer<'a> {
     /// The values that each store's keys have, where tests have put any.
     values: BTreeMap<String, Part>,
     orders: BTreeMap<String, Order>,
+    /// The stores to which tests have written, in the order of the first writes.
+    written: Vec<Store>,
 }
 
 impl<'a> Preparer<'a> {
     /// Begins with empty stores.
     pub fn new(suite: &'a Suite, arrays: Arrays<'a>) -> Preparer<'a> {
-        Preparer { suite, arrays, values: BTreeMap::new(), orders: BTreeMap::new() }
+        Preparer { suite, arrays, values: BTreeMap::new(), orders: BTreeMap::new(), written: Vec::new() }
     }
 
     /// The input of a test, its files written; none for models without arrays.
@@ -71,6 +73,9 @@ impl<'a> Preparer<'a> {
         }
         if test.model == Model::Mix {
             return self.mix(test).map(Some).with_context(|| format!("test {}", test.id));
+        }
+        if test.model == Model::KvSettle {
+            return self.settle().map(Some).with_context(|| format!("test {}", test.id));
         }
         let Some(name) = test.data.as_deref() else { return Ok(None) };
         let prepared = match self.suite.data[name].shape {
@@ -131,7 +136,11 @@ impl<'a> Preparer<'a> {
         let amount = |count, width| Amount { count, bytes: count * width, unit: "operations" };
         let both = key_bytes + value_bytes;
         let commits = Commits::default();
+        let reads = if test.transaction == Transaction::One { Reads::One } else { Reads::Each };
         let keys = self.arrays.cells(&name, Part::Keys)?;
+        if matches!(test.model, Model::KvPut | Model::KvDelete) && !self.written.contains(&store) {
+            self.written.push(store.clone());
+        }
         let prepared = match test.model {
             Model::KvPut => {
                 let part = if test.overwrite { Part::NewValues } else { Part::Values };
@@ -147,7 +156,7 @@ impl<'a> Preparer<'a> {
                 let keys = self.looked_up(test, absent)?;
                 let count = keys.count;
                 let pairs = Pairs { keys, values: None };
-                let work = Work::KvGet { store, pairs, present: false };
+                let work = Work::KvGet { store, pairs, present: false, reads };
                 Prepared::new(work, truth::found(0, 0), amount(count, key_bytes))
             }
             Model::KvGet => {
@@ -156,7 +165,7 @@ impl<'a> Preparer<'a> {
                 let (keys, values) = (self.looked_up(test, keys)?, self.looked_up(test, values)?);
                 let count = keys.count;
                 let pairs = Pairs { keys, values: Some(values) };
-                let work = Work::KvGet { store, pairs, present: true };
+                let work = Work::KvGet { store, pairs, present: true, reads };
                 Prepared::new(work, truth::found(count, value_bytes), amount(count, both))
             }
             Model::KvScan => {
@@ -166,9 +175,11 @@ impl<'a> Preparer<'a> {
             Model::KvRange => {
                 let length = test.length.unwrap_or(1);
                 let starts = self.arrays.cells(&name, Part::Starts(length))?;
-                let answer = self.order(&name)?.ranges(starts.count, length, value_bytes);
+                let part = self.values.get(&name).copied().unwrap_or(Part::Values);
+                let values = self.arrays.cells(&name, part)?;
+                let answer = self.order(&name)?.ranges(starts.count, length, &values)?;
                 let amount = amount(starts.count, both * length);
-                Prepared::new(Work::KvRange { store, keys: starts, length }, answer, amount)
+                Prepared::new(Work::KvRange { store, keys: starts, length, reads }, answer, amount)
             }
             Model::KvDelete => {
                 self.values.remove(&name);
@@ -178,6 +189,24 @@ impl<'a> Preparer<'a> {
             other => bail!("the model {} takes no pairs", other.name()),
         };
         Ok(prepared)
+    }
+
+    /// What settles all stores that have been written to.
+    fn settle(&mut self) -> Result<Prepared> {
+        let stores = self.written.clone();
+        ensure!(!stores.is_empty(), "nothing has been written that could be settled: put pairs before");
+        let mut answer = Rows::new();
+        for store in &stores {
+            answer.extend(match self.values.get(&store.name).copied() {
+                Some(part) => {
+                    let keys = self.arrays.cells(&store.name, Part::Keys)?;
+                    truth::store(&keys, &self.arrays.cells(&store.name, part)?)?
+                }
+                None => truth::empty(),
+            });
+        }
+        let amount = Amount { count: 1, bytes: 0, unit: "operations" };
+        Ok(Prepared::new(Work::KvSettle { stores }, answer, amount))
     }
 
     /// Those of the cells that the test looks up, or whose keys it does.
@@ -286,7 +315,7 @@ pub fn operations(work: &Work) -> u64 {
         Work::Statements { count, .. } => *count,
         Work::InsertRows(load) | Work::BulkLoad(load) => load.rows.count,
         Work::ImportFile(work) => work.records,
-        Work::Reopen {} | Work::Scan { .. } => 1,
+        Work::Reopen {} | Work::Scan { .. } | Work::KvSettle { .. } => 1,
         Work::Mix(mix) if mix.lasts.is_some() => 1,
         Work::Mix(mix) => mix.steps.iter().map(|steps| steps.count).sum(),
         Work::KvPut { pairs, .. } | Work::KvGet { pairs, .. } => pairs.keys.count,
@@ -321,6 +350,9 @@ pub fn in_words(prepared: &Prepared, test: &Test) -> Vec<String> {
             format!("visit {length} pairs from each of {count} {}", keys(store))
         }
         Work::KvDelete { store, .. } => format!("delete {count} {}", keys(store)),
+        Work::KvSettle { .. } => {
+            "do what writes have put off, and wait until all is on the device".to_owned()
+        }
         Work::Statements { .. } | Work::Reopen {} | Work::Scan { .. } | Work::Mix(_) => test.shows.clone(),
     };
     vec![line]

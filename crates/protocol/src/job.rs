@@ -63,6 +63,10 @@ pub struct Job {
     /// which differences a machine can show.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowdown: f64,
+    /// Whether the runner closes the database after the last test, opens it again and compares what the last test of
+    /// each store or table left with what is there then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read_again: bool,
     /// The tests, in order. Each builds on the state that those before it left.
     pub tests: Vec<Test>,
 }

@@ -27,7 +27,7 @@ pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram};
 pub use sample::{Class, Cost, Sample, Section, Tick};
 pub use sink::{Kept, Sink};
-pub use test::{Commits, ImportWork, LoadWork, Test, Work};
+pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
 /// a job or be misread; new optional fields do not raise it.

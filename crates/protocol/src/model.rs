@@ -28,6 +28,8 @@ pub enum Model {
     KvRange,
     /// Keys deleted.
     KvDelete,
+    /// What writing has put off, done.
+    KvSettle,
     /// Operations of several classes, by many clients.
     Mix,
 }
@@ -47,11 +49,12 @@ impl Model {
             Model::KvScan => "kv-scan",
             Model::KvRange => "kv-range",
             Model::KvDelete => "kv-delete",
+            Model::KvSettle => "kv-settle",
             Model::Mix => "mix",
         }
     }
 
-    /// Whether it works on a store of keys and values.
+    /// Whether it works on the pairs of one store of keys and values.
     pub fn is_key_value(self) -> bool {
         matches!(self, Model::KvPut | Model::KvGet | Model::KvScan | Model::KvRange | Model::KvDelete)
     }

@@ -82,6 +82,9 @@ pub enum Work {
         pairs: Pairs,
         /// Whether the keys are there.
         present: bool,
+        /// What transactions the lookups are in.
+        #[serde(default, skip_serializing_if = "Reads::is_each")]
+        reads: Reads,
     },
     /// Visit every pair in the order of the keys, reading the key and the value's length. The answer is
     /// the count and one checksum over all keys in the order met.
@@ -90,8 +93,8 @@ pub enum Work {
         store: Store,
     },
     /// From each of some keys, visit up to `length` pairs in the order of the keys, itself included,
-    /// reading their lengths. The answer is the number of pairs visited and the sum of the values'
-    /// lengths.
+    /// reading their lengths. The answer is the number of pairs visited, the sum of the values' lengths and, from the
+    /// same ranges once more after the clock, one checksum over the values in the order met.
     KvRange {
         /// The store.
         store: Store,
@@ -99,6 +102,9 @@ pub enum Work {
         keys: Cells,
         /// How many pairs to visit from each.
         length: u64,
+        /// What transactions the ranges are in.
+        #[serde(default, skip_serializing_if = "Reads::is_each")]
+        reads: Reads,
     },
     /// Delete every key. The answer is the digest of what is left.
     KvDelete {
@@ -109,6 +115,12 @@ pub enum Work {
         /// How they commit.
         #[serde(flatten)]
         commits: Commits,
+    },
+    /// Do what writes have put off, as the engine's manual does it: write out what is in memory, compact, checkpoint,
+    /// and wait until all of it is on the device. The answer is the digest of each store.
+    KvSettle {
+        /// The stores that tests have written to, in the order of the first writes.
+        stores: Vec<Store>,
     },
     /// Many clients do operations of several classes at once. The answer is the check's.
     Mix(MixWork),
@@ -154,6 +166,23 @@ pub struct ImportWork {
     pub commits: Commits,
 }
 
+/// What transactions lookups are in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reads {
+    /// Each is in one of its own, or in none where the engine reads without.
+    #[default]
+    Each,
+    /// One transaction or snapshot for all of them, begun and ended within the clock.
+    One,
+}
+
+impl Reads {
+    fn is_each(&self) -> bool {
+        *self == Reads::Each
+    }
+}
+
 /// How the operations of a test commit, and how many of them are timed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -182,6 +211,7 @@ impl Work {
             Work::KvScan { .. } => Model::KvScan,
             Work::KvRange { .. } => Model::KvRange,
             Work::KvDelete { .. } => Model::KvDelete,
+            Work::KvSettle { .. } => Model::KvSettle,
             Work::Mix(_) => Model::Mix,
         };
         model.name()

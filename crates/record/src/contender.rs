@@ -59,6 +59,9 @@ pub struct ContenderRecord {
     /// What its transactions may see of one another; absent where the engine's rules do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolated>,
+    /// The cache of its own, as it was read back; absent where it has none, or its size is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<OwnCache>,
     /// What its files tell of encryption; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -74,4 +77,14 @@ pub struct ContenderRecord {
     pub harness: bool,
     /// Whether it was named by the command or by the suite.
     pub named: bool,
+}
+
+/// A cache that an engine manages itself, beside the kernel's of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnCache {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether that is what the engine takes when nobody asks for a size.
+    #[serde(default)]
+    pub default: bool,
 }

@@ -30,7 +30,7 @@ pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
-pub use contender::ContenderRecord;
+pub use contender::{ContenderRecord, OwnCache};
 pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};

@@ -32,9 +32,25 @@ pub trait Engine: Sized {
         Ok(None)
     }
 
+    /// What outlives a close. Called outside the clock.
+    fn lasts(&self) -> Lasting {
+        Lasting::Files
+    }
+
     /// Closes the database, whose sessions have ended. An engine that is dropped without it, because a test failed or
     /// the runner panicked, removes what it made on a server as far as it can.
     fn close(self) -> Result<()>;
+}
+
+/// What outlives the closing of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lasting {
+    /// Nothing: it is in memory, or temporary.
+    Process,
+    /// Its files, from which [`Engine::open`] with the same job opens it again.
+    Files,
+    /// A server, which keeps it until the engine is closed: another session sees it.
+    Server,
 }
 
 /// One client of an engine, which does one operation at a time. It may move to a thread.
@@ -81,6 +97,13 @@ pub trait Session: Rows + Send + Sized {
     /// Opens a store, making it where it is missing. Called outside the clock.
     fn store(&mut self, _store: &Store) -> Result<Self::Store<'_>> {
         bail!("this runner has no stores of keys and values")
+    }
+
+    /// Does what writes to these stores have put off, as the engine's manual does it: writes out what is in memory,
+    /// compacts, checkpoints, and waits until all of it is on the device, whatever commits wait for. Space that is free
+    /// within files stays there: to give it back is tidiness and no debt. This is a timed section.
+    fn settle(&mut self, _stores: &[Store]) -> Result<()> {
+        bail!("this runner does not implement the model kv-settle")
     }
 
     /// Ends the session.

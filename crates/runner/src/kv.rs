@@ -1,15 +1,17 @@
-//! Key-value work: the models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`.
+//! Key-value work: the models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`. What settles
+//! them (`kv-settle`) is [`Session::settle`](crate::Session::settle).
 //!
 //! An engine says what one operation is. The loops over operations are the skeleton's (`work/kv.rs`): they are compiled
 //! for each engine, so that nothing stands between two operations but a [`Watch`](crate::Watch), which costs nothing in
 //! a trial without latency.
 
 use anyhow::Result;
+use dyno_protocol::Reads;
 
 /// A store of keys and values that a session has opened. Integer keys are handed over in 8 bytes, the most
 /// significant first, in both directions.
 pub trait KeyValue {
-    /// Looks up. It may keep what lookups share: a transaction, a cursor, a prepared statement.
+    /// Looks up. It may keep what lookups share: a prepared statement, and of those in one transaction all that is theirs.
     type Reader<'r>: Lookup
     where
         Self: 'r;
@@ -23,8 +25,10 @@ pub trait KeyValue {
         Ok(())
     }
 
-    /// Begins lookups, within the clock.
-    fn reader(&mut self, lookups: Lookups) -> Result<Self::Reader<'_>>;
+    /// Begins lookups, within the clock, and with [`Reads::One`] the transaction or snapshot that they share; dropping the
+    /// reader ends it. With [`Reads::Each`] a lookup leaves nothing open behind it: it begins and ends a transaction, if
+    /// the engine has no reads without, and a range has an iterator of its own.
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Self::Reader<'_>>;
 
     /// Begins writes, within the clock: makes what all transactions of a section share, such as prepared statements.
     fn prepare(&mut self, _writes: Writes) -> Result<()> {
@@ -90,8 +94,8 @@ pub trait Lookup {
 
 /// An open transaction. One that is dropped is not committed.
 pub trait Transaction {
-    /// The store within it. It is opened for the first operation, for the last and once for all between, so that
-    /// it may borrow the transaction; where it need not, it is the transaction itself.
+    /// The store within it, which is opened once and may borrow the transaction; where it need not, it is the transaction
+    /// itself.
     type Store<'s>: Write
     where
         Self: 's;
@@ -132,7 +136,7 @@ impl KeyValue for NoStore {
     type Reader<'r> = NoStore;
     type Transaction<'t> = NoStore;
 
-    fn reader(&mut self, _: Lookups) -> Result<NoStore> {
+    fn reader(&mut self, _: Lookups, _: Reads) -> Result<NoStore> {
         match *self {}
     }
 

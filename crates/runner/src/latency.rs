@@ -7,8 +7,23 @@ use dyno_protocol::Class;
 
 /// Watches operations within a timed section.
 pub trait Watch {
-    /// Does one operation.
-    fn operation<T>(&mut self, work: impl FnOnce() -> T) -> T;
+    /// When an operation began.
+    type Mark;
+
+    /// Begins one.
+    fn begin(&self) -> Self::Mark;
+
+    /// Ends it.
+    fn end(&mut self, mark: Self::Mark);
+
+    /// Does one.
+    #[inline(always)]
+    fn operation<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let mark = self.begin();
+        let result = work();
+        self.end(mark);
+        result
+    }
 }
 
 /// Watches nothing and costs nothing.
@@ -16,10 +31,13 @@ pub trait Watch {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
+    type Mark = ();
+
     #[inline(always)]
-    fn operation<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        work()
-    }
+    fn begin(&self) {}
+
+    #[inline(always)]
+    fn end(&mut self, (): ()) {}
 }
 
 /// Reads the clock before and after each operation. Memory is reserved before the clock starts.
@@ -39,12 +57,16 @@ impl Latency {
 }
 
 impl Watch for Latency {
+    type Mark = Instant;
+
     #[inline]
-    fn operation<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let clock = Instant::now();
-        let result = work();
+    fn begin(&self) -> Instant {
+        Instant::now()
+    }
+
+    #[inline]
+    fn end(&mut self, clock: Instant) {
         self.0.record(clock.elapsed().as_nanos() as u64);
-        result
     }
 }
 

@@ -51,6 +51,7 @@
 //! What it never does: generate data, look into an answer while the clock runs, or allocate between
 //! the two readings of the clock beyond what [`Answer`] needs to hold rows that are to be kept.
 
+mod again;
 mod answer;
 mod clock;
 mod engine;
@@ -75,7 +76,8 @@ mod work;
 pub use answer::Answer;
 pub use dyno_inputs::{Records, Slice, whole_number};
 pub use dyno_protocol as protocol;
-pub use engine::{Engine, Failure, Session};
+pub use dyno_protocol::Reads;
+pub use engine::{Engine, Failure, Lasting, Session};
 pub use import::Import;
 pub use inserts::{Around, Extent, column_list, in_transactions, insert, insert_text, rows_per_statement};
 pub use job::{expect, variant};

@@ -13,7 +13,7 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 use crate::clock::Clock;
 use crate::events::Events;
 use crate::turns::Giver;
-use crate::{Answer, Engine, Session, work};
+use crate::{Answer, Engine, Session, again, work};
 
 /// Why a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -70,11 +70,23 @@ pub fn trial<E: Engine, W: Write>(
         latency: job.latency,
     };
     let mut trial = Trial { bench, directory: &job.directory, events };
-    for test in &job.tests {
+    let lasting = if job.read_again { again::lasting(&job.tests) } else { Vec::new() };
+    let mut left = Vec::new();
+    for (place, test) in job.tests.iter().enumerate() {
         *current = Some(test.id.clone());
         trial.test(test)?;
+        if lasting.contains(&place) {
+            left.push((test, trial.bench.answer.kept().collect()));
+        }
     }
     *current = None;
+    if !left.is_empty() {
+        let Some(bench) = again::open(job, trial.bench)? else {
+            return send(&Event::Bye {}).map_err(Stop::Output);
+        };
+        trial.bench = bench;
+        trial.read_again(&left)?;
+    }
     let Bench { session, engine, .. } = trial.bench;
     session.close().and_then(|()| engine.close()).context("the database did not close")?;
     send(&Event::Bye {}).map_err(Stop::Output)
@@ -92,12 +104,26 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         let sample = work::perform(&test.work, &mut self.bench)?;
         let database_bytes = self.database_bytes()?;
         self.send(&Event::Sample(Sample { test: test.id.clone(), database_bytes, ..sample }))?;
-        if let Some(sql) = &test.check {
-            self.query(sql).with_context(|| format!("the check query ({})", quote(sql)))?;
-        } else {
-            work::read_back(&test.work, &mut self.bench).context("reading back what is stored")?;
-        }
+        self.answer(test)?;
         self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
+    }
+
+    /// Asks what a test left: by its check, or as the model says.
+    fn answer(&mut self, test: &Test) -> Result<()> {
+        if let Some(sql) = &test.check {
+            return self.query(sql).with_context(|| format!("the check query ({})", quote(sql)));
+        }
+        work::read_back(&test.work, &mut self.bench).context("reading back what is stored")
+    }
+
+    /// Asks the same of a database that was opened again.
+    fn read_again(&mut self, left: &[(&Test, again::Rows)]) -> Result<()> {
+        for (test, before) in left {
+            self.answer(test)
+                .with_context(|| format!("test {}, after the database was opened again", test.id))?;
+            again::compare(test, before, &self.bench.answer.kept().collect())?;
+        }
+        Ok(())
     }
 
     fn database_bytes(&mut self) -> Result<u64> {

@@ -1,6 +1,6 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::{Commits, ContenderRecord};
+use dyno_record::{Commits, ContenderRecord, OwnCache};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
     Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
@@ -36,7 +36,8 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
         let (index, contender) = shown[place];
         let isolation = verdict.isolation(index).map(|isolation| isolation.name().to_owned());
         let commits = verdict.commits(index).map(commit_size);
-        let lines = [Some(contender.label.clone()), Some(level_name(contender)), isolation, commits];
+        let cache = cache_size(verdict, contender);
+        let lines = [Some(contender.label.clone()), Some(level_name(contender)), isolation, commits, cache];
         header.push(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
         if index != baseline {
             header.push("ratio\n".to_owned());
@@ -80,6 +81,8 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let title = format!("{} {}", judged.id, judged.title);
     let mut header = ["", &title, "survives"].map(String::from).to_vec();
     header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
+    let has_caches = has_stores(verdict);
+    header.extend(has_caches.then(|| "cache".to_owned()));
     header.extend(["median", "min", "max"].map(String::from));
     if let Some(amount) = amount {
         header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
@@ -90,6 +93,7 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let rows = shown.map(|(place, ((index, contender), cell))| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
         row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
+        row.extend(has_caches.then(|| cache(contender).unwrap_or_default()));
         match &cell.figures.summary {
             None => row.extend([figure(judged.measure(), cell), String::new(), String::new()]),
             Some(summary) => {
@@ -135,6 +139,34 @@ pub fn commit_size(commits: Commits) -> String {
         Commits::Whole => "one commit".to_owned(),
     }
 }
+
+/// The cache that a store manages itself, as in headers; none in runs without stores, where caches are settings like any
+/// other.
+pub fn cache_size(verdict: &Verdict, contender: &ContenderRecord) -> Option<String> {
+    let size = cache(contender).filter(|_| has_stores(verdict))?;
+    Some(if size == NO_CACHE { "no cache of its own".into() } else { format!("cache {size}") })
+}
+
+/// The size of a contender's cache, in a column; none of one that never answered, and of the harness.
+fn cache(contender: &ContenderRecord) -> Option<String> {
+    contender.hello.as_ref().filter(|_| !contender.harness)?;
+    Some(match contender.cache {
+        Some(OwnCache { bytes, default: true }) => format!("{} (default)", units::bytes(bytes as f64)),
+        Some(OwnCache { bytes, .. }) => units::bytes(bytes as f64),
+        None => NO_CACHE.to_owned(),
+    })
+}
+
+/// What stands for the size of a cache that is not there.
+const NO_CACHE: &str = "none";
+
+/// Whether a run has a test of a store.
+fn has_stores(verdict: &Verdict) -> bool {
+    verdict.tests.iter().any(|test| test.model.starts_with(STORES))
+}
+
+/// How the names of the models of stores begin.
+const STORES: &str = "kv-";
 
 /// The column of commit sizes.
 const COMMIT: &str = "commit";

@@ -115,7 +115,7 @@ pub struct Test {
     /// The tests whose work this one builds on, by id; `--only` keeps them, untold.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// How the statements commit.
+    /// What transactions statements or lookups are in.
     #[serde(default)]
     pub transaction: Transaction,
     /// Statements before the clock starts.

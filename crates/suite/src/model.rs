@@ -5,14 +5,14 @@ use serde::Deserialize;
 
 use super::Test;
 
-/// How the statements of a test commit.
+/// What transactions the statements of a test are in, or its lookups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transaction {
-    /// Each statement is a transaction of its own.
+    /// Each is a transaction of its own.
     #[default]
     Each,
-    /// One transaction holds them all; its BEGIN and COMMIT are timed with them.
+    /// One transaction holds them all; its beginning and its end are timed with them.
     One,
 }
 
@@ -30,10 +30,11 @@ fn keys(model: Model) -> &'static [(&'static str, bool)] {
         }
         Model::Scan => &[("data", true), ("table", true), ("differ", true), ("statements", true)],
         Model::KvPut => &[("data", true), ("overwrite", false), ("one_by_one", false)],
-        Model::KvGet => &[("data", true), ("absent", false), ("lookups", false)],
+        Model::KvGet => &[("data", true), ("absent", false), ("lookups", false), ("transaction", false)],
         Model::KvScan => &[("data", true)],
-        Model::KvRange => &[("data", true), ("length", true)],
+        Model::KvRange => &[("data", true), ("length", true), ("transaction", false)],
         Model::KvDelete => &[("data", true), ("one_by_one", false)],
+        Model::KvSettle => &[],
         Model::Mix => &[
             ("class", true),
             ("check", false),

@@ -132,6 +132,7 @@ handle! {
     set_errcall @ 1128: fn(call: ErrorCall);
     set_flags @ 1160: fn(flags: u32) -> c_int;
     set_pagesize @ 1248: fn(bytes: u32) -> c_int;
+    sync @ 1352: fn(flags: u32) -> c_int;
 }
 
 handle! {
@@ -154,6 +155,7 @@ handle! {
     set_lk_max_objects @ 1824: fn(objects: u32) -> c_int;
     set_tmp_dir @ 1992: fn(folder: *const c_char) -> c_int;
     txn_begin @ 2040: fn(parent: *mut Txn, txn: *mut *mut Txn, flags: u32) -> c_int;
+    txn_checkpoint @ 2048: fn(kilobytes: u32, minutes: u32, flags: u32) -> c_int;
 }
 
 handle! {
@@ -191,6 +193,8 @@ pub const AUTO_COMMIT: u32 = 0x100;
 pub const PRIVATE: u32 = 0x1_0000;
 /// Flag of an environment's `open`: what the log tells is done before anything else.
 pub const RECOVER: u32 = 0x2;
+/// Flag of `txn_checkpoint`: also where nothing has changed since the last.
+pub const FORCE: u32 = 0x1;
 /// Flag of `set_encrypt`: by AES.
 pub const ENCRYPT_AES: u32 = 0x1;
 /// Flag of a database: encrypted as its environment is.
@@ -261,6 +265,7 @@ mod tests {
             ("DB_AUTO_COMMIT", AUTO_COMMIT.into()),
             ("DB_PRIVATE", PRIVATE.into()),
             ("DB_RECOVER", RECOVER.into()),
+            ("DB_FORCE", FORCE.into()),
             ("DB_ENCRYPT_AES", ENCRYPT_AES.into()),
             ("DB_ENCRYPT", ENCRYPT.into()),
             ("DB_TXN_NOSYNC", TXN_NOSYNC.into()),

@@ -248,6 +248,25 @@ impl Databases {
         self.check(unsafe { Env::close(self.env, 0) })
     }
 
+    /// Writes what is in caches to the databases and waits for the device. A checkpoint also notes that in the log, which
+    /// it syncs first; it is made even if the log says that nothing has happened since the last.
+    pub fn settle(&self) -> Result<()> {
+        if !self.env.is_null() {
+            // SAFETY: the environment is open.
+            return self.check(unsafe { Env::txn_checkpoint(self.env, 0, 0, api::FORCE) });
+        }
+        for db in self.stores.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            // SAFETY: the database is open.
+            self.check(unsafe { Db::sync(*db, 0) })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the databases end with their process.
+    pub fn is_temporary(&self) -> bool {
+        self.settings.temporary
+    }
+
     /// Whether there is an environment, and with it transactions.
     pub fn has_transactions(&self) -> bool {
         !self.env.is_null()

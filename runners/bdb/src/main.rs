@@ -2,7 +2,8 @@
 //!
 //! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock
-//! for each page that it has changed until it commits. Lookups and cursors are outside of transactions. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
+//! for each page that it has changed until it commits. Lookups and cursors are
+//! outside of transactions, if they are not to share one. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
 
 mod api;
 mod databases;
@@ -19,7 +20,7 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_library::LibraryName;
 use dyno_protocol::{Hello, Job, PROTOCOL};
 use dyno_runner::mix::NoStatements;
-use dyno_runner::{Engine, Rows, Session, file_bytes};
+use dyno_runner::{Engine, Lasting, Rows, Session, file_bytes};
 
 use api::Api;
 use databases::Databases;
@@ -83,6 +84,10 @@ impl Engine for BerkeleyDb {
         Ok(Client(self.databases.clone()))
     }
 
+    fn lasts(&self) -> Lasting {
+        if self.databases.is_temporary() { Lasting::Process } else { Lasting::Files }
+    }
+
     fn close(self) -> Result<()> {
         Arc::into_inner(self.databases).context("a session has not ended")?.close()
     }
@@ -96,6 +101,12 @@ impl Session for Client {
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         Ok(Store { databases: &self.0, db: self.0.store(&store.name)? })
+    }
+
+    /// A checkpoint, or without an environment a sync of each database:
+    /// <https://docs.oracle.com/cd/E17276_01/html/api_reference/C/txncheckpoint.html>.
+    fn settle(&mut self, _: &[dyno_protocol::Store]) -> Result<()> {
+        self.0.settle()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use anyhow::{Result, ensure};
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, Writes};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
 
 use crate::api::{self, Cursor, Db, Dbt, Txn};
 use crate::databases::Databases;
@@ -15,9 +15,13 @@ pub struct Store<'s> {
     pub db: *mut Db,
 }
 
-/// Lookups outside of transactions, with a cursor where ranges are read.
+/// Lookups: each outside of transactions and each range with a cursor of its own; or all in one transaction, if there are
+/// any, which keeps a lock on every page that it has read, with one cursor.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
+    reads: Reads,
+    /// Open, or null.
+    transaction: *mut Txn,
     /// Open, or null.
     cursor: *mut Cursor,
     /// How many pairs a range has.
@@ -41,11 +45,14 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
-        let mut reader = Reader { store: self, cursor: ptr::null_mut(), length: 0 };
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
+        let transaction = if reads == Reads::One { self.databases.begin()? } else { ptr::null_mut() };
+        let mut reader = Reader { store: self, reads, transaction, cursor: ptr::null_mut(), length: 0 };
         if let Lookups::Range(length) = lookups {
             reader.length = length;
-            reader.open_cursor()?;
+            if reads == Reads::One {
+                reader.open_cursor()?;
+            }
         }
         Ok(reader)
     }
@@ -66,7 +73,8 @@ impl KeyValue for Store<'_> {
     }
 
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
-        let mut reader = self.reader(Lookups::Range(0))?;
+        let mut reader = self.reader(Lookups::Get, Reads::Each)?;
+        reader.open_cursor()?;
         let (mut key, mut value) = (Dbt::EMPTY, Dbt::EMPTY);
         // SAFETY: there is a cursor; the library has just filled both and is not called meanwhile.
         unsafe {
@@ -82,7 +90,15 @@ impl Reader<'_> {
     fn open_cursor(&mut self) -> Result<()> {
         let Store { databases, db } = *self.store;
         // SAFETY: the database is open.
-        databases.check(unsafe { Db::cursor(db, ptr::null_mut(), &mut self.cursor, 0) })
+        databases.check(unsafe { Db::cursor(db, self.transaction, &mut self.cursor, 0) })
+    }
+
+    fn close_cursor(&mut self) {
+        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
+        if !cursor.is_null() {
+            // SAFETY: the cursor is open and not used after this. It has changed nothing that could fail to be written.
+            unsafe { Cursor::close(cursor) };
+        }
     }
 
     /// Moves the cursor. Whether there is a pair, which `key` and `value` then are.
@@ -107,7 +123,7 @@ impl Lookup for Reader<'_> {
         let (mut key, mut value) = (Dbt::of(key), Dbt::EMPTY);
         // SAFETY: the database is open; the value is the library's own memory until its next call.
         unsafe {
-            match Db::get(db, ptr::null_mut(), &mut key, &mut value, 0) {
+            match Db::get(db, self.transaction, &mut key, &mut value, 0) {
                 0 => Ok(Some(read(value.bytes()))),
                 api::NOTFOUND => Ok(None),
                 code => Err(databases.error(code)),
@@ -131,15 +147,19 @@ impl Lookup for Reader<'_> {
                 there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
             }
         }
+        if self.reads == Reads::Each {
+            self.close_cursor();
+        }
         Ok(())
     }
 }
 
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
-        if !self.cursor.is_null() {
-            // SAFETY: the cursor is open and not used after this. It has changed nothing that could fail to be written.
-            unsafe { Cursor::close(self.cursor) };
+        self.close_cursor();
+        if !self.transaction.is_null() {
+            // SAFETY: the transaction is open, its cursor is closed, and it is not used after this. It has changed nothing.
+            unsafe { Txn::abort(self.transaction) };
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! A store is a keyspace. What commits together is one batch. Without a number of operations to a commit, each
 //! operation is a write of its own, as a batch of everything would hold all of it in memory; the journal is then
-//! persisted once, at the end and within the clock. Nothing is compacted but by fjall's own choice.
+//! persisted once, at the end and within the clock. Nothing is compacted but by fjall's own
+//! choice, and where a test asks for it (`settle`).
 
 mod settings;
+mod settle;
 mod store;
 
 use std::collections::BTreeMap;
@@ -79,6 +81,11 @@ impl Session for Client {
         let keyspace = database.keyspace(&store.name, options);
         let keyspace = keyspace.with_context(|| format!("cannot open the keyspace {}", store.name))?;
         Ok(Store { database, keyspace, persist: *persist, batches: false })
+    }
+
+    fn settle(&mut self, stores: &[dyno_protocol::Store]) -> Result<()> {
+        let keyspaces: Result<Vec<_>> = stores.iter().map(|store| Ok(self.store(store)?.keyspace)).collect();
+        settle::settle(&self.database, &keyspaces?)
     }
 }
 

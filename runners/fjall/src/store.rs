@@ -1,8 +1,8 @@
 //! A store: a keyspace, its lookups and its writes.
 
 use anyhow::{Result, ensure};
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, Writes};
-use fjall::{Database, Keyspace, OwnedWriteBatch as Batch, PersistMode};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
+use fjall::{Database, Keyspace, OwnedWriteBatch as Batch, PersistMode, Readable, Snapshot};
 
 /// The longest key, in bytes: fjall writes the length in 16 bits.
 const LONGEST_KEY: usize = 65_535;
@@ -20,6 +20,8 @@ pub struct Store<'s> {
 /// Lookups.
 pub struct Reader<'r> {
     keyspace: &'r Keyspace,
+    /// The state that all of them see; none: each sees the newest.
+    snapshot: Option<Snapshot>,
     /// How many pairs a range has.
     length: usize,
 }
@@ -49,9 +51,10 @@ impl KeyValue for Store<'_> {
         Ok(())
     }
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
         let length = if let Lookups::Range(length) = lookups { length as usize } else { 0 };
-        Ok(Reader { keyspace: &self.keyspace, length })
+        let snapshot = (reads == Reads::One).then(|| self.database.snapshot());
+        Ok(Reader { keyspace: &self.keyspace, snapshot, length })
     }
 
     fn prepare(&mut self, writes: Writes) -> Result<()> {
@@ -78,12 +81,20 @@ impl KeyValue for Store<'_> {
 impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        Ok(self.keyspace.get(key)?.map(|value| read(&value)))
+        let found = match &self.snapshot {
+            Some(snapshot) => snapshot.get(self.keyspace, key)?,
+            None => self.keyspace.get(key)?,
+        };
+        Ok(found.map(|value| read(&value)))
     }
 
     #[inline]
     fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        for pair in self.keyspace.range(from..).take(self.length) {
+        let pairs = match &self.snapshot {
+            Some(snapshot) => snapshot.range(self.keyspace, from..),
+            None => self.keyspace.range(from..),
+        };
+        for pair in pairs.take(self.length) {
             visit(&pair.value()?);
         }
         Ok(())

@@ -95,17 +95,21 @@ dyno_library::functions! {
         env_open: fn(*mut Env, *const c_char, c_uint, c_uint) -> c_int;
         env_get_flags: fn(*mut Env, *mut c_uint) -> c_int;
         env_get_maxkeysize: fn(*mut Env) -> c_int;
+        env_sync: fn(*mut Env, c_int) -> c_int;
         env_info: fn(*mut Env, *mut EnvInfo) -> c_int;
         env_close: fn(*mut Env);
         txn_begin: fn(*mut Env, *mut Txn, c_uint, *mut *mut Txn) -> c_int;
         txn_commit: fn(*mut Txn) -> c_int;
         txn_abort: fn(*mut Txn);
+        txn_reset: fn(*mut Txn);
+        txn_renew: fn(*mut Txn) -> c_int;
         dbi_open: fn(*mut Txn, *const c_char, c_uint, *mut Dbi) -> c_int;
         get: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
         put: fn(*mut Txn, Dbi, *mut Val, *mut Val, c_uint) -> c_int;
         del: fn(*mut Txn, Dbi, *mut Val, *mut Val) -> c_int;
         cursor_open: fn(*mut Txn, Dbi, *mut *mut Cursor) -> c_int;
         cursor_close: fn(*mut Cursor);
+        cursor_renew: fn(*mut Txn, *mut Cursor) -> c_int;
         cursor_get: fn(*mut Cursor, *mut Val, *mut Val, c_int) -> c_int;
     }
 }

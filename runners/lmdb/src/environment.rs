@@ -89,6 +89,12 @@ impl Environment {
         Ok(transaction)
     }
 
+    /// Waits until everything is on the device, also where commits do not. Nothing else is ever put off.
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: the environment is open.
+        self.check(unsafe { (self.api.env_sync)(self.env, 1) })
+    }
+
     /// The longest key, in bytes.
     pub fn longest_key(&self) -> usize {
         // SAFETY: the environment is open.

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use anyhow::{Error, Result, anyhow};
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write};
 
 use crate::api::{self, Cursor, Dbi, Txn, Val};
 use crate::environment::{Environment, Keys};
@@ -15,11 +15,13 @@ pub struct Store<'s> {
     pub keys: Keys,
 }
 
-/// One transaction for reading, with a cursor where ranges are read.
+/// A transaction for reading, with a cursor where ranges are read. Each lookup that is to have one of its own renews
+/// it, and resets it once it has read.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
-    /// Open.
+    /// Open, or reset.
     transaction: *mut Txn,
+    reads: Reads,
     /// Open, or null.
     cursor: *mut Cursor,
     /// How many pairs a range has.
@@ -43,13 +45,14 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
         let transaction = self.environment.begin(api::RDONLY)?;
-        let mut reader = Reader { store: self, transaction, cursor: ptr::null_mut(), length: 0 };
+        let mut reader = Reader { store: self, transaction, reads, cursor: ptr::null_mut(), length: 0 };
         if let Lookups::Range(length) = lookups {
             reader.length = length;
             reader.open_cursor()?;
         }
+        reader.end();
         Ok(reader)
     }
 
@@ -61,7 +64,7 @@ impl KeyValue for Store<'_> {
 
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
         let keys = self.keys;
-        let mut reader = self.reader(Lookups::Range(0))?;
+        let mut reader = self.reader(Lookups::Range(0), Reads::One)?;
         let (mut key, mut value) = (Val::EMPTY, Val::EMPTY);
         let mut number = [0; 8];
         // SAFETY: the cursor stands on a pair until its next step.
@@ -77,6 +80,32 @@ impl KeyValue for Store<'_> {
 }
 
 impl Reader<'_> {
+    /// Begins what one lookup needs.
+    #[inline]
+    fn begin(&mut self) -> Result<()> {
+        if self.reads == Reads::One {
+            return Ok(());
+        }
+        let environment = self.store.environment;
+        // SAFETY: the transaction is reset, and the cursor is null or was opened in it.
+        unsafe {
+            environment.check((environment.api.txn_renew)(self.transaction))?;
+            if self.cursor.is_null() {
+                return Ok(());
+            }
+            environment.check((environment.api.cursor_renew)(self.transaction, self.cursor))
+        }
+    }
+
+    /// Ends it.
+    #[inline]
+    fn end(&mut self) {
+        if self.reads == Reads::Each {
+            // SAFETY: the transaction is open, and nothing that was read in it is in use.
+            unsafe { (self.store.environment.api.txn_reset)(self.transaction) };
+        }
+    }
+
     fn open_cursor(&mut self) -> Result<()> {
         let Store { environment, dbi, .. } = *self.store;
         // SAFETY: the transaction is open.
@@ -105,14 +134,17 @@ impl Lookup for Reader<'_> {
         let Store { environment, dbi, keys } = *self.store;
         let mut number = 0;
         let (mut sought, mut value) = (keys.encode(key, &mut number)?, Val::EMPTY);
+        self.begin()?;
         // SAFETY: the transaction is open, and changes nothing while the value is read.
-        unsafe {
+        let found = unsafe {
             match (environment.api.get)(self.transaction, dbi, &mut sought, &mut value) {
                 0 => Ok(Some(read(value.bytes()))),
                 api::NOTFOUND => Ok(None),
                 code => Err(unfit(environment, code, key)),
             }
-        }
+        };
+        self.end();
+        found
     }
 
     #[inline]
@@ -120,10 +152,8 @@ impl Lookup for Reader<'_> {
         let mut number = 0;
         let (mut key, mut value) = (self.store.keys.encode(from, &mut number)?, Val::EMPTY);
         let mut left = self.length;
-        if self.cursor.is_null() {
-            self.open_cursor()?;
-        }
-        // SAFETY: there is a cursor, and the key is the one to look for.
+        self.begin()?;
+        // SAFETY: there is a cursor, as the reader is for ranges, and the key is the one to look for.
         unsafe {
             let mut there = left > 0 && self.step(&mut key, &mut value, api::SET_RANGE)?;
             while there {
@@ -132,6 +162,7 @@ impl Lookup for Reader<'_> {
                 there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
             }
         }
+        self.end();
         Ok(())
     }
 }

@@ -109,6 +109,10 @@ impl Session for Null {
     fn store(&mut self, _: &Store) -> Result<Nowhere> {
         Ok(Nowhere)
     }
+
+    fn settle(&mut self, _: &[Store]) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn main() -> ExitCode {

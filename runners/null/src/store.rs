@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use anyhow::Result;
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write};
 
 /// All that there is of a store, a reader and a transaction.
 pub struct Nowhere;
@@ -12,7 +12,7 @@ impl KeyValue for Nowhere {
     type Reader<'r> = Nowhere;
     type Transaction<'t> = Nowhere;
 
-    fn reader(&mut self, _: Lookups) -> Result<Nowhere> {
+    fn reader(&mut self, _: Lookups, _: Reads) -> Result<Nowhere> {
         Ok(Nowhere)
     }
 

@@ -1,7 +1,6 @@
 //! The runner for redb, by its own Rust interface.
 //!
-//! redb has neither reads nor writes outside of transactions. A test that only reads does so in one, begun
-//! and ended within the clock; without a number of operations to a commit, all of a test make one. A store is a
+//! redb has neither reads nor writes outside of transactions. Without a number of operations to a commit, all of a test make one. A store is a
 //! table, one of integers has keys of type u64. `store` has a store's operations, `settings` is what a
 //! database and a transaction are told, `kind` the two types of keys.
 
@@ -16,7 +15,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL};
 use dyno_runner::mix::NoStatements;
-use dyno_runner::{Engine, Rows, Session};
+use dyno_runner::{Engine, Lasting, Rows, Session};
 use redb::{Database, WriteTransaction};
 
 use kind::{Blob, Integer, Kind};
@@ -71,6 +70,10 @@ impl Engine for Redb {
         Ok(Client(self.0.clone()))
     }
 
+    fn lasts(&self) -> Lasting {
+        if self.0.settings.is_in_memory() { Lasting::Process } else { Lasting::Files }
+    }
+
     fn close(self) -> Result<()> {
         let Shared { database, .. } = Arc::into_inner(self.0).context("a session has not ended")?;
         Ok(database.close()?)
@@ -92,6 +95,12 @@ impl Session for Client {
         open.commit()?;
         let is_integer = store.key == KeyKind::Integer;
         Ok(Store { shared: &self.0, name: store.name.clone(), is_integer })
+    }
+
+    /// A commit with durability, which takes those before it along:
+    /// <https://docs.rs/redb/latest/redb/enum.Durability.html#variant.None>. `compact` gives space back and is no debt.
+    fn settle(&mut self, _: &[dyno_protocol::Store]) -> Result<()> {
+        Ok(self.0.database.begin_write()?.commit()?)
     }
 }
 

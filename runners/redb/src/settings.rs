@@ -55,6 +55,11 @@ impl Settings {
         Ok(())
     }
 
+    /// Whether the database ends with its process.
+    pub fn is_in_memory(&self) -> bool {
+        self.memory
+    }
+
     /// What is in force.
     pub fn in_force(&self) -> Vec<InForce> {
         vec![

@@ -1,7 +1,7 @@
 //! A store: a table, its lookups and its transactions, for both kinds of keys.
 
 use anyhow::{Result, ensure};
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write};
 use redb::{ReadOnlyTable, ReadableDatabase, ReadableTable, Table, WriteTransaction};
 
 use crate::Shared;
@@ -14,10 +14,19 @@ pub struct Store<'s> {
     pub is_integer: bool,
 }
 
+/// Lookups: each in a transaction of its own, or all in one.
+pub struct Reader<'r> {
+    store: &'r Store<'r>,
+    /// What all share; none: nothing.
+    shared: Option<Open>,
+    /// How many pairs a range has.
+    length: usize,
+}
+
 /// The table for reading, with its transaction.
-pub enum Reader {
-    Integer(ReadOnlyTable<u64, &'static [u8]>, u64),
-    Blob(ReadOnlyTable<&'static [u8], &'static [u8]>, u64),
+enum Open {
+    Integer(Reading<Integer>),
+    Blob(Reading<Blob>),
 }
 
 /// A transaction.
@@ -34,7 +43,7 @@ pub enum Writing<'t> {
 
 impl KeyValue for Store<'_> {
     type Reader<'r>
-        = Reader
+        = Reader<'r>
     where
         Self: 'r;
     type Transaction<'t>
@@ -42,13 +51,10 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader> {
-        let length = if let Lookups::Range(length) = lookups { length } else { 0 };
-        let open = self.shared.database.begin_read()?;
-        Ok(match self.is_integer {
-            true => Reader::Integer(open.open_table(Integer::table(&self.name))?, length),
-            false => Reader::Blob(open.open_table(Blob::table(&self.name))?, length),
-        })
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
+        let length = if let Lookups::Range(length) = lookups { length as usize } else { 0 };
+        let shared = if reads == Reads::One { Some(self.open()?) } else { None };
+        Ok(Reader { store: self, shared, length })
     }
 
     #[inline]
@@ -58,9 +64,32 @@ impl KeyValue for Store<'_> {
     }
 
     fn scan(&mut self, visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
-        match self.reader(Lookups::Get)? {
-            Reader::Integer(table, _) => scan::<Integer>(&table, visit),
-            Reader::Blob(table, _) => scan::<Blob>(&table, visit),
+        match self.open()? {
+            Open::Integer(table) => scan::<Integer>(&table, visit),
+            Open::Blob(table) => scan::<Blob>(&table, visit),
+        }
+    }
+}
+
+impl Store<'_> {
+    /// Begins a transaction for reading and opens the table in it.
+    #[inline]
+    fn open(&self) -> Result<Open> {
+        let open = self.shared.database.begin_read()?;
+        Ok(match self.is_integer {
+            true => Open::Integer(open.open_table(Integer::table(&self.name))?),
+            false => Open::Blob(open.open_table(Blob::table(&self.name))?),
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// Hands over the table that all lookups share, or one for this lookup alone.
+    #[inline]
+    fn with<T>(&self, lookup: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
+        match &self.shared {
+            Some(open) => lookup(open),
+            None => lookup(&self.store.open()?),
         }
     }
 }
@@ -82,28 +111,33 @@ fn get<K: Kind, T>(table: &Reading<K>, key: &[u8], read: impl FnOnce(&[u8]) -> T
 }
 
 #[inline]
-fn range<K: Kind>(table: &Reading<K>, from: &[u8], length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
-    for pair in table.range(K::decode(from)?..)?.take(length as usize) {
+fn range<K: Kind>(
+    table: &Reading<K>,
+    from: &[u8],
+    length: usize,
+    mut visit: impl FnMut(&[u8]),
+) -> Result<()> {
+    for pair in table.range(K::decode(from)?..)?.take(length) {
         visit(pair?.1.value());
     }
     Ok(())
 }
 
-impl Lookup for Reader {
+impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        match self {
-            Reader::Integer(table, _) => get::<Integer, T>(table, key, read),
-            Reader::Blob(table, _) => get::<Blob, T>(table, key, read),
-        }
+        self.with(|open| match open {
+            Open::Integer(table) => get::<Integer, T>(table, key, read),
+            Open::Blob(table) => get::<Blob, T>(table, key, read),
+        })
     }
 
     #[inline]
     fn range(&mut self, from: &[u8], visit: impl FnMut(&[u8])) -> Result<()> {
-        match self {
-            Reader::Integer(table, length) => range::<Integer>(table, from, *length, visit),
-            Reader::Blob(table, length) => range::<Blob>(table, from, *length, visit),
-        }
+        self.with(|open| match open {
+            Open::Integer(table) => range::<Integer>(table, from, self.length, visit),
+            Open::Blob(table) => range::<Blob>(table, from, self.length, visit),
+        })
     }
 }
 

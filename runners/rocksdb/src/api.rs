@@ -21,6 +21,10 @@ opaque! {
     WriteOptions
     /// Options of a read.
     ReadOptions
+    /// A state of the database that reads may go back to.
+    Snapshot
+    /// Options of writing memory out.
+    FlushOptions
     /// A column family.
     Family
     /// Writes that are done together.
@@ -49,6 +53,13 @@ dyno_library::functions! {
         writeoptions_get_disable_WAL: fn(*mut WriteOptions) -> c_uchar;
         readoptions_create: fn() -> *mut ReadOptions;
         readoptions_destroy: fn(*mut ReadOptions);
+        readoptions_set_snapshot: fn(*mut ReadOptions, *const Snapshot);
+        create_snapshot: fn(*mut Db) -> *const Snapshot;
+        release_snapshot: fn(*mut Db, *const Snapshot);
+        flushoptions_create: fn() -> *mut FlushOptions;
+        flushoptions_destroy: fn(*mut FlushOptions);
+        flush_cf: fn(*mut Db, *const FlushOptions, *mut Family, *mut *mut c_char);
+        compact_range_cf: fn(*mut Db, *mut Family, *const c_char, usize, *const c_char, usize);
         open: fn(*const Options, *const c_char, *mut *mut c_char) -> *mut Db;
         list_column_families: fn(*const Options, *const c_char, *mut usize, *mut *mut c_char) -> *mut *mut c_char;
         list_column_families_destroy: fn(*mut *mut c_char, usize);

@@ -86,6 +86,29 @@ impl Database {
         Ok(family)
     }
 
+    /// Writes out what is in memory, waits for it, and then merges each family as far as it can be: when all is in
+    /// tables, which are synced as they are made, nothing of the log is needed.
+    pub fn settle(&self, families: &[*mut Family]) -> Result<()> {
+        let api = &self.api;
+        let mut error = ptr::null_mut();
+        // SAFETY: database and families are open; without bounds a merge is of everything. The options wait by default.
+        unsafe {
+            let options = (api.flushoptions_create)();
+            for family in families {
+                (api.flush_cf)(self.db, options, *family, &mut error);
+                if !error.is_null() {
+                    break;
+                }
+            }
+            (api.flushoptions_destroy)(options);
+            self.check(error)?;
+            for family in families {
+                (api.compact_range_cf)(self.db, *family, ptr::null(), 0, ptr::null(), 0);
+            }
+        }
+        Ok(())
+    }
+
     /// A property that is a number; whether the database has it.
     pub fn property(&self, name: &CStr, value: &mut u64) -> bool {
         // SAFETY: the database is open and `value` outlives the call.

@@ -4,7 +4,8 @@
 //! commit, or with one, each operation is a write of its own: a batch of everything would hold all of it in
 //! memory, and RocksDB needs none to write. Such writes do not wait for the device one by one where all of a
 //! test commit together; the log is then synced once, at the end and within the clock. Lookups pin values and
-//! copy nothing. Nothing is compacted but by RocksDB's own choice.
+//! copy nothing; where they share a state it is a snapshot. Nothing is compacted but by RocksDB's own choice, and where a
+//! test asks for it.
 //! `database` is what is open, `store` a store with its operations, `settings` the options, `api` the table of functions.
 
 mod api;
@@ -76,6 +77,12 @@ impl Session for Client {
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
         Store::open(&self.0, &store.name)
+    }
+
+    /// Flush and CompactRange: <https://github.com/facebook/rocksdb/wiki/Manual-Compaction>.
+    fn settle(&mut self, stores: &[dyno_protocol::Store]) -> Result<()> {
+        let families = stores.iter().map(|store| self.0.store(&store.name));
+        self.0.settle(&families.collect::<Result<Vec<_>>>()?)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::ptr;
 
 use anyhow::Result;
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, Writes};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
 
-use crate::api::{Batch, Family, Iter, WriteOptions};
+use crate::api::{Batch, Family, Iter, ReadOptions, Snapshot, WriteOptions};
 use crate::database::Database;
 
 /// An open store.
@@ -28,13 +28,23 @@ enum Commits {
     Batch,
 }
 
-/// Lookups, with an iterator where ranges are read.
+/// Lookups. Each sees the newest state and each range has an iterator of its own; or all see one and ranges share an
+/// iterator.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
-    /// There, or null.
-    iterator: *mut Iter,
+    /// The state that all see; none where each sees the newest.
+    snapshot: Option<Shared<'r>>,
     /// How many pairs a range has.
     length: u64,
+}
+
+/// A snapshot with what is read by it.
+struct Shared<'r> {
+    database: &'r Database,
+    snapshot: *const Snapshot,
+    options: *mut ReadOptions,
+    /// There, or null.
+    iterator: *mut Iter,
 }
 
 /// Writes until a commit.
@@ -73,13 +83,13 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
-        let mut reader = Reader { store: self, iterator: ptr::null_mut(), length: 0 };
-        if let Lookups::Range(length) = lookups {
-            reader.length = length;
-            reader.open_iterator();
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
+        let length = if let Lookups::Range(length) = lookups { Some(length) } else { None };
+        let mut snapshot = (reads == Reads::One).then(|| Shared::new(self.database));
+        if let (Some(shared), Some(_)) = (&mut snapshot, length) {
+            shared.iterator = self.iterator(shared.options);
         }
-        Ok(reader)
+        Ok(Reader { store: self, snapshot, length: length.unwrap_or(0) })
     }
 
     fn prepare(&mut self, writes: Writes) -> Result<()> {
@@ -100,36 +110,96 @@ impl KeyValue for Store<'_> {
     }
 
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
-        let reader = self.reader(Lookups::Range(0))?;
-        let (database, iterator) = (reader.store.database, reader.iterator);
-        let api = &database.api;
-        // SAFETY: the iterator is valid where it is read, and is not moved meanwhile.
+        let database = self.database;
+        let (api, iterator) = (&database.api, self.iterator(database.read));
+        // SAFETY: the iterator is valid where it is read, is not moved meanwhile, and is destroyed once.
         unsafe {
             (api.iter_seek_to_first)(iterator);
             while (api.iter_valid)(iterator) != 0 {
                 visit(database.key(iterator), database.value(iterator));
                 (api.iter_next)(iterator);
             }
+            let checked = check(database, iterator);
+            (api.iter_destroy)(iterator);
+            checked
         }
-        reader.check()
     }
 }
 
-impl Reader<'_> {
-    fn open_iterator(&mut self) {
-        let Store { database, family, .. } = *self.store;
-        // SAFETY: database and family are open.
-        self.iterator = unsafe { (database.api.create_iterator_cf)(database.db, database.read, family) };
+impl Store<'_> {
+    /// An iterator, which is to be destroyed.
+    #[inline]
+    fn iterator(&self, options: *const ReadOptions) -> *mut Iter {
+        // SAFETY: database, family and options are there.
+        unsafe { (self.database.api.create_iterator_cf)(self.database.db, options, self.family) }
     }
 
-    /// Whether the iterator has met an error, of which it otherwise shows no more than an end.
+    /// Visits so many pairs from a key on.
+    ///
+    /// # Safety
+    /// The iterator is there and is the store's.
     #[inline]
-    fn check(&self) -> Result<()> {
-        let database = self.store.database;
-        let mut error = ptr::null_mut();
-        // SAFETY: the iterator is there.
-        unsafe { (database.api.iter_get_error)(self.iterator, &mut error) };
-        database.check(error)
+    unsafe fn visit(
+        &self,
+        iterator: *mut Iter,
+        from: &[u8],
+        length: u64,
+        mut visit: impl FnMut(&[u8]),
+    ) -> Result<()> {
+        let (database, mut left) = (self.database, length);
+        let api = &database.api;
+        // SAFETY: the iterator is valid where it is read, and is not moved meanwhile.
+        unsafe {
+            (api.iter_seek)(iterator, from.as_ptr(), from.len());
+            while left > 0 && (api.iter_valid)(iterator) != 0 {
+                visit(database.value(iterator));
+                left -= 1;
+                if left > 0 {
+                    (api.iter_next)(iterator);
+                }
+            }
+            // An error ends a range before its time.
+            if left > 0 { check(database, iterator) } else { Ok(()) }
+        }
+    }
+}
+
+/// Whether an iterator has met an error, of which it otherwise shows no more than an end.
+///
+/// # Safety
+/// The iterator is there.
+#[inline]
+unsafe fn check(database: &Database, iterator: *mut Iter) -> Result<()> {
+    let mut error = ptr::null_mut();
+    // SAFETY: as the caller promises.
+    unsafe { (database.api.iter_get_error)(iterator, &mut error) };
+    database.check(error)
+}
+
+impl<'r> Shared<'r> {
+    fn new(database: &'r Database) -> Shared<'r> {
+        let api = &database.api;
+        // SAFETY: the database is open; snapshot and options are given back once.
+        unsafe {
+            let snapshot = (api.create_snapshot)(database.db);
+            let options = (api.readoptions_create)();
+            (api.readoptions_set_snapshot)(options, snapshot);
+            Shared { database, snapshot, options, iterator: ptr::null_mut() }
+        }
+    }
+}
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        let api = &self.database.api;
+        // SAFETY: nothing of these is used after this.
+        unsafe {
+            if !self.iterator.is_null() {
+                (api.iter_destroy)(self.iterator);
+            }
+            (api.readoptions_destroy)(self.options);
+            (api.release_snapshot)(self.database.db, self.snapshot);
+        }
     }
 }
 
@@ -137,11 +207,12 @@ impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         let Store { database, family, .. } = *self.store;
+        let options = self.snapshot.as_ref().map_or(database.read, |shared| shared.options);
         let (api, mut error) = (&database.api, ptr::null_mut());
         // SAFETY: the database is open; the value is read before it is given back, once.
         unsafe {
             let (start, length) = (key.as_ptr(), key.len());
-            let value = (api.get_pinned_cf)(database.db, database.read, family, start, length, &mut error);
+            let value = (api.get_pinned_cf)(database.db, options, family, start, length, &mut error);
             if value.is_null() {
                 return database.check(error).map(|()| None);
             }
@@ -154,33 +225,18 @@ impl Lookup for Reader<'_> {
     }
 
     #[inline]
-    fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        if self.iterator.is_null() {
-            self.open_iterator();
+    fn range(&mut self, from: &[u8], visit: impl FnMut(&[u8])) -> Result<()> {
+        if let Some(shared) = &self.snapshot {
+            // SAFETY: the reader is for ranges, so there is an iterator.
+            return unsafe { self.store.visit(shared.iterator, from, self.length, visit) };
         }
-        let (database, iterator) = (self.store.database, self.iterator);
-        let (api, mut left) = (&database.api, self.length);
-        // SAFETY: the iterator is valid where it is read, and is not moved meanwhile.
+        let database = self.store.database;
+        let iterator = self.store.iterator(database.read);
+        // SAFETY: the iterator was just made and is not used after it is destroyed.
         unsafe {
-            (api.iter_seek)(iterator, from.as_ptr(), from.len());
-            while left > 0 && (api.iter_valid)(iterator) != 0 {
-                visit(database.value(iterator));
-                left -= 1;
-                if left > 0 {
-                    (api.iter_next)(iterator);
-                }
-            }
-        }
-        // An error ends a range before its time.
-        if left > 0 { self.check() } else { Ok(()) }
-    }
-}
-
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        if !self.iterator.is_null() {
-            // SAFETY: the iterator is not used after this.
-            unsafe { (self.store.database.api.iter_destroy)(self.iterator) };
+            let visited = self.store.visit(iterator, from, self.length, visit);
+            (database.api.iter_destroy)(iterator);
+            visited
         }
     }
 }

@@ -1,14 +1,14 @@
 //! SQLite as a key-value store: one table a store, statements prepared once.
 //!
-//! Each lookup is a transaction of its own, as a program's would be that shares its database: what that
-//! costs is the price of SQLite's locks, which the profile decides.
+//! A lookup is a transaction of its own, as a program's would be that shares its database: what that costs is the price of
+//! SQLite's locks, which the profile decides. Or all are in one, between BEGIN and COMMIT.
 
 use std::hint::black_box;
 
 use anyhow::{Context, Result};
 use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::{KeyKind, Store};
-use dyno_runner::{KeyValue, Lookup, Lookups, Transaction, Write, WriteKind, Writes};
+use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, WriteKind, Writes};
 
 use crate::text::text;
 
@@ -37,6 +37,8 @@ struct Around<'s> {
 pub struct Reader<'r> {
     query: Statement<'r>,
     key: KeyKind,
+    /// What ends the transaction that all share, if they do.
+    commit: Option<Statement<'r>>,
 }
 
 /// A transaction.
@@ -70,7 +72,7 @@ impl<'s> KeyValue for Table<'s> {
     where
         Self: 't;
 
-    fn reader(&mut self, lookups: Lookups) -> Result<Reader<'_>> {
+    fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
         let name = &self.name;
         let sql = match lookups {
             Lookups::Get => format!("SELECT v FROM {name} WHERE k = ?1"),
@@ -78,7 +80,13 @@ impl<'s> KeyValue for Table<'s> {
                 format!("SELECT k, v FROM {name} WHERE k >= ?1 ORDER BY k LIMIT {length}")
             }
         };
-        Ok(Reader { query: Statement::new(self.connection, &text(sql)?)?, key: self.key })
+        let query = Statement::new(self.connection, &text(sql)?)?;
+        let mut commit = None;
+        if reads == Reads::One {
+            commit = Some(Statement::new(self.connection, c"COMMIT")?);
+            Statement::new(self.connection, c"BEGIN")?.run([])?;
+        }
+        Ok(Reader { query, key: self.key, commit })
     }
 
     fn prepare(&mut self, writes: Writes) -> Result<()> {
@@ -142,6 +150,15 @@ impl Lookup for Reader<'_> {
             visit(rows.column(1));
         }
         Ok(())
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(commit) = &mut self.commit {
+            // A transaction that has only read has nothing that could fail to be written.
+            let _ = commit.run([]);
+        }
     }
 }
 

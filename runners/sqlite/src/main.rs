@@ -13,6 +13,7 @@ mod mix;
 mod pages;
 mod rows;
 mod settings;
+mod settle;
 mod text;
 mod transactions;
 mod transfer;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, Secret, Store, Value};
-use dyno_runner::{Answer, Engine, Session};
+use dyno_runner::{Answer, Engine, Lasting, Session};
 
 use import::Variant;
 use kv::Table;
@@ -121,6 +122,10 @@ impl Engine for Sqlite {
         Client::open(&self.opening)
     }
 
+    fn lasts(&self) -> Lasting {
+        if self.opening.settings.database == Database::File { Lasting::Files } else { Lasting::Process }
+    }
+
     fn close(self) -> Result<()> {
         Ok(())
     }
@@ -157,6 +162,10 @@ impl Session for Client {
 
     fn store(&mut self, store: &Store) -> Result<Table<'_>> {
         Table::open(&self.connection, store, self.opening.without_rowid)
+    }
+
+    fn settle(&mut self, _: &[Store]) -> Result<()> {
+        settle::settle(&self.connection)
     }
 
     fn close(self) -> Result<()> {

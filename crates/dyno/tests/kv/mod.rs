@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 
 use dyno_engine::{Contender, Home, Registry};
 use dyno_protocol::{
-    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Sample, Setting, Store, Test, Value, Work,
+    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Reads, Sample, Setting, Store, Test, Value,
+    Work,
 };
 use tempfile::TempDir;
 
@@ -122,6 +123,7 @@ impl Rig {
             latency: false,
             turns: false,
             slowdown: 0.0,
+            read_again: true,
             tests: Vec::new(),
         };
         let command = contender.runner.command();
@@ -182,22 +184,26 @@ impl Script {
         self.expected.clone()
     }
 
-    /// Puts, gets, scans, ranges, overwrites, deletes, and looks again.
+    /// Puts, gets, scans, ranges, overwrites, settles, deletes, and looks again.
     pub fn whole_story(&mut self, data: &Data) {
         let half = data.keys.len() / 2;
         self.put(data, false);
-        self.get(data, true);
-        self.get(data, false);
+        self.get(data, true, Reads::Each);
+        self.get(data, true, Reads::One);
+        self.get(data, false, Reads::Each);
         if self.ordered {
             self.scan(data);
-            self.range(data, 10);
+            self.range(data, 10, Reads::Each);
         }
         self.put(data, true);
+        self.settle(data);
         if self.ordered {
-            self.range(data, 1);
+            self.range(data, 1, Reads::Each);
+            self.range(data, 10, Reads::One);
         }
         self.delete(data, half);
-        self.get(data, false);
+        self.get(data, false, Reads::One);
+        self.settle(data);
         if self.ordered {
             self.scan(data);
         }
@@ -213,13 +219,13 @@ impl Script {
         self.test("put", work, digest);
     }
 
-    pub fn get(&mut self, data: &Data, present: bool) {
+    pub fn get(&mut self, data: &Data, present: bool, reads: Reads) {
         let keys = if present { &data.keys } else { &data.absent };
         let pairs = self.pairs(keys, &data.values);
         let store = &self.model[data.store.name.as_str()];
         let found: Vec<_> = keys.iter().filter_map(|key| store.get(key)).map(Vec::len).collect();
         let answer = vec![integer(found.len()), integer(found.iter().sum())];
-        self.test("get", Work::KvGet { store: data.store.clone(), pairs, present }, answer);
+        self.test("get", Work::KvGet { store: data.store.clone(), pairs, present, reads }, answer);
     }
 
     pub fn scan(&mut self, data: &Data) {
@@ -229,16 +235,20 @@ impl Script {
         self.test("scan", Work::KvScan { store: data.store.clone() }, answer);
     }
 
-    pub fn range(&mut self, data: &Data, length: u64) {
+    pub fn settle(&mut self, data: &Data) {
+        let digest = digest(&self.model[data.store.name.as_str()]);
+        self.test("settle", Work::KvSettle { stores: vec![data.store.clone()] }, digest);
+    }
+
+    pub fn range(&mut self, data: &Data, length: u64, reads: Reads) {
         let store = &self.model[data.store.name.as_str()];
-        let visited: Vec<usize> = data
-            .keys
-            .iter()
-            .flat_map(|key| store.range(key.clone()..).take(length as usize).map(|(_, value)| value.len()))
-            .collect();
-        let answer = vec![integer(visited.len()), integer(visited.iter().sum())];
+        let pairs = data.keys.iter().flat_map(|key| store.range(key.clone()..).take(length as usize));
+        let visited: Vec<&[u8]> = pairs.map(|(_, value)| value.as_slice()).collect();
+        let values = visited.concat();
+        let met = Value::Integer(crc(&values).into());
+        let answer = vec![integer(visited.len()), integer(values.len()), met];
         let keys = self.cells(&data.keys);
-        self.test("range", Work::KvRange { store: data.store.clone(), keys, length }, answer);
+        self.test("range", Work::KvRange { store: data.store.clone(), keys, length, reads }, answer);
     }
 
     /// Deletes the first of the keys.

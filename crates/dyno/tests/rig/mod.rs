@@ -128,6 +128,7 @@ impl Rig {
             latency: false,
             turns: false,
             slowdown: 0.0,
+            read_again: false,
             tests,
         }
     }

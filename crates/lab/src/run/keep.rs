@@ -91,6 +91,8 @@ fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usiz
     let record = &mut run.contenders[index];
     record.safety = contender.safety(&hello.settings);
     record.isolation = contender.engine.isolation(&hello.settings);
+    let knob = contender.engine.cache.as_ref();
+    record.cache = knob.and_then(|knob| knob.read(&contender.settings, &hello.settings));
     if contender.url.is_none()
         && let Some((most, why)) = cap(&run.storage)
     {

@@ -80,6 +80,11 @@ impl Session for Client {
 
 /// Runs a job whose tests are (statements, check) and returns the events.
 fn events(driver: &str, tests: &[(&[&str], Option<&str>)]) -> (Vec<Event>, ExitCode) {
+    events_of(driver, false, tests)
+}
+
+/// The same, and perhaps reads again what is there after a close.
+fn events_of(driver: &str, read_again: bool, tests: &[(&[&str], Option<&str>)]) -> (Vec<Event>, ExitCode) {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("db");
     std::fs::create_dir(&directory).unwrap();
@@ -95,7 +100,7 @@ fn events(driver: &str, tests: &[(&[&str], Option<&str>)]) -> (Vec<Event>, ExitC
     }
     let job = serde_json::json!({
         "protocol": PROTOCOL, "engine": "toy", "driver": driver, "build": "bundled",
-        "settings": [], "directory": directory, "tests": list,
+        "settings": [], "directory": directory, "read_again": read_again, "tests": list,
     });
     let mut out = Vec::new();
     let code = run_with::<Toy>(job.to_string().as_bytes(), &mut out);
@@ -161,6 +166,19 @@ fn a_panic_is_a_failure() {
     let failed = failure(&events);
     assert_eq!(failed.test.as_deref(), Some("1"));
     assert!(failed.message.ends_with("the toy broke"));
+}
+
+#[test]
+fn what_is_gone_after_a_close_fails_the_trial() {
+    // The toy's sessions forget how much they have executed, and all answer a check alike.
+    let (events, code) = events_of("c", true, &[(&["a"], Some("b")), (&["a"], Some("check"))]);
+    assert_eq!((events.last(), code), (Some(&Event::Bye {}), ExitCode::SUCCESS));
+    let (events, code) = events_of("c", true, &[(&["a"], Some("check")), (&["a"], Some("b"))]);
+    assert_eq!(code, ExitCode::FAILURE);
+    let failed = failure(&events);
+    assert_eq!(failed.test, None);
+    assert!(failed.message.contains("what test 2 had left is not there"), "{}", failed.message);
+    assert!(failed.message.contains("[3] was read before and [0] now"), "{}", failed.message);
 }
 
 #[test]

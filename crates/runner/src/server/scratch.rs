@@ -4,7 +4,7 @@ use anyhow::Result;
 use dyno_protocol::{Hello, Job, Server};
 
 use super::Client;
-use crate::{Engine, Session, job};
+use crate::{Engine, Lasting, Session, job};
 
 /// How one client library reaches a server.
 pub trait Access: Sized {
@@ -68,6 +68,10 @@ impl<A: Access> Engine for Scratch<A> {
 
     fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {
         self.access.database_bytes(session).map(Some)
+    }
+
+    fn lasts(&self) -> Lasting {
+        Lasting::Server
     }
 
     fn close(mut self) -> Result<()> {

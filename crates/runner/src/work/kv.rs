@@ -1,11 +1,11 @@
-//! The models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`, with their loops over operations.
+//! The models `kv-put`, `kv-get`, `kv-scan`, `kv-range`, `kv-delete` and `kv-settle`, with their loops over operations.
 
 use std::hint::black_box;
 use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{self as protocol, Commits, Model, Pairs, Sample, Store, Value};
+use dyno_protocol::{self as protocol, Commits, Model, Pairs, Reads, Sample, Store, Value};
 
 use super::{explain, timed};
 use crate::clock::Clock;
@@ -122,7 +122,13 @@ fn write_all<K: KeyValue, W: Watch>(
     in_transactions(store, operations, writes.per_commit, watch, turns)
 }
 
-pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut Bench<E>) -> Result<Sample> {
+pub fn get<E: Engine>(
+    store: &Store,
+    pairs: &Pairs,
+    present: bool,
+    reads: Reads,
+    bench: &mut Bench<E>,
+) -> Result<Sample> {
     let keys = load(&pairs.keys)?;
     let mut store = bench.session.store(store)?;
     let all = keys.all();
@@ -132,8 +138,8 @@ pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut B
         bench.latency.then_some(Model::KvGet),
         &mut store,
         keys.len(),
-        |store, watch, turns| get_all(store, all, watch, turns),
-        |store, watch, turns| get_all(store, all, watch, turns),
+        |store, watch, turns| get_all(store, all, reads, watch, turns),
+        |store, watch, turns| get_all(store, all, reads, watch, turns),
     )?;
     let found = found.map_err(|failure| explain(failure, "key", keys.len()))?;
     if present && store.keeps() {
@@ -147,10 +153,11 @@ pub fn get<E: Engine>(store: &Store, pairs: &Pairs, present: bool, bench: &mut B
 fn get_all<K: KeyValue, W: Watch>(
     store: &mut K,
     keys: Slice,
+    reads: Reads,
     watch: &mut W,
     turns: Turns,
 ) -> Result<Found, Failure> {
-    let mut reader = store.reader(Lookups::Get)?;
+    let mut reader = store.reader(Lookups::Get, reads)?;
     let mut found = Found::default();
     let mut start = 0;
     while start < keys.len() {
@@ -169,7 +176,7 @@ fn get_all<K: KeyValue, W: Watch>(
 /// A sample of the values, evenly spaced, as they are stored beside what they should be.
 fn compare(keys: &Cells, values: &Cells, store: &mut impl KeyValue) -> Result<()> {
     let step = (keys.len() / COMPARED).max(1);
-    let mut reader = store.reader(Lookups::Get)?;
+    let mut reader = store.reader(Lookups::Get, Reads::One)?;
     for place in (0..keys.len()).step_by(step as usize) {
         let is_same = reader.get(keys.all().get(place), |stored| stored == values.all().get(place))?;
         ensure!(
@@ -200,6 +207,7 @@ pub fn range<E: Engine>(
     store: &Store,
     keys: &protocol::Cells,
     length: u64,
+    reads: Reads,
     bench: &mut Bench<E>,
 ) -> Result<Sample> {
     let keys = load(keys)?;
@@ -211,23 +219,25 @@ pub fn range<E: Engine>(
         bench.latency.then_some(Model::KvRange),
         &mut store,
         keys.len(),
-        |store, watch, turns| range_all(store, all, length, watch, turns),
-        |store, watch, turns| range_all(store, all, length, watch, turns),
+        |store, watch, turns| range_all(store, all, (length, reads), watch, turns),
+        |store, watch, turns| range_all(store, all, (length, reads), watch, turns),
     )?;
     let found = found.map_err(|failure| explain(failure, "range", keys.len()))?;
+    let met = values_met(&mut store, all, length)?;
     drop(store);
-    tell(&found, bench);
+    let [count, bytes] = [found.count, found.bytes].map(|number| Value::Integer(number as i64));
+    bench.answer.row(&[count, bytes, Value::Integer(met.into())]);
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
 fn range_all<K: KeyValue, W: Watch>(
     store: &mut K,
     keys: Slice,
-    length: u64,
+    (length, reads): (u64, Reads),
     watch: &mut W,
     turns: Turns,
 ) -> Result<Found, Failure> {
-    let mut reader = store.reader(Lookups::Range(length))?;
+    let mut reader = store.reader(Lookups::Range(length), reads)?;
     let mut found = Found::default();
     let mut start = 0;
     while start < keys.len() {
@@ -241,12 +251,32 @@ fn range_all<K: KeyValue, W: Watch>(
     Ok(found)
 }
 
-/// The digest of the store that the test was about.
-pub fn digest<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<()> {
-    let mut digest = StoreDigest::default();
-    bench.session.store(store)?.scan(|key, value| digest.add(key, value))?;
+/// The same ranges once more, after the clock: one checksum over all values in the order met. A range that begins at the
+/// wrong key, or goes on in the wrong order, finds as many and as long ones.
+fn values_met(store: &mut impl KeyValue, keys: Slice, length: u64) -> Result<u32> {
+    let mut met = crc32fast::Hasher::new();
+    let mut reader = store.reader(Lookups::Range(length), Reads::One)?;
+    for key in keys.iter() {
+        reader.range(key, |value| met.update(value))?;
+    }
+    Ok(met.finalize())
+}
+
+pub fn settle<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<Sample> {
+    let Bench { session, clock, .. } = bench;
+    let (settled, sample) = clock.time_in_turns(1, |_| session.settle(stores))?;
+    settled?;
+    Ok(Sample { operations: 1, ..sample })
+}
+
+/// The digest of each store that the test was about.
+pub fn digests<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<()> {
     bench.answer.begin(true);
-    bench.answer.row(&digest.answer());
+    for store in stores {
+        let mut digest = StoreDigest::default();
+        bench.session.store(store)?.scan(|key, value| digest.add(key, value))?;
+        bench.answer.row(&digest.answer());
+    }
     Ok(())
 }
 

@@ -21,10 +21,11 @@ pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
         Work::ImportFile(work) => import::import(work, bench),
         Work::Scan { table, columns, differ, sql } => rows::scan(table, columns, *differ, sql, bench),
         Work::KvPut { store, pairs, overwrite, commits } => kv::put(store, pairs, *overwrite, commits, bench),
-        Work::KvGet { store, pairs, present } => kv::get(store, pairs, *present, bench),
+        Work::KvGet { store, pairs, present, reads } => kv::get(store, pairs, *present, *reads, bench),
         Work::KvScan { store } => kv::scan(store, bench),
-        Work::KvRange { store, keys, length } => kv::range(store, keys, *length, bench),
+        Work::KvRange { store, keys, length, reads } => kv::range(store, keys, *length, *reads, bench),
         Work::KvDelete { store, keys, commits } => kv::delete(store, keys, commits, bench),
+        Work::KvSettle { stores } => kv::settle(stores, bench),
         Work::Mix(mix) => mix::perform(mix, bench),
     }
 }
@@ -41,7 +42,10 @@ pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
     match work {
         Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
         Work::ImportFile(work) => import::read_back(work, bench),
-        Work::KvPut { store, .. } | Work::KvDelete { store, .. } => kv::digest(store, bench),
+        Work::KvPut { store, .. } | Work::KvDelete { store, .. } => {
+            kv::digests(std::slice::from_ref(store), bench)
+        }
+        Work::KvSettle { stores } => kv::digests(stores, bench),
         Work::KvScan { store } => kv::order(store, bench),
         Work::Statements { .. }
         | Work::Reopen {}

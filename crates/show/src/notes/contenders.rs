@@ -64,6 +64,9 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
     if let Some(commits) = verdict.commits(index) {
         settings += &format!("; {}", grid::commit_size(commits));
     }
+    if let Some(cache) = grid::cache_size(verdict, contender) {
+        settings += &format!("; {cache}");
+    }
     let isolation = contender.isolation.as_ref().filter(|_| verdict.isolation(index).is_some());
     let isolation = isolation.map(|Isolated { level, standing, why, .. }| {
         format!(" Isolation: {} ({}): {why}.", level.name(), standing.name())

@@ -5,6 +5,7 @@
 
 pub(crate) mod against;
 mod costs;
+mod debt;
 mod drivers;
 pub(crate) mod durability;
 pub(crate) mod encryption;
@@ -25,7 +26,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 12] = [
+const VIEWS: [Parts; 13] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -38,6 +39,7 @@ const VIEWS: [Parts; 12] = [
     latency::PARTS,
     timeline::PARTS,
     durability::PARTS,
+    debt::PARTS,
 ];
 
 /// What there is of a view.

@@ -3,6 +3,7 @@
 //! them have in common.
 
 mod against;
+mod debt;
 mod drivers;
 mod durability;
 mod encryption;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::TestVerdict;
 
 pub use against::{Added, Against};
+pub use debt::{Debt, DebtLine};
 pub use durability::{Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
@@ -64,6 +66,9 @@ pub struct Views {
     /// What was done second by second, one for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
+    /// What stores put off, one for each test that settles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub debts: Vec<Debt>,
     /// What others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
@@ -82,6 +87,7 @@ impl Views {
             latency: latency::latency(run),
             sustained: sustained::sustained(run, tests),
             timelines: timeline::timelines(run),
+            debts: debt::debts(tests),
             published: published::published(run, tests),
         }
     }

@@ -47,6 +47,9 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 
 func (d *Database) Close() error { return d.conn.Close() }
 
+// Lasts says whether there is a file that can be opened again.
+func (d *Database) Lasts() bool { return d.settings.Database == "file" }
+
 // Statements executes statements in order and fetches every value of every row. This is a timed section.
 func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
 	for i := range list.Len() {

@@ -45,7 +45,9 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 }
 
 // loadData is LOAD DATA LOCAL from memory. Because the server cannot stop a client that sends, it takes
-// what does not fit with a warning, also in strict mode: so it is asked for warnings.
+// what does not fit with a warning, also in strict mode. To ask for warnings would be another exchange within the
+// clock, and this driver does not tell how many the server's answer counts: the digest of the table, which is read back
+// after the clock, finds what was cut or changed.
 func (d *Database) loadData(load *runner.Load, from, to int) error {
 	mysql.RegisterReaderHandler(reader, func() io.Reader { return runner.NewLines(load, from, to) })
 	defer mysql.DeregisterReaderHandler(reader)
@@ -54,13 +56,6 @@ func (d *Database) loadData(load *runner.Load, from, to int) error {
 		dbsql.Names(load.Columns)))
 	if err != nil {
 		return err
-	}
-	warnings, err := d.rows("SHOW WARNINGS LIMIT 1")
-	if err != nil {
-		return err
-	}
-	if len(warnings) > 0 {
-		return fmt.Errorf("the server took the rows with warnings, the first of which is: %v (%v)", warnings[0][2], warnings[0][1])
 	}
 	if loaded := d.Changed() - before; loaded != to-from {
 		return fmt.Errorf("the server loaded %d rows of %d", loaded, to-from)

@@ -80,15 +80,15 @@ func (Driver) Put(put *runner.Put, watch *runner.Latency) (int, error) {
 	return put.Keys.Len(), nil
 }
 
-func (Driver) Get(keys runner.Cells, watch *runner.Latency) (runner.Found, error) {
-	look(keys, watch)
+func (Driver) Get(lookups *runner.Lookups, watch *runner.Latency) (runner.Found, error) {
+	look(lookups.Keys, watch)
 	return runner.Found{}, nil
 }
 
 func (Driver) ScanPairs(func(key, value []byte)) error { return nil }
 
-func (Driver) Range(keys runner.Cells, _ int, watch *runner.Latency) (runner.Found, error) {
-	look(keys, watch)
+func (Driver) Range(ranges *runner.Ranges, watch *runner.Latency) (runner.Found, error) {
+	look(ranges.Keys, watch)
 	return runner.Found{}, nil
 }
 
@@ -105,7 +105,11 @@ func look(keys runner.Cells, watch *runner.Latency) {
 	}
 }
 
+func (Driver) Settle([]protocol.Store) error { return nil }
+
 func (Driver) Value([]byte) ([]byte, error) { return nil, nil }
+
+func (Driver) Visit([]byte, int, func([]byte)) error { return nil }
 
 // session is a client of a mix.
 type session struct {

@@ -36,6 +36,8 @@ type Database struct {
 	rows map[string]uint64
 	// prefix is that of the open store.
 	prefix []byte
+	// lasts says whether there are files.
+	lasts bool
 }
 
 // Open opens a fresh database.
@@ -59,7 +61,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	database := &Database{db: db, write: pebble.NoSync, rows: map[string]uint64{}}
+	database := &Database{db: db, write: pebble.NoSync, rows: map[string]uint64{}, lasts: !settings.inMemory}
 	if settings.sync {
 		database.write = pebble.Sync
 	}
@@ -68,6 +70,9 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 func (d *Database) Close() error { return d.db.Close() }
+
+// Lasts says whether there are files that can be opened again.
+func (d *Database) Lasts() bool { return d.lasts }
 
 // logger tells people of errors and ends the trial where Pebble cannot go on.
 type logger struct{}

@@ -35,6 +35,8 @@ type Database struct {
 type session struct {
 	conn    *pgx.Conn
 	changed int
+	// prepared is how many inserts have been prepared.
+	prepared int
 }
 
 // Open makes the trial's database.

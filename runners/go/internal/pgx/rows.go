@@ -11,19 +11,20 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// statementName is the name of the prepared insert.
-const statementName = "dyno_insert"
+// statementName is the name of a prepared insert, of which the session has prepared so many before. It stays prepared until
+// the connection ends, as those of libpq and libmariadb do, so that giving it back is in nobody's clock.
+func statementName(before int) string { return fmt.Sprintf("dyno_insert_%d", before) }
 
 // batchRows is how many inserts of a batch are sent before their results are read.
 const batchRows = 1000
 
 // InsertRows inserts each row by an execution of one prepared statement.
 func (s *session) InsertRows(load *runner.Load) (int, error) {
-	return s.inserts(load, func(from, to int) error {
+	return s.inserts(load, func(statement string, from, to int) error {
 		values := make([]any, len(load.Columns))
 		for place := from; place < to; place++ {
 			load.Strings(load.Rows.Get(place), values)
-			if _, err := s.conn.Exec(background, statementName, values...); err != nil {
+			if _, err := s.conn.Exec(background, statement, values...); err != nil {
 				return runner.At(place, err)
 			}
 		}
@@ -37,7 +38,7 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 	case wayInsert:
 		return d.InsertRows(load)
 	case wayBatch:
-		return d.inserts(load, func(from, to int) error { return d.batches(load, from, to) })
+		return d.inserts(load, func(statement string, from, to int) error { return d.batches(load, statement, from, to) })
 	}
 	columns := make([]string, len(load.Columns))
 	for i, column := range load.Columns {
@@ -72,7 +73,7 @@ func (s *source) Err() error { return nil }
 
 // batches sends the inserts of some rows at once. A batch keeps the values until it is sent, so each row
 // has its own.
-func (s *session) batches(load *runner.Load, from, to int) error {
+func (s *session) batches(load *runner.Load, statement string, from, to int) error {
 	columns := len(load.Columns)
 	for start := from; start < to; start += batchRows {
 		end := min(start+batchRows, to)
@@ -81,7 +82,7 @@ func (s *session) batches(load *runner.Load, from, to int) error {
 		for place := start; place < end; place++ {
 			row := values[(place-start)*columns:][:columns:columns]
 			load.Strings(load.Rows.Get(place), row)
-			batch.Queue(statementName, row...)
+			batch.Queue(statement, row...)
 		}
 		results := s.conn.SendBatch(background, batch)
 		for place := start; place < end; place++ {
@@ -99,15 +100,13 @@ func (s *session) batches(load *runner.Load, from, to int) error {
 }
 
 // inserts prepares the insert of one row and does work with it.
-func (s *session) inserts(load *runner.Load, work func(from, to int) error) (int, error) {
-	if _, err := s.conn.Prepare(background, statementName, dbsql.Insert(load, 1, parameter)); err != nil {
+func (s *session) inserts(load *runner.Load, work func(statement string, from, to int) error) (int, error) {
+	statement := statementName(s.prepared)
+	s.prepared++
+	if _, err := s.conn.Prepare(background, statement, dbsql.Insert(load, 1, parameter)); err != nil {
 		return 0, s.explain(err)
 	}
-	done, err := s.transactions(load, work)
-	if err == nil {
-		err = s.explain(s.conn.Deallocate(background, statementName))
-	}
-	return done, err
+	return s.transactions(load, func(from, to int) error { return work(statement, from, to) })
 }
 
 // transactions does the work of each transaction between BEGIN and COMMIT. One that fails is left open:

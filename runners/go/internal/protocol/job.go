@@ -25,7 +25,9 @@ type Job struct {
 	Server    *Server             `json:"server"`
 	Directory string              `json:"directory"`
 	Latency   bool                `json:"latency"`
-	Tests     []Test              `json:"tests"`
+	// ReadAgain says whether the database is closed after the last test, opened again and compared.
+	ReadAgain bool   `json:"read_again"`
+	Tests     []Test `json:"tests"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".

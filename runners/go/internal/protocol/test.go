@@ -26,6 +26,10 @@ type Test struct {
 	Overwrite bool   `json:"overwrite"`
 	Present   bool   `json:"present"`
 	Length    int    `json:"length"`
+	// Reads is what transactions lookups are in: "one" for all of them, else "each".
+	Reads string `json:"reads"`
+	// Stores are those that the model kv-settle settles.
+	Stores []Store `json:"stores"`
 
 	// Mix is the input of the model mix.
 	Mix

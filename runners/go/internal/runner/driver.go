@@ -49,7 +49,7 @@ type Rows interface {
 	ReadRows(table string, columns []protocol.Column, visit func(row [][]byte) error) error
 }
 
-// KeyValue is what a driver does with keys and values. Every call but OpenStore and Value is a timed
+// KeyValue is what a driver does with keys and values. Every call but OpenStore, Value and Visit is a timed
 // section; each operation stands between watch.Begin and watch.End.
 type KeyValue interface {
 	// OpenStore opens a store, making it where it is missing. The calls that follow are about it.
@@ -57,17 +57,24 @@ type KeyValue interface {
 	// Put puts pairs and returns how many.
 	Put(put *Put, watch *Latency) (int, error)
 	// Get gets the value of each key and reads its length.
-	Get(keys Cells, watch *Latency) (Found, error)
+	Get(lookups *Lookups, watch *Latency) (Found, error)
 	// ScanPairs hands every pair to visit, in the order of the keys; they are good for the call only.
 	// Integer keys are handed over in 8 bytes. It is timed with a visit that adds lengths, and called
 	// outside the clock with one that takes checksums.
 	ScanPairs(visit func(key, value []byte)) error
-	// Range visits from each key up to length pairs in the order of the keys.
-	Range(keys Cells, length int, watch *Latency) (Found, error)
+	// Range visits from each key up to so many pairs in the order of the keys. Where ranges are not in one
+	// transaction, each has an iterator of its own.
+	Range(ranges *Ranges, watch *Latency) (Found, error)
 	// Delete deletes each key and returns how many.
 	Delete(del *Delete, watch *Latency) (int, error)
+	// Settle does what writes to these stores have put off, as the engine's manual does it: writes out what is
+	// in memory, compacts, checkpoints, and waits until all of it is on the device.
+	Settle(stores []protocol.Store) error
 	// Value is the value of one key as it is stored, nil where there is none. Outside the clock.
 	Value(key []byte) ([]byte, error)
+	// Visit hands over the values of up to length pairs in the order of the keys, from this key on; they are
+	// good for the call only. Outside the clock.
+	Visit(from []byte, length int, visit func(value []byte)) error
 }
 
 // Sessions is what a driver of an engine with SQL does for many clients.

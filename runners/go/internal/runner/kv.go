@@ -15,6 +15,19 @@ type Delete struct {
 	PerCommit int
 }
 
+// Lookups is keys to look up.
+type Lookups struct {
+	Keys Cells
+	// InOne says whether all are in one transaction or snapshot, which is begun and ended within the clock.
+	InOne bool
+}
+
+// Ranges is where ranges begin, and how many pairs each has.
+type Ranges struct {
+	Lookups
+	Length int
+}
+
 // Found is what lookups found.
 type Found struct {
 	// Count is how many values were there; Bytes the sum of their lengths.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"dyno/runners/go/internal/protocol"
@@ -47,17 +48,42 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 		return err
 	}
 	t.answer = residentAnswer()
-	for i := range job.Tests {
-		t.current = job.Tests[i].ID
-		if err := t.test(&job.Tests[i]); err != nil {
-			return err
-		}
+	kept, err := t.tests()
+	if err != nil {
+		return err
 	}
-	t.current, t.driver = "", nil
+	t.current = ""
+	if err := t.readAgain(open, kept); err != nil {
+		return err
+	}
+	driver, t.driver = t.driver, nil
 	if err := driver.Close(); err != nil {
 		return fmt.Errorf("the database did not close: %w", err)
 	}
 	return t.events.send("bye", struct{}{})
+}
+
+// tests does all tests, and keeps the answers of those that must be the same when the database is opened again.
+func (t *trial) tests() (kept []left, err error) {
+	var places []int
+	if t.job.ReadAgain {
+		places = lasting(t.job.Tests)
+	}
+	for place := range t.job.Tests {
+		test := &t.job.Tests[place]
+		t.current = test.ID
+		if err := t.test(test); err != nil {
+			return nil, err
+		}
+		if slices.Contains(places, place) {
+			answer, err := t.keep(test)
+			if err != nil {
+				return nil, err
+			}
+			kept = append(kept, answer)
+		}
+	}
+	return kept, nil
 }
 
 func (t *trial) test(test *protocol.Test) error {

@@ -31,7 +31,7 @@ func workOf(test *protocol.Test, t *trial) (work, error) {
 		if driver, ok := t.driver.(Rows); ok {
 			return newScanWork(test, driver)
 		}
-	case "kv-put", "kv-get", "kv-scan", "kv-range", "kv-delete":
+	case "kv-put", "kv-get", "kv-scan", "kv-range", "kv-delete", "kv-settle":
 		if driver, ok := t.driver.(KeyValue); ok {
 			return newKVWork(test, driver)
 		}

@@ -14,7 +14,7 @@ const comparedValues = 1000
 // storesNothing is a driver without an engine, of which no value can be asked.
 type storesNothing interface{ StoresNothing() }
 
-// kvWork is the models kv-put, kv-get, kv-scan, kv-range and kv-delete.
+// kvWork is the models kv-put, kv-get, kv-scan, kv-range, kv-delete and kv-settle.
 type kvWork struct {
 	test   *protocol.Test
 	driver KeyValue
@@ -23,7 +23,8 @@ type kvWork struct {
 }
 
 func newKVWork(test *protocol.Test, driver KeyValue) (work, error) {
-	if test.Store == nil {
+	settles := test.Model == "kv-settle"
+	if test.Store == nil && !settles {
 		return nil, missing(test, "store")
 	}
 	work := &kvWork{test: test, driver: driver}
@@ -38,10 +39,14 @@ func newKVWork(test *protocol.Test, driver KeyValue) (work, error) {
 		work.model = work.visit
 	case "kv-delete":
 		work.model = work.remove
+	case "kv-settle":
+		work.model = work.settle
 	}
 	needsPairs := test.Model == "kv-put" || test.Model == "kv-get"
 	needsKeys := test.Model == "kv-range" || test.Model == "kv-delete"
 	switch {
+	case settles && len(test.Stores) == 0:
+		return nil, missing(test, "stores")
 	case needsPairs && test.Pairs == nil:
 		return nil, missing(test, "pairs")
 	case needsKeys && test.Keys == nil:
@@ -52,7 +57,7 @@ func newKVWork(test *protocol.Test, driver KeyValue) (work, error) {
 
 func (w *kvWork) perform(t *trial) (protocol.Sample, error) {
 	var watch *Latency
-	if t.job.Latency && w.test.Model != "kv-scan" {
+	if t.job.Latency && w.test.Model != "kv-scan" && w.test.Model != "kv-settle" {
 		watch = newLatency()
 	}
 	sample, err := w.model(t, watch)
@@ -153,9 +158,14 @@ func (w *kvWork) get(t *trial, watch *Latency) (protocol.Sample, error) {
 	if err != nil {
 		return protocol.Sample{}, err
 	}
-	sample, err := w.look(t, "key", keys.Len(), func() (Found, error) { return w.driver.Get(keys, watch) })
-	if _, nothing := w.driver.(storesNothing); err != nil || nothing || !w.test.Present {
+	lookups := &Lookups{keys, w.inOne()}
+	sample, found, err := w.look(t, "key", keys.Len(), func() (Found, error) { return w.driver.Get(lookups, watch) })
+	if err != nil {
 		return sample, err
+	}
+	t.answer.row(int64(found.Count), int64(found.Bytes))
+	if _, nothing := w.driver.(storesNothing); nothing || !w.test.Present {
+		return sample, nil
 	}
 	values, err := w.values()
 	if err != nil {
@@ -169,22 +179,50 @@ func (w *kvWork) visit(t *trial, watch *Latency) (protocol.Sample, error) {
 	if err != nil {
 		return protocol.Sample{}, err
 	}
-	return w.look(t, "range", keys.Len(), func() (Found, error) { return w.driver.Range(keys, w.test.Length, watch) })
+	ranges := &Ranges{Lookups{keys, w.inOne()}, w.test.Length}
+	sample, found, err := w.look(t, "range", keys.Len(), func() (Found, error) { return w.driver.Range(ranges, watch) })
+	if err != nil {
+		return sample, err
+	}
+	met, err := w.valuesMet(ranges)
+	t.answer.row(int64(found.Count), int64(found.Bytes), int64(met))
+	return sample, err
 }
 
-// look times lookups, whose answer is what they found.
-func (w *kvWork) look(t *trial, what string, count int, lookups func() (Found, error)) (protocol.Sample, error) {
+// valuesMet is the same ranges once more, after the clock: one checksum over all values in the order met. A range that
+// begins at the wrong key, or goes on in the wrong order, finds as many and as long ones.
+func (w *kvWork) valuesMet(ranges *Ranges) (uint32, error) {
+	met := uint32(0)
+	add := func(value []byte) { met = crc32.Update(met, crc32.IEEETable, value) }
+	for place := range ranges.Keys.Len() {
+		if err := w.driver.Visit(ranges.Keys.Get(place), ranges.Length, add); err != nil {
+			return met, err
+		}
+	}
+	return met, nil
+}
+
+// inOne says whether lookups are in one transaction.
+func (w *kvWork) inOne() bool { return w.test.Reads == "one" }
+
+// look times lookups.
+func (w *kvWork) look(t *trial, what string, count int, lookups func() (Found, error)) (protocol.Sample, Found, error) {
 	var found Found
 	sample, err := t.clock.time(func() (err error) {
 		found, err = lookups()
 		return err
 	})
 	if err != nil {
-		return sample, explain(err, what, count)
+		return sample, found, explain(err, what, count)
 	}
-	t.answer.row(int64(found.Count), int64(found.Bytes))
 	sample.Operations, sample.Rows, sample.Bytes = count, found.Count, found.Bytes
-	return sample, nil
+	return sample, found, nil
+}
+
+func (w *kvWork) settle(t *trial, _ *Latency) (protocol.Sample, error) {
+	sample, err := t.clock.time(func() error { return w.driver.Settle(w.test.Stores) })
+	sample.Operations = 1
+	return sample, err
 }
 
 // compare looks at some of the values, evenly spaced, as they are stored.
@@ -222,12 +260,9 @@ func (w *kvWork) scan(t *trial, _ *Latency) (protocol.Sample, error) {
 func (w *kvWork) readBack(t *trial) error {
 	switch w.test.Model {
 	case "kv-put", "kv-delete":
-		digest := &storeDigest{}
-		if err := w.driver.ScanPairs(digest.add); err != nil {
-			return err
-		}
-		t.answer.begin(true)
-		digest.tell(t.answer)
+		return w.digests(t, []protocol.Store{*w.test.Store})
+	case "kv-settle":
+		return w.digests(t, w.test.Stores)
 	case "kv-scan":
 		count, sum := int64(0), uint32(0)
 		if err := w.driver.ScanPairs(func(key, _ []byte) {
@@ -238,6 +273,22 @@ func (w *kvWork) readBack(t *trial) error {
 		}
 		t.answer.begin(true)
 		t.answer.row(count, int64(sum))
+	}
+	return nil
+}
+
+// digests are those of some stores, one after another.
+func (w *kvWork) digests(t *trial, stores []protocol.Store) error {
+	t.answer.begin(true)
+	for i := range stores {
+		if err := w.driver.OpenStore(&stores[i]); err != nil {
+			return err
+		}
+		digest := &storeDigest{}
+		if err := w.driver.ScanPairs(digest.add); err != nil {
+			return err
+		}
+		digest.tell(t.answer)
 	}
 	return nil
 }

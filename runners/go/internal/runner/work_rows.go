@@ -13,6 +13,7 @@ type loadWork struct {
 	way    func(load *Load) (int, error)
 	rows   Cells
 	mapped mapping
+	loaded bool
 }
 
 func newLoadWork(test *protocol.Test, driver Rows) (work, error) {
@@ -26,13 +27,22 @@ func newLoadWork(test *protocol.Test, driver Rows) (work, error) {
 	return work, nil
 }
 
-func (w *loadWork) perform(t *trial) (protocol.Sample, error) {
+// load maps the rows, once.
+func (w *loadWork) load() (err error) {
+	if w.loaded {
+		return nil
+	}
 	width := 0
 	for _, column := range w.test.Rows.Columns {
 		width += column.Bytes
 	}
-	var err error
-	if w.rows, w.mapped, err = mapCells(w.test.Rows.File, w.test.Rows.Count, width); err != nil {
+	w.rows, w.mapped, err = mapCells(w.test.Rows.File, w.test.Rows.Count, width)
+	w.loaded = err == nil
+	return err
+}
+
+func (w *loadWork) perform(t *trial) (protocol.Sample, error) {
+	if err := w.load(); err != nil {
 		return protocol.Sample{}, err
 	}
 	count := w.rows.Len()
@@ -64,6 +74,9 @@ func (w *loadWork) part(from, to, perCommit int) *Load {
 
 // readBack is the table's digest, and its first, middle and last row as found by their first cell.
 func (w *loadWork) readBack(t *trial) error {
+	if err := w.load(); err != nil {
+		return err
+	}
 	var wanted [][]byte
 	if count := w.rows.Len(); count > 0 {
 		for _, place := range []int{0, count / 2, count - 1} {

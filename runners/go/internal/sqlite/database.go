@@ -81,6 +81,9 @@ func (d *Database) Close() error {
 	return err
 }
 
+// Lasts says whether there is a file that can be opened again.
+func (d *Database) Lasts() bool { return d.opening.settings.Database == "file" }
+
 func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
 	return d.conn.Statements(list, answer)
 }

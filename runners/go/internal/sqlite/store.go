@@ -130,57 +130,6 @@ func (d *Database) change(count, perCommit int, watch *runner.Latency, operation
 	return done, nil
 }
 
-func (d *Database) Get(keys runner.Cells, watch *runner.Latency) (found runner.Found, err error) {
-	var value sql.RawBytes
-	for place := range keys.Len() {
-		begin := watch.Begin()
-		err := lengths(d.store.get, &found, []any{&value}, &value, d.store.key(keys.Get(place)))
-		watch.End(begin)
-		if err != nil {
-			return found, runner.At(place, err)
-		}
-	}
-	return found, nil
-}
-
-func (d *Database) Range(keys runner.Cells, length int, watch *runner.Latency) (found runner.Found, err error) {
-	var value sql.RawBytes
-	pair := []any{d.store.place(), &value}
-	for place := range keys.Len() {
-		begin := watch.Begin()
-		err := lengths(d.store.visit, &found, pair, &value, d.store.key(keys.Get(place)), int64(length))
-		watch.End(begin)
-		if err != nil {
-			return found, runner.At(place, err)
-		}
-	}
-	return found, nil
-}
-
-// place is where a key is put that is read.
-func (s *store) place() any {
-	if s.isInteger {
-		return new(int64)
-	}
-	return new(sql.RawBytes)
-}
-
-// lengths reads the rows that a query finds and adds up the lengths of their values.
-func lengths(query *sql.Stmt, found *runner.Found, row []any, value *sql.RawBytes, asked ...any) error {
-	rows, err := query.QueryContext(background, asked...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(row...); err != nil {
-			return err
-		}
-		found.Add(len(*value))
-	}
-	return rows.Err()
-}
-
 func (d *Database) ScanPairs(visit func(key, value []byte)) error {
 	rows, err := d.store.scan.QueryContext(background)
 	if err != nil {
@@ -207,13 +156,4 @@ func (d *Database) ScanPairs(visit func(key, value []byte)) error {
 		}
 	}
 	return rows.Err()
-}
-
-func (d *Database) Value(key []byte) ([]byte, error) {
-	var value []byte
-	err := d.store.get.QueryRowContext(background, d.store.key(key)).Scan(&value)
-	if err == sql.ErrNoRows {
-		return nil, nil
-	}
-	return value, err
 }

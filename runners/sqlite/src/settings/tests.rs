@@ -37,6 +37,7 @@ fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
         latency: false,
         turns: false,
         slowdown: 0.0,
+        read_again: false,
         tests: Vec::new(),
     })
 }

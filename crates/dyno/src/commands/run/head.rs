@@ -147,6 +147,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         hello: None,
         safety: contender.claimed.clone(),
         isolation: None,
+        cache: None,
         proof: None,
         slowdown: contender.slowdown,
         apart: None,

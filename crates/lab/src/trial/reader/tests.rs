@@ -30,6 +30,7 @@ fn job() -> Job {
         latency: false,
         turns: false,
         slowdown: 0.0,
+        read_again: false,
         tests: vec![test("1"), test("2")],
     }
 }

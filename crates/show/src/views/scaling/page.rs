@@ -20,12 +20,12 @@ pub fn page(verdict: &Verdict, beside: &Beside) -> Vec<View> {
 fn view(verdict: &Verdict, found: &Scaling) -> View {
     let named: Vec<String> = found.sizes.iter().map(|size| format!("{} = {size}", found.parameter)).collect();
     let panels = panels(found);
-    let points =
-        found.tests.iter().flat_map(|test| &test.lines).flat_map(|line| line.points.iter().flatten());
-    let rate = points.into_iter().all(|point| point.per_second.is_some());
+    let rate = found.tests.iter().any(has_rates);
     let series: Vec<ScalingSeries> = found
         .tests
         .iter()
+        // A test without a rate among some that have one is in the table below.
+        .filter(|test| !rate || has_rates(test))
         .map(|test| ScalingSeries {
             name: test.id.clone(),
             panels: panels.iter().map(|panel| drawn(verdict, panel, test, &found.sizes, rate)).collect(),
@@ -136,6 +136,12 @@ fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64],
         })
     };
     Panel { head: panel.head.clone(), lines: panel.contenders.iter().filter_map(line).collect() }
+}
+
+/// Whether something is counted in a test, so that it has rates.
+fn has_rates(test: &ScalingTest) -> bool {
+    let mut points = test.lines.iter().flat_map(|line| line.points.iter().flatten());
+    points.all(|point| point.per_second.is_some())
 }
 
 /// A row for each contender of a test.
