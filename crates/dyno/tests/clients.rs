@@ -253,6 +253,10 @@ fn stores_are_read_changed_and_scanned_by_many_clients() {
     let (serializable, committed) = ("serializable", "read-committed");
     let expected = [serializable, serializable, committed, committed, serializable, committed, serializable];
     assert_eq!(levels, expected);
+    // Each workload has a table of what held, for every contender.
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert_eq!(page.matches("<h2 id=\"holds-").count(), 7);
+    assert!(page.contains("no key of the beginning is lost"));
     place.assert_clean();
 }
 
@@ -281,5 +285,16 @@ fn a_mix_says_what_a_store_does() {
     refused("@kv TORN record 10;", "@kv SELECT 1;", "is none of `TORN store times`");
     let environment = "run ycsb --clients 2 --with bdb:persistent";
     place.dyno(environment).exits(2).says("those of one connection alone: take --clients 1");
+    place.assert_clean();
+}
+
+#[test]
+fn clients_that_may_not_open_their_files_are_told_so() {
+    let place = Place::new();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -n 200 && exec \"$0\" \"$@\""]).arg(place.command().get_program());
+    limited.args(["run", "bank", "--clients", "64", "--with", "sqlite"]).current_dir(place.path(""));
+    let result: crate::common::Result = limited.env("TMPDIR", place.path("data")).output().unwrap().into();
+    result.exits(2).says("64 clients may need 292 open files, and this system allows a process 200");
     place.assert_clean();
 }

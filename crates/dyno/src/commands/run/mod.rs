@@ -3,6 +3,7 @@
 mod contenders;
 mod file;
 mod head;
+mod open_files;
 mod planning;
 mod request;
 
@@ -117,6 +118,7 @@ pub(super) fn perform(
         with_limits(with_harness(&request.contenders, registry).input()?, &request.limits).input()?;
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
+    open_files::allow(&request.suite, &request.parameters, &selection).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
     let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
     let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
