@@ -6,6 +6,7 @@
 mod arrays;
 mod draws;
 mod mix;
+pub mod probes;
 pub mod records;
 mod row;
 mod selection;
@@ -167,6 +168,18 @@ impl Plan {
         let work =
             committing(test.work.clone(), contender.per_commit, most_timed(contender, &self.tests[place]));
         is_cut(&work).then(|| operations(&work))
+    }
+
+    /// Whether a test that is timed has more than one client.
+    pub fn has_clients(&self) -> bool {
+        let many = |test: &protocol::Test| match &test.work {
+            protocol::Work::Mix(mix) => mix.clients > 1,
+            _ => false,
+        };
+        let timed = |tests: &Vec<protocol::Test>| {
+            tests.iter().zip(&self.tests).any(|(test, planned)| !planned.preparation && many(test))
+        };
+        self.work.values().any(timed)
     }
 
     /// The percentile of the response that is judged of a test (by id) whose operations arrive by themselves: the 99th

@@ -19,7 +19,7 @@ use crate::measure::Measure;
 use crate::pairs::mean_over;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
-use crate::views::Views;
+use crate::views::{Views, is_disproved};
 
 /// What may be said about a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -147,6 +147,8 @@ pub enum CellStanding {
     TooFew,
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
+    /// Its transactions showed what its isolation level forbids; it takes no part in ranking.
+    NotIsolated,
 }
 
 /// What may be said about a contender over all tests.
@@ -285,16 +287,19 @@ fn summarize(run: &Run, tests: &[TestVerdict], contender: usize) -> SummaryVerdi
     let baseline = run.baseline_index();
     let passed = |test: &&TestVerdict| {
         let ranked = test.cells.iter().filter(|cell| {
-            !run.contenders[cell.contender].harness && cell.standing != CellStanding::NotEncrypted
+            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated);
+            !run.contenders[cell.contender].harness && !is_out
         });
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
     };
     let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
     SummaryVerdict {
         contender,
-        geometric_mean: (contender != baseline && !is_unproved(run, contender))
-            .then(|| mean_over(run, &tests, contender, baseline))
-            .flatten(),
+        geometric_mean: (contender != baseline
+            && !is_unproved(run, contender)
+            && !is_disproved(run, contender))
+        .then(|| mean_over(run, &tests, contender, baseline))
+        .flatten(),
         tests: tests.len(),
         same_level: run.class(contender) == run.class(baseline),
     }

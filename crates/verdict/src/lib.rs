@@ -35,7 +35,7 @@ pub use precision::is_precise;
 pub use responses::ResponseVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AMinute, Against, Durability, Invariant, Invariants, Ladder, Latency, LatencyLine, LatencyTest, Pages,
-    Percentiles, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Survived, Timeline,
-    TimelineLine, Views,
+    AMinute, Against, Anomaly, Durability, Invariant, Invariants, Ladder, Latency, LatencyLine, LatencyTest,
+    Pages, Percentiles, Probe, Probed, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange,
+    Second, Seen, Survived, Timeline, TimelineLine, Views,
 };

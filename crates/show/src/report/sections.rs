@@ -178,6 +178,9 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
         trouble: match &cell.standing {
             CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew => None,
             CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
+            CellStanding::NotIsolated => {
+                Some("Its transactions show what its isolation level forbids".into())
+            }
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
         },

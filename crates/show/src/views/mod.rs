@@ -11,6 +11,7 @@ pub(crate) mod encryption;
 mod invariants;
 pub(crate) mod ladder;
 mod latency;
+mod probes;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
@@ -24,7 +25,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 11] = [
+const VIEWS: [Parts; 12] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -33,6 +34,7 @@ const VIEWS: [Parts; 11] = [
     drivers::PARTS,
     settings::PARTS,
     invariants::PARTS,
+    probes::PARTS,
     latency::PARTS,
     timeline::PARTS,
     durability::PARTS,

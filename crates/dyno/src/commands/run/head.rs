@@ -146,6 +146,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         safety: contender.claimed.clone(),
         isolation: None,
         proof: None,
+        probes: Vec::new(),
         slowdown: contender.slowdown,
         apart: None,
         harness: contender.engine.harness

@@ -5,6 +5,7 @@ mod file;
 mod head;
 mod open_files;
 mod planning;
+mod probing;
 mod request;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ use crate::progress::Progress;
 use crate::terminal::say;
 use contenders::{at_hand, check_settings, with_harness, with_limits};
 use head::begin;
+use probing::Probing;
 use request::{Request, again};
 
 pub(super) use request::typed;
@@ -168,6 +170,8 @@ pub(super) fn perform(
         Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
         &mut progress,
     );
+    let prober = Probing { conduct: &conduct, scratch: &scratch, servers: &mut servers };
+    let probed = proved.and_then(|()| probing::probe(&mut run, &plan, prober, &mut progress));
     let (proofs, troubles) = Proofs::load();
     troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
     let mut runner = Runner {
@@ -180,7 +184,7 @@ pub(super) fn perform(
         is_precise: &dyno_verdict::is_precise,
         observer: &mut progress,
     };
-    let result = proved.and_then(|()| runner.execute(&mut run));
+    let result = probed.and_then(|()| runner.execute(&mut run));
     progress.finish();
     // Servers first: their folders are within the scratch folder.
     drop(servers);
