@@ -8,6 +8,7 @@ mod imports;
 mod kv;
 mod mix;
 mod mix_rows;
+mod mix_store;
 mod rows;
 mod script;
 mod turns;
@@ -18,6 +19,7 @@ use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::Conduct;
+use dyno_suite::NO_SQL;
 
 /// How long a runner may be silent within a check.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -41,10 +43,12 @@ enum Needs {
     Turns(&'static [&'static str]),
     /// The same, and an engine.
     StoredTurns(&'static [&'static str]),
-    /// The model `mix`, and data that several clients see.
+    /// The model `mix` in SQL, and data that several clients see.
     Clients,
     /// The same, and an engine with SQL.
     StoredClients,
+    /// The model `mix` on stores of keys and values, and data that several clients see.
+    StoreClients,
 }
 
 impl Needs {
@@ -71,7 +75,12 @@ impl Needs {
             Needs::Stored(names) => harness.or_else(|| models(names)),
             Needs::Turns(names) => turns().or_else(|| models(names)),
             Needs::StoredTurns(names) => harness.or_else(turns).or_else(|| models(names)),
-            Needs::Clients => models(&["mix"]).or_else(alone),
+            Needs::Clients => models(&["mix", "statements"]).or_else(alone),
+            Needs::StoreClients => {
+                let has_sql = contender.engine.dialect != NO_SQL;
+                let has_sql = has_sql.then(|| "its mixes are in SQL".to_owned());
+                harness.or(has_sql).or_else(|| models(&["mix"])).or_else(alone)
+            }
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
     }
@@ -148,7 +157,7 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
         script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
-    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL).chain(turns::ALL);
+    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL).chain(mix_store::ALL).chain(turns::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

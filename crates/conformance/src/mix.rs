@@ -39,7 +39,7 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
     let statement = |text: &[&str], parameters: &[usize]| MixStatement {
         text: text.iter().map(|piece| (*piece).to_owned()).collect(),
         parameters: parameters.iter().map(|field| MixValue::Field(*field)).collect(),
-        keeps: None,
+        ..MixStatement::default()
     };
     let field = |name: &str, kind, bytes| StepField { name: name.to_owned(), kind, bytes };
     let file = |number: usize| -> Result<StepFile> {

@@ -47,7 +47,7 @@ const FIELDS: [&str; 6] = ["id", "undo", "line, count", "line.number, 1", "line.
 
 fn statement(text: &[&str], parameters: &[MixValue]) -> MixStatement {
     let text = text.iter().map(|piece| (*piece).to_owned()).collect();
-    MixStatement { text, parameters: parameters.to_vec(), keeps: None }
+    MixStatement { text, parameters: parameters.to_vec(), ..MixStatement::default() }
 }
 
 fn keeping(columns: usize, all: bool, may_miss: bool, statement: MixStatement) -> MixStatement {

@@ -247,7 +247,7 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("bank --rate 100 --think 1s --with sqlite", "take one of both");
     refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
     refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
-    refused("bank --with lmdb", "implements none of the models");
+    refused("bank --with lmdb", "LMDB has no SQL, and its mixes say nothing for stores of keys and values");
     refused("bank --sustain p99<10ms --with sqlite", "write what must hold as p99<=10ms");
     refused("bank --sustain p99<=10 --with sqlite", "10 has no unit: write 10ms or 10s");
     refused("bank --sustain p99<=10ms --rate 100 --with sqlite", "take one of both");
@@ -288,5 +288,69 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("./mine.toml --with sqlite", "values.bid");
     suite("from = -5000", "from = 6000");
     refused("./mine.toml --with sqlite", "there is no number from 6000 to 5000");
+    place.assert_clean();
+}
+
+#[test]
+fn stores_are_read_changed_and_scanned_by_many_clients() {
+    let place = Place::new();
+    let with = "lmdb,redb,rocksdb,fjall,bdb,pebble,sqlite:wal";
+    let small = "--set records=300 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
+    for load in ["--clients 3", "--clients 2 --rate 300"] {
+        let run = format!("run ycsb {small} {load} --with {with} -o run.jsonl --report run.html");
+        let result = place.dyno(&run).exits(0).without_panic();
+        assert!(!result.stdout.contains('✗') && !result.stdout.contains("failed"), "{}", result.stdout);
+        let result = result.prints("no key that was inserted is lost held held held");
+        result.prints("bdb, read-modify-write");
+    }
+    let run = read_json(&place.path("run.jsonl"));
+    let named = run["contenders"].as_array().unwrap().iter().filter(|contender| contender["named"] == true);
+    let levels: Vec<_> = named.map(|contender| contender["isolation"]["level"].as_str().unwrap()).collect();
+    let (serializable, committed) = ("serializable", "read-committed");
+    let expected = [serializable, serializable, committed, committed, serializable, committed, serializable];
+    assert_eq!(levels, expected);
+    // Each workload has a table of what held, for every contender.
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert_eq!(page.matches("<h2 id=\"holds-").count(), 7);
+    assert!(page.contains("no key of the beginning is lost"));
+    place.assert_clean();
+}
+
+#[test]
+fn a_mix_says_what_a_store_does() {
+    let place = Place::new();
+    let refused = |from: &str, to: &str, words: &str| {
+        let text = std::fs::read_to_string(crate::common::repository().join("suites/ycsb.toml")).unwrap();
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        place.write("mine.toml", &changed);
+        place.dyno("run ./mine.toml --with lmdb").exits(2).without_panic().says(words);
+    };
+    refused("@kv record(value) = GET record :key;", "@kv record(value) = GRT record :key;", "'GRT'");
+    refused(
+        "@kv PUT record :key :value;",
+        "@kv PUT record :key;",
+        "it is written as `PUT store :key :value`",
+    );
+    refused(
+        "@kv PUT record :key :value;",
+        "@kv PUT record :value :key;",
+        "keys and lengths are whole numbers",
+    );
+    refused("@kv PUT record :key :value;", "@kv PUT other :key :value;", "are about one store");
+    refused("@kv TORN record 10;", "@kv SELECT 1;", "is none of `TORN store times`");
+    let environment = "run ycsb --clients 2 --with bdb:persistent";
+    place.dyno(environment).exits(2).says("those of one connection alone: take --clients 1");
+    place.assert_clean();
+}
+
+#[test]
+fn clients_that_may_not_open_their_files_are_told_so() {
+    let place = Place::new();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -n 200 && exec \"$0\" \"$@\""]).arg(place.command().get_program());
+    limited.args(["run", "bank", "--clients", "64", "--with", "sqlite"]).current_dir(place.path(""));
+    let result: crate::common::Result = limited.env("TMPDIR", place.path("data")).output().unwrap().into();
+    result.exits(2).says("64 clients may need 292 open files, and this system allows a process 200");
     place.assert_clean();
 }

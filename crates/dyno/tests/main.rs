@@ -25,6 +25,7 @@ mod ladder;
 mod needs;
 mod outputs;
 mod parsers;
+mod probes;
 mod protocols;
 mod prove;
 mod python;

@@ -12,6 +12,7 @@ pub mod machine;
 pub mod metronome;
 mod others;
 pub mod placement;
+pub mod probe;
 pub mod proof;
 pub mod run;
 pub mod scratch;

@@ -7,6 +7,7 @@ mod arrays;
 mod arrivals;
 mod draws;
 mod mix;
+pub mod probes;
 pub mod records;
 mod row;
 mod selection;
@@ -25,7 +26,7 @@ use dyno_engine::Contender;
 use dyno_protocol::{self as protocol, Value};
 use dyno_record::{Level, Parameters};
 use dyno_suite::watch::Watch;
-use dyno_suite::{AMinute, Bounds, Model, Rendered, Suite, TableForm};
+use dyno_suite::{AMinute, Bounds, Model, NO_SQL, Rendered, Suite, TableForm, Test};
 
 use arrays::Arrays;
 use arrivals::Arrivals;
@@ -84,6 +85,15 @@ pub struct PlannedTest {
     pub a_minute: Option<AMinute>,
     /// How many operations are timed for a contender that commits each by itself.
     one_by_one: Option<u64>,
+    /// Whether engines do it that have no SQL.
+    is_for_stores: bool,
+}
+
+impl PlannedTest {
+    /// Whether a contender does it.
+    fn is_for(&self, contender: &Contender) -> bool {
+        contender.implements(self.model) && (self.is_for_stores || contender.engine.dialect != NO_SQL)
+    }
 }
 
 impl Plan {
@@ -149,12 +159,10 @@ impl Plan {
     /// The job of one trial of a contender: the tests whose models it implements.
     pub fn job(&self, contender: &Contender, directory: &Path) -> protocol::Job {
         let tests = self.tests.iter().zip(&self.work[&key(contender)]);
-        let tests =
-            tests.filter(|(_, test)| contender.implements(test.work.model())).map(|(planned, test)| {
-                let work =
-                    committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
-                protocol::Test { work, ..test.clone() }
-            });
+        let tests = tests.filter(|(planned, _)| planned.is_for(contender)).map(|(planned, test)| {
+            let work = committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
+            protocol::Test { work, ..test.clone() }
+        });
         protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
     }
 
@@ -177,6 +185,18 @@ impl Plan {
         is_cut(&work).then(|| operations(&work))
     }
 
+    /// Whether a test that is timed has more than one client.
+    pub fn has_clients(&self) -> bool {
+        let many = |test: &protocol::Test| match &test.work {
+            protocol::Work::Mix(mix) => mix.clients > 1,
+            _ => false,
+        };
+        let timed = |tests: &Vec<protocol::Test>| {
+            tests.iter().zip(&self.tests).any(|(test, planned)| !planned.preparation && many(test))
+        };
+        self.work.values().any(timed)
+    }
+
     /// The percentile of the response that is judged of a test (by id) whose operations arrive by themselves: the 99th
     /// where at least ten operations are beyond it, else the 90th, else the median. It depends on what arrives alone, so
     /// it is the same for all contenders.
@@ -189,9 +209,10 @@ impl Plan {
         })
     }
 
-    /// The ids of the tests that a contender does not do, because its runner lacks their models.
+    /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are SQL and
+    /// it has none.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {
-        let lacking = self.tests.iter().filter(|test| !contender.implements(test.model));
+        let lacking = self.tests.iter().filter(|test| !test.is_for(contender));
         lacking.map(|test| test.id.clone()).collect()
     }
 }
@@ -286,9 +307,21 @@ fn check_clients(
 /// A contender must do one of the tests at least.
 pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
     let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
-    let mut models: Vec<&str> = timed.map(|(test, _)| test.model.name()).collect();
-    models.dedup();
-    if !models.iter().any(|model| contender.implements(model)) {
+    let timed: Vec<&Test> = timed.map(|(test, _)| test).collect();
+    let has_sql = contender.engine.dialect != NO_SQL;
+    let implemented = || timed.iter().filter(|test| contender.implements(test.model.name()));
+    if !has_sql && implemented().count() > 0 && !implemented().any(|test| test.is_for_stores()) {
+        bail!(
+            "{} cannot run the suite {}: {} has no SQL, and its mixes say nothing for stores of keys and values (lines \
+             that begin with @kv)",
+            contender.label,
+            suite.name,
+            contender.engine.title
+        );
+    }
+    if implemented().count() == 0 {
+        let mut models: Vec<&str> = timed.iter().map(|test| test.model.name()).collect();
+        models.dedup();
         bail!(
             "{} cannot run the suite {}: its runner '{}' implements none of the models {}",
             contender.label,
@@ -354,5 +387,6 @@ fn describe(
         invariants: test.invariants.clone(),
         a_minute: written.a_minute.clone(),
         one_by_one: written.one_by_one,
+        is_for_stores: written.is_for_stores(),
     }
 }

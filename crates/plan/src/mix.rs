@@ -1,7 +1,7 @@
 //! The classes of a mix as runners get them: names become positions.
 
-use anyhow::{Context, Result};
-use dyno_protocol::{MixClass, MixLoop, MixStatement, MixValue, MixWork, Over};
+use anyhow::{Context, Result, ensure};
+use dyno_protocol::{FieldKind, MixClass, MixLoop, MixStatement, MixValue, MixWork, Over, StoreDoes};
 use dyno_suite::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
 
 /// A class in one dialect, of a mix that has its fields and lists.
@@ -14,12 +14,13 @@ pub fn class(class: RenderedClass, mix: &MixWork) -> Result<MixClass> {
         };
         Ok(MixLoop { first, count, over })
     };
+    let name = class.name;
     Ok(MixClass {
-        name: class.name,
         transaction: class.transaction,
-        statements: statements.collect::<Result<_>>()?,
+        statements: statements.collect::<Result<_>>().with_context(|| format!("class {name}"))?,
         loops: class.loops.into_iter().map(repeated).collect::<Result<_>>()?,
         rollback_if: class.rollback.map(|name| field(&name, mix)).transpose()?,
+        name,
     })
 }
 
@@ -37,8 +38,29 @@ fn statement(one: RenderedStatement, mix: &MixWork) -> Result<MixStatement> {
             }
         })
     };
-    let parameters = one.parameters.into_iter().map(source).collect::<Result<_>>()?;
-    Ok(MixStatement { text: one.text, parameters, keeps: one.keeps })
+    let parameters = one.parameters.into_iter().map(source).collect::<Result<Vec<_>>>()?;
+    if let Some(does) = one.does {
+        check_store(does, &parameters, &one.text, mix)?;
+    }
+    Ok(MixStatement { text: one.text, parameters, keeps: one.keeps, does: one.does })
+}
+
+/// A store's keys are whole numbers, and so is the length of a range.
+fn check_store(does: StoreDoes, parameters: &[MixValue], text: &[String], mix: &MixWork) -> Result<()> {
+    let is_number = |source: &MixValue| match *source {
+        MixValue::Field(field) => mix.fields[field].kind == FieldKind::Integer,
+        MixValue::Item { item } => {
+            mix.lists.iter().any(|list| mix.fields[list.first + item].kind == FieldKind::Integer)
+        }
+        MixValue::Row { .. } => false,
+    };
+    let numbers = if does == StoreDoes::Range { 2 } else { 1 };
+    ensure!(
+        parameters[..numbers].iter().all(is_number),
+        "`{}`: keys and lengths are whole numbers of the step",
+        text.join("?").trim()
+    );
+    Ok(())
 }
 
 fn field(name: &str, mix: &MixWork) -> Result<usize> {

@@ -58,6 +58,8 @@ impl Arrays<'_> {
                 think,
                 lasts,
                 patience_ns: PATIENCE,
+                store: None,
+                invariants: Vec::new(),
             },
             mix,
         ))

@@ -255,8 +255,9 @@ pub fn in_dialect(
         }
         Some(Work::Mix(work)) => {
             let classes = test.classes.into_iter().map(|class| mix::class(class, &work));
-            let classes = classes.collect::<Result<_>>()?;
-            Work::Mix(MixWork { classes, ..work })
+            let classes = classes.collect::<Result<_>>().with_context(|| format!("test {}", test.id))?;
+            let store = test.store.map(|name| Store { name, key: KeyKind::Integer });
+            Work::Mix(MixWork { classes, store, invariants: test.counts, ..work })
         }
         Some(work) => work,
     };

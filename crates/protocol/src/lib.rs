@@ -14,6 +14,7 @@ mod model;
 mod response;
 mod sample;
 mod sink;
+mod store;
 mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Value, Waiting};
@@ -27,6 +28,7 @@ pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram};
 pub use sample::{Class, Cost, Sample, Section, Tick};
 pub use sink::{Kept, Sink};
+pub use store::{StoreCount, StoreDoes, StoreInvariant};
 pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread

@@ -1,11 +1,11 @@
-//! The model `mix`: many clients, each doing operations of several classes, in SQL.
+//! The model `mix`: many clients, each doing operations of several classes, in SQL or on a store of keys and values.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::FieldKind;
+use crate::{FieldKind, Store, StoreDoes, StoreInvariant};
 
 /// Classes of operations, and for each client a file of steps that says which it does, with what.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,13 @@ pub struct MixWork {
     /// How long an operation may wait for locks, its repeated tries included, in nanoseconds. One that has had no
     /// success then has failed.
     pub patience_ns: u64,
+    /// The store on which all statements are operations; absent: they are SQL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Store>,
+    /// What must hold of the store after the section. The answer is a row for each: its place from 1, what it says, and
+    /// how many break it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<StoreInvariant>,
 }
 
 /// A class of operations.
@@ -99,6 +106,9 @@ pub struct MixStatement {
     /// What is kept of its rows for later statements of the operation; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps: Option<MixRows>,
+    /// What it does with the store, in place of SQL. Its text then is for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub does: Option<StoreDoes>,
 }
 
 /// Where the value of a parameter comes from.

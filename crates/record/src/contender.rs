@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Isolated, Proof, Safety};
+use crate::{Isolated, ProbeRecord, Proof, Safety};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +65,9 @@ pub struct ContenderRecord {
     /// What its files tell of encryption; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// What probes of its isolation brought back; empty of runs in which one client works at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<ProbeRecord>,
     /// By which share its runner was made slower, to find out which differences the machine can show; absent where its name
     /// does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,6 +16,7 @@ mod level;
 mod machine;
 mod parameters;
 mod placement;
+mod probe;
 mod proof;
 mod storage;
 mod suite;
@@ -37,6 +38,7 @@ pub use level::{Hole, Level, Safety, Standing};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
+pub use probe::ProbeRecord;
 pub use proof::{Attempt, Proof};
 pub use storage::{Device, Storage};
 pub use suite::{

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{Job, PROTOCOL, Server};
+use dyno_protocol::{Job, PROTOCOL, Server, Test, Work};
 use serde::Deserialize;
 use serde_json::error::Category;
 
@@ -23,6 +23,15 @@ struct Version {
 struct Turns {
     #[serde(default)]
     turns: bool,
+}
+
+/// How many clients a job has at once, at most.
+pub fn clients(job: &Job) -> u32 {
+    let clients = |test: &Test| match &test.work {
+        Work::Mix(mix) => mix.clients,
+        _ => 1,
+    };
+    job.tests.iter().map(clients).max().unwrap_or(1)
 }
 
 /// Reads one job: to the end of the input, or to the end of the first line where turns follow.

@@ -1,11 +1,11 @@
-//! Key-value work: the models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`. What settles
-//! them (`kv-settle`) is [`Session::settle`](crate::Session::settle).
+//! Key-value work: the models `kv-put`, `kv-get`, `kv-scan`, `kv-range` and `kv-delete`, and mixes on stores. What
+//! settles stores (`kv-settle`) is [`Session::settle`](crate::Session::settle).
 //!
 //! An engine says what one operation is. The loops over operations are the skeleton's (`work/kv.rs`): they are compiled
 //! for each engine, so that nothing stands between two operations but a [`Watch`](crate::Watch), which costs nothing in
 //! a trial without latency.
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use dyno_protocol::Reads;
 
 /// A store of keys and values that a session has opened. Integer keys are handed over in 8 bytes, the most
@@ -50,6 +50,11 @@ pub trait KeyValue {
     /// Whether what is put can be read back: of the harness it cannot.
     fn keeps(&self) -> bool {
         true
+    }
+
+    /// Whether an operation that failed so, with other clients at work, may succeed if it is tried again.
+    fn may_pass(&self, _error: &Error) -> bool {
+        false
     }
 }
 
@@ -109,6 +114,10 @@ pub trait Transaction {
 
 /// Writes.
 pub trait Write {
+    /// Hands the value of a key to `read`, for a transaction that changes what it has read. None where the key is not there.
+    /// In an engine without transactions it is what has been committed.
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>>;
+
     /// Puts a pair.
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
@@ -117,6 +126,11 @@ pub trait Write {
 }
 
 impl<W: Write> Write for &mut W {
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        (**self).get(key, read)
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         (**self).put(key, value)
@@ -172,6 +186,10 @@ impl Transaction for NoStore {
 }
 
 impl Write for NoStore {
+    fn get<T>(&mut self, _: &[u8], _: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        match *self {}
+    }
+
     fn put(&mut self, _: &[u8], _: &[u8]) -> Result<()> {
         match *self {}
     }

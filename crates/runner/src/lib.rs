@@ -80,7 +80,7 @@ pub use dyno_protocol::Reads;
 pub use engine::{Engine, Failure, Lasting, Session};
 pub use import::Import;
 pub use inserts::{Around, Extent, column_list, in_transactions, insert, insert_text, rows_per_statement};
-pub use job::{expect, variant};
+pub use job::{clients, expect, variant};
 pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
 pub use latency::{Latency, Unwatched, Watch};
 pub use locked::locked_version;

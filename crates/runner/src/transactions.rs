@@ -175,6 +175,10 @@ mod tests {
     }
 
     impl Write for Open<'_> {
+        fn get<T>(&mut self, _: &[u8], _: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+            Ok(None)
+        }
+
         fn put(&mut self, key: &[u8], _: &[u8]) -> Result<()> {
             self.delete(key)
         }

@@ -123,6 +123,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",
         CellStanding::NotEncrypted => "not-encrypted",
+        CellStanding::NotIsolated => "not-isolated",
     };
     let difference = cell.difference.map(|difference| match difference {
         Difference::Faster => "faster",

@@ -225,6 +225,7 @@ pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {
         (CellStanding::Wrong(_), _) => "wrong".into(),
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),
+        (CellStanding::NotIsolated, _) => "not isolated".into(),
         (_, None) => "–".into(),
         (_, Some(ratio)) => {
             let mark = if matches!(cell.difference, Some(Difference::None(_))) { " ≈" } else { "" };

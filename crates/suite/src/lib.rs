@@ -23,7 +23,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use dyno_protocol::Value;
+use dyno_protocol::{StoreInvariant, Value};
 use dyno_record::{Figure, ParameterValue};
 use serde::Deserialize;
 use toml::Spanned;
@@ -241,6 +241,20 @@ pub struct Rendered {
     pub check: Option<String>,
     /// What must hold, in words: the rows of the checking query, each with how many break it.
     pub invariants: Vec<String>,
+    /// The store of a mix without SQL.
+    pub store: Option<String>,
+    /// What must hold of it.
+    pub counts: Vec<StoreInvariant>,
+}
+
+impl Test {
+    /// Whether engines do it that have stores of keys and values and no SQL: by its model, or because a mix says how.
+    pub fn is_for_stores(&self) -> bool {
+        let of_mix = |class: &Class| {
+            statements::dialects(class.statements.get_ref()).any(|(_, dialect)| dialect == NO_SQL)
+        };
+        self.model != Model::Mix || self.classes.iter().any(of_mix)
+    }
 }
 
 impl Published {

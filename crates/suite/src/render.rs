@@ -1,6 +1,7 @@
 //! Renders the tests of a suite for one dialect.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::StoreInvariant;
 use dyno_record::Parameters;
 use toml::Spanned;
 
@@ -8,6 +9,7 @@ use super::{
     Bounds, Class, Invariant, Model, NO_SQL, Rendered, RenderedClass, Renderer, Suite, TableForm, Test,
     Transaction, statements,
 };
+use crate::mix::store::count;
 use crate::watch::Watch;
 
 impl Suite {
@@ -65,9 +67,10 @@ impl Suite {
             statements.insert(0, "BEGIN".into());
             statements.push("COMMIT".into());
         }
-        let classes = test.classes.iter().filter(|_| dialect != NO_SQL);
+        let does = dialect != NO_SQL || test.is_for_stores();
+        let classes = test.classes.iter().filter(|_| does);
         let classes = classes.map(|class| self.render_class(test, class, render, dialect));
-        let classes = classes.collect::<Result<_>>()?;
+        let classes: Vec<RenderedClass> = classes.collect::<Result<_>>()?;
         let check = test.check.as_ref().filter(|_| dialect != NO_SQL);
         let check = check.map(|check| self.one_query(test, check, &render(check)?, dialect)).transpose()?;
         let says = test.invariants.iter().map(|one| Ok(render(&one.says)?.trim().to_owned()));
@@ -77,6 +80,11 @@ impl Suite {
             None if !invariants.is_empty() && dialect != NO_SQL => Some(all()?),
             check => check,
         };
+        let counts = match dialect {
+            NO_SQL if does => self.store_invariants(test, &invariants, render)?,
+            _ => Vec::new(),
+        };
+        let store = self.store(test, &classes, counts.iter().map(|(_, store)| store))?;
         Ok(Rendered {
             id: test.id.clone(),
             title: render(&test.title)?.trim().to_owned(),
@@ -86,7 +94,44 @@ impl Suite {
             classes,
             check,
             invariants,
+            store,
+            counts: counts.into_iter().map(|(counts, _)| counts).collect(),
         })
+    }
+
+    /// The one store of a mix, of whose operations and invariants these are.
+    fn store<'a>(
+        &self,
+        test: &Test,
+        classes: &'a [RenderedClass],
+        counted: impl Iterator<Item = &'a String>,
+    ) -> Result<Option<String>> {
+        let mut names = classes.iter().filter_map(|class| class.store.as_ref()).chain(counted);
+        let Some(first) = names.next() else { return Ok(None) };
+        ensure!(
+            names.all(|name| name == first),
+            "{}: test {}: all operations and invariants of a mix are about one store",
+            self.path.display(),
+            test.id
+        );
+        Ok(Some(first.clone()))
+    }
+
+    /// What breaks the invariants of a test in a store, each with the store's name.
+    fn store_invariants(
+        &self,
+        test: &Test,
+        says: &[String],
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+    ) -> Result<Vec<(StoreInvariant, String)>> {
+        let one = |(invariant, says): (&Invariant, &String)| {
+            let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, NO_SQL)?;
+            let counted = count(&query);
+            let (counts, store) =
+                counted.with_context(|| self.template_place(test, &invariant.query, 1).to_string())?;
+            Ok((StoreInvariant { says: says.clone(), counts }, store))
+        };
+        test.invariants.iter().zip(says).map(one).collect()
     }
 
     fn render_class(
@@ -103,7 +148,7 @@ impl Suite {
             self.template_place(test, &class.statements, 1),
             class.name.get_ref()
         );
-        self.class(test, class, &statements)
+        self.class(test, class, &statements, dialect)
     }
 
     /// One query for all invariants: of each its place, what it says, and how many break it.

@@ -2,8 +2,10 @@
 //!
 //! A statement ends with a semicolon at the end of a line, so that a statement may span lines and a
 //! semicolon within a line (a trigger's body, a text) is part of it. A line that begins with `@` and
-//! dialect names, as `@mysql,postgres DROP …;`, belongs to those dialects alone. Empty lines and
-//! lines that begin with `--` are left out. `for each …:` is a line of its own.
+//! dialect names, as `@mysql,postgres DROP …;`, belongs to those dialects alone; without names it is SQL, which engines
+//! without SQL do not get. Empty lines and lines that begin with `--` are left out. `for each …:` is a line of its own.
+
+use crate::NO_SQL;
 
 /// The statements of one dialect in a rendered template, without their semicolons.
 pub fn split(text: &str, dialect: &str) -> Vec<String> {
@@ -36,6 +38,11 @@ fn is_loop(line: &str) -> bool {
     line.trim_start().starts_with("for each ") && line.trim_end().ends_with(':')
 }
 
+/// Whether a line ends statements that are repeated.
+fn is_end(line: &str) -> bool {
+    line.trim_end().trim_end_matches(';').trim_end() == "end"
+}
+
 /// A statement of which the end has not been read.
 #[derive(Default)]
 struct Pending {
@@ -50,7 +57,10 @@ impl Pending {
             Some((dialects, rest)) => (Some(dialects), rest.trim_start()),
             None => (None, line),
         };
-        self.foreign = dialects.is_some_and(|names| !names.split(',').any(|name| name == dialect));
+        self.foreign = match dialects {
+            Some(names) => !names.split(',').any(|name| name == dialect),
+            None => dialect == NO_SQL && !is_end(rest),
+        };
         self.lines.push(rest.to_owned());
     }
 
@@ -86,6 +96,12 @@ mod tests {
         assert_eq!(split(text, "sqlite"), ["DROP\n  INDEX j", "SELECT 1"]);
         assert_eq!(split(text, "mysql"), ["DROP INDEX i", "SELECT 1"]);
         assert_eq!(dialects(text).collect::<Vec<_>>(), [(1, "mysql"), (1, "postgres"), (2, "sqlite")]);
+    }
+
+    #[test]
+    fn what_names_no_dialect_is_sql() {
+        let text = "for each item:\n@kv PUT t :item.key :item.value;\n@sqlite INSERT INTO t VALUES(1);\nend;\nSELECT 1;\n";
+        assert_eq!(split(text, "kv"), ["for each item:", "PUT t :item.key :item.value", "end"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
 use crate::pairs::{logs_by_block, ratio};
 use crate::responses::responses;
 use crate::statistics::{Difference, Ratio, best};
+use crate::views::is_disproved;
 
 /// Judges a test; `shown` are the contenders shown, by position.
 pub(crate) fn judge_test(
@@ -48,6 +49,7 @@ pub(crate) fn judge_test(
                 (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
+                _ if is_disproved(run, contender) => CellStanding::NotIsolated,
                 _ => CellStanding::Counts,
             };
             Cell {

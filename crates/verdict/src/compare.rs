@@ -147,6 +147,7 @@ impl Side {
             Some(CellStanding::Wrong(why)) => Some(format!("wrong: {why}")),
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
+            Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew) => Some("does not apply".into()),
             Some(CellStanding::Sought) => Some("each trial has a rate of its own".into()),
             None => Some("not in the run".into()),

@@ -20,7 +20,7 @@ use crate::pairs::mean_over;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
 use crate::table::count_all_comparisons;
-use crate::views::{Outcome, Views, sustained};
+use crate::views::{Outcome, Views, is_disproved, sustained};
 
 /// What may be said about a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -156,6 +156,8 @@ pub enum CellStanding {
     TooFew,
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
+    /// Its transactions showed what its isolation level forbids; it takes no part in ranking.
+    NotIsolated,
 }
 
 /// What may be said about a contender over all tests.
@@ -317,7 +319,8 @@ pub(crate) fn is_unproved(run: &Run, contender: usize) -> bool {
 fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
     let passed = |test: &TestVerdict| {
         let ranked = test.cells.iter().filter(|cell| {
-            !run.contenders[cell.contender].harness && cell.standing != CellStanding::NotEncrypted
+            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated);
+            !run.contenders[cell.contender].harness && !is_out
         });
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
     };
@@ -327,9 +330,10 @@ fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
 fn summarize(run: &Run, tests: &[TestVerdict], meant: &[usize], contender: usize) -> SummaryVerdict {
     let baseline = run.baseline_index();
     let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
-    let geometric_mean = (contender != baseline && !is_unproved(run, contender))
-        .then(|| mean_over(run, &meant, contender, baseline))
-        .flatten();
+    let geometric_mean =
+        (contender != baseline && !is_unproved(run, contender) && !is_disproved(run, contender))
+            .then(|| mean_over(run, &meant, contender, baseline))
+            .flatten();
     SummaryVerdict {
         contender,
         geometric_mean,

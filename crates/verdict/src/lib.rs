@@ -36,7 +36,8 @@ pub use precision::is_precise;
 pub use responses::ResponseVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AMinute, Added, Against, Debt, DebtLine, Durability, Invariant, Invariants, Ladder, Latency, LatencyLine,
-    LatencyTest, Outcome, Pages, Percentiles, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange,
-    Second, Survived, Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
+    AMinute, Added, Against, Anomaly, Debt, DebtLine, Durability, Invariant, Invariants, Ladder, Latency,
+    LatencyLine, LatencyTest, Outcome, Pages, Percentiles, Probe, Probed, Published, PublishedPoint,
+    PublishedSeries, Rung, SafetyChange, Second, Seen, Survived, Sustained, SustainedLine, Timeline,
+    TimelineLine, Try, Views, next_rate,
 };

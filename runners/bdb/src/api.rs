@@ -41,6 +41,11 @@ impl Dbt {
         Dbt { data: bytes.as_ptr() as *mut c_void, size: bytes.len() as u32, ..Dbt::EMPTY }
     }
 
+    /// Memory from `malloc`, or none, which the library makes larger where that is needed.
+    pub fn growing(data: *mut c_void, size: u32) -> Dbt {
+        Dbt { data, size, _flags: DBT_REALLOC, ..Dbt::EMPTY }
+    }
+
     /// The bytes.
     ///
     /// # Safety
@@ -151,6 +156,7 @@ handle! {
     set_errcall @ 1688: fn(call: ErrorCall);
     set_flags @ 1728: fn(flags: u32, on: c_int) -> c_int;
     set_lg_bsize @ 1752: fn(bytes: u32) -> c_int;
+    set_lk_detect @ 1800: fn(policy: u32) -> c_int;
     set_lk_max_locks @ 1816: fn(locks: u32) -> c_int;
     set_lk_max_objects @ 1824: fn(objects: u32) -> c_int;
     set_tmp_dir @ 1992: fn(folder: *const c_char) -> c_int;
@@ -204,11 +210,22 @@ pub const TXN_NOSYNC: u32 = 0x1;
 /// Flag of an environment: a commit writes the log and does not sync it.
 pub const TXN_WRITE_NOSYNC: u32 = 0x20;
 
+/// Flag of an environment's `open`: threads share its handle.
+pub const THREAD: u32 = 0x20;
+/// Flag of a value: it is filled into memory of the caller's, which grows.
+pub const DBT_REALLOC: u32 = 0x80;
+/// Flag of `get`: what is read will be written, so it is locked for that.
+pub const RMW: u32 = 0x2000;
+/// Which of those that wait for one another is refused: whichever the library likes.
+pub const LOCK_DEFAULT: u32 = 1;
+
 /// Where a cursor goes: to the next pair, at first to the first.
 pub const NEXT: u32 = 16;
 /// Where a cursor goes: to the first key that is not less.
 pub const SET_RANGE: u32 = 27;
 
+/// Result: the transaction was in the way of others that were in its way.
+pub const LOCK_DEADLOCK: c_int = -30993;
 /// Result: there is no such key.
 pub const NOTFOUND: c_int = -30988;
 /// Result: the file is of an older version of the format.
@@ -270,6 +287,11 @@ mod tests {
             ("DB_ENCRYPT", ENCRYPT.into()),
             ("DB_TXN_NOSYNC", TXN_NOSYNC.into()),
             ("DB_TXN_WRITE_NOSYNC", TXN_WRITE_NOSYNC.into()),
+            ("DB_THREAD", THREAD.into()),
+            ("DB_DBT_REALLOC", DBT_REALLOC.into()),
+            ("DB_RMW", RMW.into()),
+            ("DB_LOCK_DEFAULT", LOCK_DEFAULT.into()),
+            ("DB_LOCK_DEADLOCK", LOCK_DEADLOCK.into()),
             ("DB_NEXT", NEXT.into()),
             ("DB_SET_RANGE", SET_RANGE.into()),
             ("DB_NOTFOUND", NOTFOUND.into()),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_protocol::{InForce, Secret};
 use dyno_runner::setting::{in_force, on_off};
 
@@ -30,33 +30,38 @@ pub struct Databases {
     pub api: Api,
     /// The environment, open; null where there is none.
     env: *mut Env,
-    /// The stores that are open, by name.
-    stores: Mutex<BTreeMap<String, *mut Db>>,
+    /// The stores that are open, by session and name.
+    stores: Mutex<BTreeMap<(u32, String), *mut Db>>,
     settings: Settings,
     /// The password of whatever is encrypted.
     password: Option<CString>,
     kind: c_int,
     folder: PathBuf,
+    /// Whether threads share the environment.
+    pub is_shared: bool,
 }
 
-// SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time. The
-// one session that there is uses them; the engine does so before it begins and after it has ended.
+// SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time. Each
+// session has databases of its own, which the engine closes after it has ended; the environment, which several share, is
+// opened with DB_THREAD where there are several.
 unsafe impl Send for Databases {}
 // SAFETY: as above.
 unsafe impl Sync for Databases {}
 
 impl Databases {
-    /// Opens the environment, where one is asked for, in a folder. `kind` is that of the databases.
+    /// Opens the environment, where one is asked for, in a folder, for one thread or for several. `kind` is that of the
+    /// databases.
     pub fn open(
         api: Api,
         settings: Settings,
         key: Option<&Secret>,
         kind: c_int,
         folder: &Path,
+        is_shared: bool,
     ) -> Result<Databases> {
         let password = password(settings.encrypted, key)?;
         let (folder, env, stores) = (folder.to_owned(), ptr::null_mut(), Mutex::default());
-        let mut this = Databases { api, env, stores, settings, password, kind, folder };
+        let mut this = Databases { api, env, stores, settings, password, kind, folder, is_shared };
         if this.settings.environment {
             this.open_environment()
                 .with_context(|| format!("cannot open an environment in {}", this.folder.display()))?;
@@ -91,11 +96,16 @@ impl Databases {
             if let Some(password) = &self.password {
                 self.check(Env::set_encrypt(env, password.as_ptr(), api::ENCRYPT_AES))?;
             }
+            if self.is_shared {
+                self.check(Env::set_lk_detect(env, api::LOCK_DEFAULT))?;
+            }
+            let shared = if self.is_shared { api::THREAD } else { 0 };
             let private = if settings.private { api::PRIVATE } else { 0 };
             // One in memory is made anew with each process and must learn from the log what there is; one in files may have been
             // left by a process that was killed.
             let recover = if settings.private || self.has_log()? { api::RECOVER } else { 0 };
-            let parts = private | recover | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
+            let parts =
+                shared | private | recover | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
             self.check(Env::open(env, home.as_ptr(), api::CREATE | parts, MODE))?;
             let mut transaction = ptr::null_mut();
             self.check(Env::txn_begin(env, ptr::null_mut(), &mut transaction, 0))?;
@@ -110,11 +120,12 @@ impl Databases {
         Ok(entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(LOG)))
     }
 
-    /// The database of a store, opened if it was not. It is made where it is missing.
-    pub fn store(&self, name: &str) -> Result<*mut Db> {
+    /// The database of a session's store, opened if it was not. It is made where it is missing.
+    pub fn store(&self, session: u32, name: &str) -> Result<*mut Db> {
         // Nobody panics who holds it.
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(db) = stores.get(name) {
+        let key = (session, name.to_owned());
+        if let Some(db) = stores.get(&key) {
             return Ok(*db);
         }
         let db = self.handle()?;
@@ -136,7 +147,7 @@ impl Databases {
             Cursor::check(cursor, &api::file(&self.api)?)?;
             self.check(Cursor::close(cursor))?;
         }
-        stores.insert(name.to_owned(), db);
+        stores.insert(key, db);
         Ok(db)
     }
 
@@ -235,6 +246,16 @@ impl Databases {
         ])
     }
 
+    /// Closes the databases of a session.
+    pub fn end(&self, session: u32) -> Result<()> {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let own: Vec<(u32, String)> = stores.keys().filter(|(of, _)| *of == session).cloned().collect();
+        own.iter().filter_map(|key| stores.remove(key)).try_for_each(|db| {
+            // SAFETY: the database is open and not used after this.
+            self.check(unsafe { Db::close(db, 0) })
+        })
+    }
+
     /// Closes all databases and the environment.
     pub fn close(self) -> Result<()> {
         for db in self.stores.lock().unwrap_or_else(PoisonError::into_inner).values() {
@@ -305,7 +326,22 @@ impl Databases {
             }
             _ => "",
         };
-        anyhow!("{text} (Berkeley DB error {code}){said}{advice}")
+        Error::new(BdbError { code, text: format!("{text} (Berkeley DB error {code}){said}{advice}") })
+    }
+}
+
+/// What the library refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct BdbError {
+    code: c_int,
+    text: String,
+}
+
+impl BdbError {
+    /// Whether it was in the way of others that were in its way, and may succeed if it is tried again.
+    pub fn may_pass(&self) -> bool {
+        self.code == api::LOCK_DEADLOCK
     }
 }
 

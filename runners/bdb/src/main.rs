@@ -2,8 +2,8 @@
 //!
 //! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock
-//! for each page that it has changed until it commits. Lookups and cursors are
-//! outside of transactions, if they are not to share one. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
+//! for each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those that are to share one and those of a
+//! transaction that changes what it has read. Each of many clients has handles of its own in one environment. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
 
 mod api;
 mod databases;
@@ -35,10 +35,14 @@ const REGION: &str = "__db.";
 struct BerkeleyDb {
     databases: Arc<Databases>,
     folder: PathBuf,
+    /// How many sessions there may be: several where threads share the environment.
+    most: u32,
+    /// How many have begun.
+    begun: u32,
 }
 
-/// A client.
-struct Client(Arc<Databases>);
+/// A client, with its number.
+struct Client(Arc<Databases>, u32);
 
 impl Engine for BerkeleyDb {
     type Session = Client;
@@ -53,7 +57,8 @@ impl Engine for BerkeleyDb {
         let settings = Settings::parse(&job.settings)?;
         let api = LIBRARY.load(&job.build, Api::resolve)?;
         let (version, library) = (api::version(&api)?, api::file(&api)?);
-        let databases = Databases::open(api, settings, job.key.as_ref(), kind, &job.directory)?;
+        let most = if settings.environment { dyno_runner::clients(job) } else { 1 };
+        let databases = Databases::open(api, settings, job.key.as_ref(), kind, &job.directory, most > 1)?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("bdb ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -63,7 +68,8 @@ impl Engine for BerkeleyDb {
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
             settings: databases.in_force()?,
         };
-        Ok((BerkeleyDb { databases: Arc::new(databases), folder: job.directory.clone() }, hello))
+        let (databases, folder) = (Arc::new(databases), job.directory.clone());
+        Ok((BerkeleyDb { databases, folder, most, begun: 0 }, hello))
     }
 
     /// Databases and logs, holes left out, without the memory that an environment maps to files.
@@ -80,8 +86,10 @@ impl Engine for BerkeleyDb {
 
     fn session(&mut self) -> Result<Client> {
         // See the databases' `Sync`.
-        ensure!(Arc::strong_count(&self.databases) == 1, "this runner has one session");
-        Ok(Client(self.databases.clone()))
+        let open = Arc::strong_count(&self.databases) - 1;
+        ensure!(open < self.most as usize, "without an environment Berkeley DB has one client");
+        self.begun += 1;
+        Ok(Client(self.databases.clone(), self.begun))
     }
 
     fn lasts(&self) -> Lasting {
@@ -100,7 +108,11 @@ impl Session for Client {
     type Prepared<'s> = NoStatements;
 
     fn store(&mut self, store: &dyno_protocol::Store) -> Result<Store<'_>> {
-        Ok(Store { databases: &self.0, db: self.0.store(&store.name)? })
+        Ok(Store::new(&self.0, self.0.store(self.1, &store.name)?))
+    }
+
+    fn close(self) -> Result<()> {
+        self.0.end(self.1)
     }
 
     /// A checkpoint, or without an environment a sync of each database:

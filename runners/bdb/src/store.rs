@@ -1,18 +1,37 @@
 //! A store: a database, its lookups and its transactions.
 
+use std::cell::Cell;
+use std::ffi::c_void;
 use std::ptr;
 
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, ensure};
 use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
 
 use crate::api::{self, Cursor, Db, Dbt, Txn};
-use crate::databases::Databases;
+use crate::databases::{BdbError, Databases};
 
 /// An open store.
 pub struct Store<'s> {
     pub databases: &'s Databases,
     /// Open as long as the databases.
     pub db: *mut Db,
+    /// Where values are put that are looked up, and how long that is; null while there is none. Where threads share the
+    /// environment, the library hands out no memory of its own.
+    value: Cell<(*mut c_void, u32)>,
+}
+
+impl<'s> Store<'s> {
+    /// One of some databases.
+    pub fn new(databases: &'s Databases, db: *mut Db) -> Store<'s> {
+        Store { databases, db, value: Cell::new((ptr::null_mut(), 0)) }
+    }
+}
+
+impl Drop for Store<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the library took it from `malloc`, or there is none; it is not used after this.
+        unsafe { nix::libc::free(self.value.get().0) };
+    }
 }
 
 /// Lookups: each outside of transactions and each range with a cursor of its own; or all in one transaction, if there are
@@ -72,6 +91,10 @@ impl KeyValue for Store<'_> {
         Ok(Writer { store: self, transaction })
     }
 
+    fn may_pass(&self, error: &Error) -> bool {
+        error.downcast_ref::<BdbError>().is_some_and(BdbError::may_pass)
+    }
+
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
         let mut reader = self.reader(Lookups::Get, Reads::Each)?;
         reader.open_cursor()?;
@@ -88,7 +111,7 @@ impl KeyValue for Store<'_> {
 
 impl Reader<'_> {
     fn open_cursor(&mut self) -> Result<()> {
-        let Store { databases, db } = *self.store;
+        let Store { databases, db, .. } = *self.store;
         // SAFETY: the database is open.
         databases.check(unsafe { Db::cursor(db, self.transaction, &mut self.cursor, 0) })
     }
@@ -119,16 +142,8 @@ impl Reader<'_> {
 impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        let Store { databases, db } = *self.store;
-        let (mut key, mut value) = (Dbt::of(key), Dbt::EMPTY);
-        // SAFETY: the database is open; the value is the library's own memory until its next call.
-        unsafe {
-            match Db::get(db, self.transaction, &mut key, &mut value, 0) {
-                0 => Ok(Some(read(value.bytes()))),
-                api::NOTFOUND => Ok(None),
-                code => Err(databases.error(code)),
-            }
-        }
+        // SAFETY: the transaction is open or null.
+        unsafe { get(self.store, self.transaction, key, 0, read) }
     }
 
     #[inline]
@@ -151,6 +166,35 @@ impl Lookup for Reader<'_> {
             self.close_cursor();
         }
         Ok(())
+    }
+}
+
+/// Looks a key up, in a transaction or in none.
+///
+/// # Safety
+/// The transaction is open or null.
+#[inline]
+unsafe fn get<T>(
+    store: &Store,
+    transaction: *mut Txn,
+    key: &[u8],
+    how: u32,
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<Option<T>> {
+    let (databases, (data, size)) = (store.databases, store.value.get());
+    let mut value = if databases.is_shared { Dbt::growing(data, size) } else { Dbt::EMPTY };
+    let mut key = Dbt::of(key);
+    // SAFETY: the database is open; the value is the library's own memory, or the store's, until the next call.
+    unsafe {
+        let code = Db::get(store.db, transaction, &mut key, &mut value, how);
+        if databases.is_shared {
+            store.value.set((value.data, value.size));
+        }
+        match code {
+            0 => Ok(Some(read(value.bytes()))),
+            api::NOTFOUND => Ok(None),
+            code => Err(databases.error(code)),
+        }
     }
 }
 
@@ -187,9 +231,17 @@ impl Transaction for Writer<'_> {
 }
 
 impl Write for Writer<'_> {
+    /// What is read is locked for writing, as the manual advises: two that have only read it could not both go on.
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        let how = if self.transaction.is_null() { 0 } else { api::RMW };
+        // SAFETY: the transaction is open, or there is none.
+        unsafe { get(self.store, self.transaction, key, how, read) }
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let Store { databases, db } = *self.store;
+        let Store { databases, db, .. } = *self.store;
         let (mut key, mut value) = (Dbt::of(key), Dbt::of(value));
         // SAFETY: database and transaction are open; the library copies both.
         databases.check(unsafe { Db::put(db, self.transaction, &mut key, &mut value, 0) })
@@ -197,7 +249,7 @@ impl Write for Writer<'_> {
 
     #[inline]
     fn delete(&mut self, key: &[u8]) -> Result<()> {
-        let Store { databases, db } = *self.store;
+        let Store { databases, db, .. } = *self.store;
         let mut key = Dbt::of(key);
         // SAFETY: database and transaction are open.
         databases.check(unsafe { Db::del(db, self.transaction, &mut key, 0) })

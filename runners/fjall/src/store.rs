@@ -122,6 +122,12 @@ impl Transaction for Writer<'_> {
 }
 
 impl Write for Writer<'_> {
+    /// A database as it is opened here has batches and no transactions: it is what has been committed.
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        Ok(self.store.keyspace.get(key)?.map(|value| read(&value)))
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         match &mut self.batch {

@@ -92,6 +92,7 @@ dyno_library::functions! {
         env_create: fn(*mut *mut Env) -> c_int;
         env_set_mapsize: fn(*mut Env, usize) -> c_int;
         env_set_maxdbs: fn(*mut Env, Dbi) -> c_int;
+        env_set_maxreaders: fn(*mut Env, c_uint) -> c_int;
         env_open: fn(*mut Env, *const c_char, c_uint, c_uint) -> c_int;
         env_get_flags: fn(*mut Env, *mut c_uint) -> c_int;
         env_get_maxkeysize: fn(*mut Env) -> c_int;

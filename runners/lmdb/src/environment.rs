@@ -13,6 +13,8 @@ use crate::settings::{Settings, read_back};
 
 /// How many stores an environment may have.
 const STORES: Dbi = 128;
+/// How many threads may read at a time: LMDB's own number, unless there are more.
+const READERS: c_uint = 126;
 /// The file's permissions.
 const MODE: c_uint = 0o600;
 
@@ -30,8 +32,8 @@ unsafe impl Send for Environment {}
 unsafe impl Sync for Environment {}
 
 impl Environment {
-    /// Makes an environment in a folder.
-    pub fn open(api: Api, folder: &Path, settings: &Settings) -> Result<Environment> {
+    /// Makes an environment in a folder, for so many threads.
+    pub fn open(api: Api, folder: &Path, settings: &Settings, threads: u32) -> Result<Environment> {
         let path =
             CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
         let mut env = ptr::null_mut();
@@ -44,6 +46,7 @@ impl Environment {
         unsafe {
             this.check((this.api.env_set_mapsize)(env, settings.map_size)).context("map_size")?;
             this.check((this.api.env_set_maxdbs)(env, STORES))?;
+            this.check((this.api.env_set_maxreaders)(env, threads.max(READERS)))?;
             let code = (this.api.env_open)(env, path.as_ptr(), settings.flags, MODE);
             this.check(code).with_context(context)?;
         }

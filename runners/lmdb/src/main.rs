@@ -1,7 +1,7 @@
 //! The runner for LMDB: loads the library that the job names and calls its C API.
 //!
 //! LMDB has neither reads nor writes outside of transactions. Where each lookup has one of its own, one transaction is
-//! reset and renewed, as the manual advises. Pages that a transaction has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
+//! reset and renewed, as the manual advises. One writes at a time, and the others wait. Pages that a transaction has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
 //! `environment` is what is open, `store` a store with its operations, `settings` the flags, `api` the table of functions.
 
 mod api;
@@ -42,7 +42,7 @@ impl Engine for Lmdb {
         let api = LIBRARY.load(&job.build, Api::resolve)?;
         let version = version(&api);
         let library = file_title(api.version as *const c_void);
-        let environment = Environment::open(api, &job.directory, &settings)?;
+        let environment = Environment::open(api, &job.directory, &settings, dyno_runner::clients(job) + 1)?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("lmdb ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -131,18 +131,9 @@ impl Reader<'_> {
 impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        let Store { environment, dbi, keys } = *self.store;
-        let mut number = 0;
-        let (mut sought, mut value) = (keys.encode(key, &mut number)?, Val::EMPTY);
         self.begin()?;
-        // SAFETY: the transaction is open, and changes nothing while the value is read.
-        let found = unsafe {
-            match (environment.api.get)(self.transaction, dbi, &mut sought, &mut value) {
-                0 => Ok(Some(read(value.bytes()))),
-                api::NOTFOUND => Ok(None),
-                code => Err(unfit(environment, code, key)),
-            }
-        };
+        // SAFETY: the transaction is open, and one for reading changes nothing.
+        let found = unsafe { get(self.store, self.transaction, key, read) };
         self.end();
         found
     }
@@ -200,7 +191,37 @@ impl Transaction for Writer<'_> {
     }
 }
 
+/// Looks a key up.
+///
+/// # Safety
+/// The transaction is open, and changes nothing while the value is read.
+#[inline]
+unsafe fn get<T>(
+    store: &Store,
+    transaction: *mut Txn,
+    key: &[u8],
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<Option<T>> {
+    let Store { environment, dbi, keys } = *store;
+    let mut number = 0;
+    let (mut sought, mut value) = (keys.encode(key, &mut number)?, Val::EMPTY);
+    // SAFETY: as the caller promises.
+    unsafe {
+        match (environment.api.get)(transaction, dbi, &mut sought, &mut value) {
+            0 => Ok(Some(read(value.bytes()))),
+            api::NOTFOUND => Ok(None),
+            code => Err(unfit(environment, code, key)),
+        }
+    }
+}
+
 impl Write for Writer<'_> {
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        // SAFETY: the transaction is open and this thread's, which now reads.
+        unsafe { get(self.store, self.transaction, key, read) }
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let Store { environment, dbi, keys } = *self.store;

@@ -60,6 +60,12 @@ impl Transaction for Nowhere {
 
 impl Write for Nowhere {
     #[inline]
+    fn get<T>(&mut self, key: &[u8], _: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        black_box(key);
+        Ok(None)
+    }
+
+    #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         black_box((key, value));
         Ok(())

@@ -163,6 +163,15 @@ impl Transaction for Writer<'_> {
 
 impl Write for Writing<'_> {
     #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        let found = match self {
+            Writing::Integer(table) => table.get(Integer::decode(key)?)?,
+            Writing::Blob(table) => table.get(key)?,
+        };
+        Ok(found.map(|value| read(value.value())))
+    }
+
+    #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         match self {
             Writing::Integer(table) => drop(table.insert(Integer::decode(key)?, value)?),

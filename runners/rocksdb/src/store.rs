@@ -264,6 +264,12 @@ impl Transaction for Writer<'_> {
 }
 
 impl Write for Writer<'_> {
+    /// RocksDB as it is opened has batches and no transactions: it is what has been committed.
+    #[inline]
+    fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        Reader { store: self.store, snapshot: None, length: 0 }.get(key, read)
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let Store { database, family, .. } = *self.store;

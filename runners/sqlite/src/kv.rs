@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::{KeyKind, Store};
 use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, WriteKind, Writes};
@@ -183,6 +183,10 @@ impl Transaction for Writer<'_, '_> {
 }
 
 impl Write for Writer<'_, '_> {
+    fn get<T>(&mut self, _: &[u8], _: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        bail!("SQLite does mixes in SQL")
+    }
+
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.prepared.write.run([parameter(self.key, key), Parameter::Blob(value)])

@@ -163,6 +163,13 @@ impl Observer for Progress {
         self.say(&format!("checking whether {} encrypts", run.contenders[contender].label));
     }
 
+    fn probe_begins(&mut self, contender: usize, run: &Run) {
+        self.say(&format!(
+            "looking what transactions of {} see of one another",
+            run.contenders[contender].label
+        ));
+    }
+
     fn block_begins(&mut self, block: u32, _run: &Run) {
         self.tell_times();
         self.now.block = block;

@@ -41,6 +41,8 @@ const PATIENCE: u32 = 2;
 pub trait Observer {
     /// It is looked whether a contender (by position) encrypts, before the first block.
     fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// It is looked what transactions of a contender (by position) see of one another, before the first block.
+    fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
     /// A trial of a contender (by position) begins.

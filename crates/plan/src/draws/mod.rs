@@ -201,6 +201,9 @@ impl Draws {
             for (position, item) in (1..=count).zip(&list.items) {
                 for (draw, bytes) in list.columns.iter_mut().zip(item) {
                     draw.put(drawn, position, rng, &mut step[bytes.clone()]);
+                    if let Draw::Next(next) = draw {
+                        next.taken += i64::from(next.class == class);
+                    }
                 }
             }
         }

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result};
-use dyno_protocol::MixWork;
+use anyhow::{Context, Result};
+use dyno_protocol::{MixClass, MixWork};
 
+use super::doer::{Doer, Run};
 use super::kept::Kept;
 use super::program::{Executed, Program};
 use super::recorder::{Recorder, Times, Window};
-use super::{Prepared, Step, Steps, Value, Values};
+use super::{Step, Steps, Value, Values};
 use crate::{Answer, quote};
 
 /// How much earlier than due a client ends its sleep, in nanoseconds: about as much later than asked the kernel wakes
@@ -20,9 +21,9 @@ const EARLY: u64 = 20_000;
 const SLACK: u64 = 1;
 
 /// One client at work.
-pub struct Client<'a, P> {
+pub struct Client<'a, D> {
     pub mix: &'a MixWork,
-    pub statements: P,
+    pub doer: D,
     pub steps: &'a Steps,
     /// Where others have a part in the steps: the next one that nobody has.
     pub next: Option<&'a AtomicU64>,
@@ -41,7 +42,7 @@ pub struct Client<'a, P> {
 
 /// How a try ended that met no error.
 #[derive(Clone, Copy)]
-enum Tried {
+pub enum Tried {
     Done,
     /// It was undone, as planned.
     Undone,
@@ -56,7 +57,7 @@ struct Ended {
     tried: Option<Tried>,
 }
 
-impl<P: Prepared> Client<'_, P> {
+impl<D: Doer> Client<'_, D> {
     /// Does steps until the time is up, or until all are done. `began` is when the clients began.
     ///
     /// # Errors
@@ -120,7 +121,7 @@ impl<P: Prepared> Client<'_, P> {
                 Ok(tried) => return Ok(Ended { retried, tried: Some(tried) }),
                 Err(error) => error,
             };
-            if !self.statements.may_pass(&error) {
+            if !self.doer.may_pass(&error) {
                 return Err(error);
             }
             if since(began).saturating_sub(sent) > self.mix.patience_ns {
@@ -133,40 +134,13 @@ impl<P: Prepared> Client<'_, P> {
     /// One try.
     #[inline]
     fn attempt(&mut self, class: usize, step: &Step) -> Result<Tried> {
-        let Some(purpose) = self.mix.classes[class].transaction else {
-            return self.statements_of(class, step);
-        };
-        self.statements.begin(purpose)?;
-        let done = self.statements_of(class, step).and_then(|tried| {
-            match tried {
-                Tried::Done => self.statements.commit()?,
-                Tried::Undone | Tried::Missing(_) => self.statements.rollback()?,
-            }
-            Ok(tried)
-        });
-        done.map_err(|error| self.undo(error))
-    }
-
-    #[inline]
-    fn statements_of(&mut self, class: usize, step: &Step) -> Result<Tried> {
-        let (first, of) = (self.firsts[class], &self.mix.classes[class]);
-        let Client { statements, answer, .. } = self;
-        if let Some(program) = &self.programs[class] {
-            let keeps = statements.keeps();
-            let run = |statement: usize, values: &Values, kept: Option<&mut Kept>| match kept {
-                Some(kept) => statements.run(first + statement, values, kept),
-                None => statements.run(first + statement, values, answer),
-            };
-            if let Executed::Missing(statement) = program.execute(step, &mut self.kept[class], keeps, run)? {
-                return Ok(Tried::Missing(statement));
-            }
-        } else {
-            let values = Values::of(step);
-            let mut all = first..first + of.statements.len();
-            all.try_for_each(|statement| statements.run(statement, &values, answer))?;
+        let Client { mix, doer, firsts, programs, kept, answer, .. } = self;
+        let (of, program) = (&mix.classes[class], programs[class].as_ref());
+        let work = Attempt { of, first: firsts[class], program, kept: &mut kept[class], answer, step };
+        match of.transaction {
+            Some(purpose) => doer.transaction(purpose, work),
+            None => doer.each(work),
         }
-        let is_undone = of.rollback_if.is_some_and(|field| step.value(field) != Value::Integer(0));
-        Ok(if is_undone { Tried::Undone } else { Tried::Done })
     }
 
     /// Says which statement returned no row.
@@ -175,15 +149,40 @@ impl<P: Prepared> Client<'_, P> {
         let text = self.mix.classes[class].statements[statement].text.join("?");
         format!("no row came of {}", quote(&text))
     }
+}
 
-    /// Ends the transaction in which an error happened.
-    #[cold]
-    fn undo(&mut self, error: Error) -> Error {
-        match self.statements.rollback() {
-            Ok(()) => error,
-            // What went wrong first is the cause.
-            Err(second) => error.context(format!("and the rollback failed ({second:#})")),
+/// The statements of one try.
+pub struct Attempt<'a> {
+    of: &'a MixClass,
+    /// The position of the class's first statement.
+    first: usize,
+    program: Option<&'a Program>,
+    kept: &'a mut [Kept],
+    answer: &'a mut Answer,
+    step: &'a Step<'a>,
+}
+
+impl Attempt<'_> {
+    /// Executes all of them by whoever does statements.
+    #[inline]
+    pub fn with(self, doer: &mut impl Run) -> Result<Tried> {
+        let Attempt { of, first, program, kept, answer, step } = self;
+        if let Some(program) = program {
+            let keeps = doer.keeps();
+            let run = |statement: usize, values: &Values, kept: Option<&mut Kept>| match kept {
+                Some(kept) => doer.run(first + statement, values, kept),
+                None => doer.run(first + statement, values, answer),
+            };
+            if let Executed::Missing(statement) = program.execute(step, kept, keeps, run)? {
+                return Ok(Tried::Missing(statement));
+            }
+        } else {
+            let values = Values::of(step);
+            let mut all = first..first + of.statements.len();
+            all.try_for_each(|statement| doer.run(statement, &values, answer))?;
         }
+        let is_undone = of.rollback_if.is_some_and(|field| step.value(field) != Value::Integer(0));
+        Ok(if is_undone { Tried::Undone } else { Tried::Done })
     }
 }
 

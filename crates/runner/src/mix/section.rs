@@ -11,9 +11,11 @@ use dyno_protocol::{MixWork, Sample};
 
 use super::Steps;
 use super::client::Client;
+use super::doer::{Doer, Sql};
 use super::kept::Kept;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
+use super::store::StoreClient;
 use crate::clock::Clock;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Session};
@@ -142,25 +144,37 @@ fn be_client<'b, S: Session>(
     shared: &Shared<'b>,
     lines: Lines,
 ) -> Option<Recorder<'b>> {
+    let mix = shared.mix;
+    let failed = |error| {
+        let _ = lines.ready.send(Err(client(place, error)));
+        None
+    };
+    match &mix.store {
+        None => match session.prepare(mix) {
+            Ok(statements) => be_doer(place, Sql(statements), shared, lines),
+            Err(error) => failed(error),
+        },
+        Some(store) => match session.store(store).and_then(|store| StoreClient::new(store, mix)) {
+            Ok(client) => be_doer(place, client, shared, lines),
+            Err(error) => failed(error),
+        },
+    }
+}
+
+/// The life of one client with who does its statements.
+fn be_doer<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
     let Shared { mix, steps, next, window, stop, firsts, programs, board } = shared;
     let mut answer = Answer::new();
     answer.begin(false);
     let is_due = steps[0].get(0).due() > 0;
     let mut recorder = Recorder::new(board, mix.classes.len(), is_due);
-    let statements = match session.prepare(mix) {
-        Ok(statements) => statements,
-        Err(error) => {
-            let _ = lines.ready.send(Err(client(place, error)));
-            return None;
-        }
-    };
     let shares = steps.len() < mix.clients as usize;
     let steps = &steps[if shares { 0 } else { place }];
     let next = shares.then_some(next);
     let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
     let kept: Vec<Vec<Kept>> = programs.iter().map(room).collect();
     let mut client_at_work =
-        Client { mix, statements, steps, next, window: *window, stop, firsts, programs, kept, answer };
+        Client { mix, doer, steps, next, window: *window, stop, firsts, programs, kept, answer };
     let _ = lines.ready.send(Ok(()));
     let began = lines.begin.recv().ok()?;
     sleep_until(began);

@@ -118,7 +118,7 @@ impl Prepared for Told<'_> {
 /// A statement of a word and as many parameters.
 fn statement(word: &str, parameters: Vec<MixValue>) -> MixStatement {
     let text = std::iter::once(word.to_owned()).chain(vec![String::new(); parameters.len()]).collect();
-    MixStatement { text, parameters, keeps: None }
+    MixStatement { text, parameters, ..MixStatement::default() }
 }
 
 /// A mix of classes of one statement each, whose steps are (due, class).

@@ -51,8 +51,11 @@ pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
         | Work::Reopen {}
         | Work::Scan { .. }
         | Work::KvGet { .. }
-        | Work::KvRange { .. }
-        | Work::Mix(_) => Ok(()),
+        | Work::KvRange { .. } => Ok(()),
+        Work::Mix(mix) => match &mix.store {
+            Some(store) => mix::read_back(mix, &mut bench.session.store(store)?, &mut bench.answer),
+            None => Ok(()),
+        },
     }
 }
 

@@ -33,6 +33,11 @@ impl Figure {
     pub(crate) fn new(label: String, caption: &str, lines: usize, chart: &Chart) -> Figure {
         Figure { label, caption: caption.to_owned(), lines, data: assets::json(chart) }
     }
+
+    /// That of a view whose table says it all: nothing is drawn.
+    pub(crate) fn none() -> Figure {
+        Figure { label: String::new(), caption: String::new(), lines: 0, data: Value::from(()) }
+    }
 }
 
 /// A chart.

@@ -183,6 +183,9 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
             | CellStanding::TooFew
             | CellStanding::Sought => None,
             CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
+            CellStanding::NotIsolated => {
+                Some("Its transactions show what its isolation level forbids".into())
+            }
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
         },

@@ -12,6 +12,7 @@ pub(crate) mod encryption;
 mod invariants;
 pub(crate) mod ladder;
 mod latency;
+mod probes;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
@@ -26,7 +27,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 13] = [
+const VIEWS: [Parts; 14] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -36,6 +37,7 @@ const VIEWS: [Parts; 13] = [
     settings::PARTS,
     invariants::PARTS,
     sustained::PARTS,
+    probes::PARTS,
     latency::PARTS,
     timeline::PARTS,
     durability::PARTS,

@@ -5,13 +5,13 @@
 //! stand around statements that are repeated. Within a statement `:name` is a value, `:list.column` and `:name.column` are
 //! a column of the current item or row, and `:list.count` says how many items there are.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{MixRows, Purpose};
+use dyno_protocol::{MixRows, Purpose, StoreDoes};
 
-use super::{Class, pieces::pieces};
+use super::{Class, pieces::pieces, store};
 use crate::check::is_name;
-use crate::{Suite, Test};
+use crate::{NO_SQL, Suite, Test};
 
 /// A class made ready for one dialect.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct RenderedClass {
     pub loops: Vec<Repeated>,
     /// The value that says whether the transaction is undone, as planned.
     pub rollback: Option<String>,
+    /// The store on which its statements are operations, where they are no SQL.
+    pub store: Option<String>,
 }
 
 /// A statement of a class.
@@ -37,6 +39,8 @@ pub struct RenderedStatement {
     pub parameters: Vec<Parameter>,
     /// What is kept of its rows.
     pub keeps: Option<MixRows>,
+    /// What it does with a store, where it is no SQL.
+    pub does: Option<StoreDoes>,
 }
 
 /// Where the value of a parameter comes from.
@@ -90,11 +94,20 @@ struct Reader<'a> {
     named: Vec<Named>,
     /// The loop whose end has not been read: for what, by its name too, and how many rows were named before it.
     open: Option<(String, Repeat, usize, usize)>,
+    /// Whether its statements are operations on a store, and on which.
+    is_store: bool,
+    store: Option<String>,
 }
 
 impl Suite {
     /// Reads the statements of a class in one dialect.
-    pub(crate) fn class(&self, test: &Test, class: &Class, statements: &[String]) -> Result<RenderedClass> {
+    pub(crate) fn class(
+        &self,
+        test: &Test,
+        class: &Class,
+        statements: &[String],
+        dialect: &str,
+    ) -> Result<RenderedClass> {
         let mut reader = Reader {
             suite: self,
             test,
@@ -103,6 +116,8 @@ impl Suite {
             loops: Vec::new(),
             named: Vec::new(),
             open: None,
+            is_store: dialect == NO_SQL,
+            store: None,
         };
         for statement in statements {
             reader.read(statement)?;
@@ -123,6 +138,7 @@ impl Suite {
             statements: reader.statements,
             loops: reader.loops,
             rollback: class.rollback.clone(),
+            store: reader.store,
         })
     }
 }
@@ -155,8 +171,22 @@ impl Reader<'_> {
         let (text, names) = pieces(sql);
         let parameters = names.iter().map(|name| self.parameter(name)).collect::<Result<_>>()?;
         let keeps = label.map(|label| self.keep(label)).transpose()?;
-        self.statements.push(RenderedStatement { text, parameters, keeps });
+        let does = if self.is_store { Some(self.operation(&text)?) } else { None };
+        self.statements.push(RenderedStatement { text, parameters, keeps, does });
         Ok(())
+    }
+
+    /// What a statement without SQL does with the class's store.
+    fn operation(&mut self, text: &[String]) -> Result<StoreDoes> {
+        let (does, store) = store::operation(text).with_context(|| self.place(text[0].trim()))?;
+        let is_other = self.store.as_ref().is_some_and(|known| *known != store);
+        ensure!(!is_other, "{}: all operations of a mix are on one store", self.place(&store));
+        let in_read = does == StoreDoes::Put && self.class.transaction == Some(Purpose::Read);
+        ensure!(!in_read, "{}: a transaction that reads puts nothing", self.place(&store));
+        let in_write = does == StoreDoes::Range && self.class.transaction.is_some();
+        ensure!(!in_write, "{}: a RANGE stands by itself, and not in a transaction", self.place(&store));
+        self.store = Some(store);
+        Ok(does)
     }
 
     fn begin(&mut self, name: &str) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod class;
 mod pieces;
+pub(crate) mod store;
 mod values;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::check::{ID, is_id, is_name};
-use super::{Bounds, NO_SQL, Renderer, Suite, TableForm, Test};
+use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
 use crate::watch::Watch;
 
 pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
@@ -108,7 +109,8 @@ impl Suite {
             Ok((name.clone(), list.items(&renderer).with_context(|| at(&format!("lists.{name}")))?))
         });
         let lists: Vec<(String, Items)> = lists.collect::<Result<_>>()?;
-        for (name, source) in &values {
+        let columns = lists.iter().flat_map(|(_, items)| &items.columns);
+        for (name, source) in values.iter().chain(columns) {
             let Source::Next(class, _) = source else { continue };
             let is_there = test.classes.iter().any(|known| known.name.get_ref() == class);
             ensure!(is_there, "{}: there is no class {class}", at(&format!("values.{name}")));
@@ -146,6 +148,11 @@ impl Suite {
         ensure!(
             test.classes.is_empty() || test.check.is_some() == test.invariants.is_empty(),
             "{}: a mix has a `check` or [[test.invariant]]s",
+            place()
+        );
+        ensure!(
+            test.model != Model::Mix || !test.is_for_stores() || !test.invariants.is_empty(),
+            "{}: a mix with lines for @kv has [[test.invariant]]s: stores answer no `check`",
             place()
         );
         let weights: f64 = test.classes.iter().map(|class| class.weight).sum();

@@ -300,11 +300,10 @@ pub(super) fn check(values: &[(String, Source)], lists: &[(String, Items)]) -> R
         values.iter().all(|(_, source)| *source != Source::Position),
         "only the items of a list have a `position`"
     );
-    let counts = |source: &Source| matches!(source, Source::Next(..) | Source::Latest(..));
-    let in_items = lists.iter().flat_map(|(_, items)| &items.columns);
+    let mut in_items = lists.iter().flat_map(|(_, items)| &items.columns);
     ensure!(
-        !in_items.clone().any(|(_, source)| counts(source)),
-        "`next` and `latest` stand in [test.values]"
+        !in_items.any(|(_, source)| matches!(source, Source::Latest(..))),
+        "`latest` stands in [test.values]"
     );
     for (place, source) in values {
         let Source::Latest(name, _) = source else { continue };

@@ -10,6 +10,7 @@ mod encryption;
 mod invariants;
 mod ladder;
 mod latency;
+mod probes;
 mod published;
 pub(crate) mod scaling;
 mod settings;
@@ -29,6 +30,8 @@ pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};
 pub use latency::{AMinute, Latency, LatencyLine, LatencyTest, Percentiles};
+pub(crate) use probes::is_disproved;
+pub use probes::{Anomaly, Probe, Probed, Seen};
 pub use published::{Published, PublishedPoint, PublishedSeries};
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{Second, Timeline, TimelineLine};
@@ -54,6 +57,9 @@ pub struct Views {
     /// What had to hold after a test, and whether it did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariants>,
+    /// What probes of isolation showed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<Probed>,
     /// What `dyno prove` found of the contenders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub durability: Vec<Durability>,
@@ -83,6 +89,7 @@ impl Views {
             drivers: drivers::drivers(run, tests),
             settings: settings::settings(run, tests),
             invariants: invariants::invariants(run),
+            probes: probes::probes(run),
             durability: durability::durability(run),
             latency: latency::latency(run),
             sustained: sustained::sustained(run, tests),

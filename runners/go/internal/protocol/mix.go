@@ -22,6 +22,35 @@ type Mix struct {
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.
 	PatienceNS int64 `json:"patience_ns"`
+	// Store is the store on which all statements are operations; nil: they are SQL. In a job it is the test's.
+	Store *Store `json:"-"`
+	// Invariants are what must hold of the store after the section.
+	Invariants []StoreInvariant `json:"invariants"`
+}
+
+// StoreDoes is what a statement does with a store; its first parameter is the key.
+type StoreDoes string
+
+// A statement looks a key up, puts it with the second parameter as its value, or visits as many pairs as the second
+// parameter says, from the first key that is not less.
+const (
+	Get   StoreDoes = "get"
+	Put   StoreDoes = "put"
+	Range StoreDoes = "range"
+)
+
+// StoreInvariant is what must hold of a store: what it says, and what is counted as breaking it.
+type StoreInvariant struct {
+	Says string `json:"says"`
+	// Counts is "torn" (values that are not Times times the same bytes), "missing" (keys From up to To that are not
+	// there) or "gaps" (clients that lack a number before one that is there; each has every Step-th from From on, Below
+	// the end).
+	Counts string `json:"counts"`
+	Times  int    `json:"times"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+	Below  int64  `json:"below"`
+	Step   int64  `json:"step"`
 }
 
 // MixClass is a class of operations.
@@ -67,6 +96,8 @@ type MixStatement struct {
 	Parameters []MixValue `json:"parameters"`
 	// Keeps is what is kept of its rows for later statements of the operation; nil: nothing.
 	Keeps *MixRows `json:"keeps"`
+	// Does is what it does with the store, in place of SQL.
+	Does StoreDoes `json:"does"`
 }
 
 // MixValue is where the value of a parameter comes from.

@@ -220,7 +220,16 @@ func (w *mixWork) beClient(place int, session Session, recorder *recorder, lines
 	lines.done <- ended{began.since(), err}
 }
 
-func (w *mixWork) readBack(*trial) error { return nil }
+func (w *mixWork) readBack(t *trial) error {
+	if w.mix.Store == nil {
+		return nil
+	}
+	store, ok := t.driver.(KeyValue)
+	if !ok {
+		return unsupported("mix on a store")
+	}
+	return readStore(w.mix, store, t.answer)
+}
 
 // release gives the steps back. A failure leaves them, because a driver may still look at them.
 func (w *mixWork) release() {

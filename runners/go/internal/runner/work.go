@@ -37,6 +37,7 @@ func workOf(test *protocol.Test, t *trial) (work, error) {
 		}
 	case "mix":
 		if driver, ok := t.driver.(Sessions); ok {
+			test.Mix.Store = test.Store
 			return &mixWork{mix: &test.Mix, driver: driver}, nil
 		}
 	default:

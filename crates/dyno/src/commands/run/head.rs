@@ -149,6 +149,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         isolation: None,
         cache: None,
         proof: None,
+        probes: Vec::new(),
         slowdown: contender.slowdown,
         apart: None,
         harness: contender.engine.harness

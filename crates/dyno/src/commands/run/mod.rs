@@ -3,7 +3,9 @@
 mod contenders;
 mod file;
 mod head;
+mod open_files;
 mod planning;
+mod probing;
 mod request;
 mod sustain;
 
@@ -32,6 +34,7 @@ use crate::progress::Progress;
 use crate::terminal::say;
 use contenders::{at_hand, check_settings, with_harness, with_limits};
 use head::begin;
+use probing::Probing;
 use request::{Request, again};
 
 pub(super) use request::typed;
@@ -122,6 +125,7 @@ pub(super) fn perform(
     contenders = with_limits(contenders, &request.limits).input()?;
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
+    open_files::allow(&request.suite, &request.parameters, &selection).input()?;
     let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
     let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
     let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
@@ -171,6 +175,8 @@ pub(super) fn perform(
         Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
         &mut progress,
     );
+    let prober = Probing { conduct: &conduct, scratch: &scratch, servers: &mut servers };
+    let probed = proved.and_then(|()| probing::probe(&mut run, &plan, prober, &mut progress));
     let (proofs, troubles) = Proofs::load();
     troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
     let mut runner = Runner {
@@ -184,7 +190,7 @@ pub(super) fn perform(
         next_rate: &dyno_verdict::next_rate,
         observer: &mut progress,
     };
-    let result = proved.and_then(|()| runner.execute(&mut run));
+    let result = probed.and_then(|()| runner.execute(&mut run));
     progress.finish();
     // Servers first: their folders are within the scratch folder.
     drop(servers);

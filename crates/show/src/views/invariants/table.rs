@@ -29,7 +29,7 @@ fn grid(verdict: &Verdict, test: &Invariants, lines: &[(usize, Vec<Invariant>)])
 }
 
 /// `held`, or how often it did not.
-fn text(invariant: &Invariant) -> String {
+pub fn text(invariant: &Invariant) -> String {
     match invariant {
         Invariant { trials: 0, .. } => "–".to_owned(),
         Invariant { trials, held, .. } if trials == held => "held".to_owned(),

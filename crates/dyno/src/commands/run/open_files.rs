@@ -1,0 +1,36 @@
+//! Whether as many clients as a run has may have their files and connections open.
+
+use anyhow::{Result, bail};
+use dyno_plan::Selection;
+use dyno_record::Parameters;
+use dyno_suite::{Model, Suite};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+/// How many files a client has open at most: a database, its log, and one to spare.
+const EACH: u64 = 3;
+/// How many the rest of a runner has, or of dyno.
+const OTHERS: u64 = 100;
+
+/// Lets dyno, and the processes that it starts, open as many files as the clients need.
+///
+/// # Errors
+/// The system does not allow so many, or the suite's numbers make no sense.
+pub fn allow(suite: &Suite, parameters: &Parameters, selection: &[Selection]) -> Result<()> {
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    let mut most = 0;
+    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
+        most = most.max(u64::from(suite.mix(test, parameters)?.clients));
+    }
+    let needed = most * EACH + OTHERS;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if most <= 1 || needed <= soft {
+        return Ok(());
+    }
+    if needed > hard {
+        bail!(
+            "{most} clients may need {needed} open files, and this system allows a process {hard}: take fewer clients, or \
+             raise the limit (`ulimit -Hn`, as root or in /etc/security/limits.conf)"
+        );
+    }
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, needed, hard)?)
+}

@@ -1,0 +1,56 @@
+//! Where many clients are at work: looks what transactions of each contender see of one another, before the first trial.
+
+use anyhow::Result;
+use dyno_engine::Contender;
+use dyno_lab::probe::Prober;
+use dyno_lab::run::Observer;
+use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::{Conduct, Servers};
+use dyno_plan::{Plan, probes};
+use dyno_record::{ProbeRecord, Run};
+
+/// What probes run with.
+pub struct Probing<'a> {
+    pub conduct: &'a Conduct,
+    pub scratch: &'a Scratch,
+    pub servers: &'a mut Servers,
+}
+
+/// Adds to the record what the probes of each contender brought back. What fails is told by the record, and by the trials.
+///
+/// # Errors
+/// The inputs of the probes cannot be written.
+pub fn probe(run: &mut Run, plan: &Plan, with: Probing, observer: &mut dyn Observer) -> Result<()> {
+    if !plan.has_clients() {
+        return Ok(());
+    }
+    let is_probed = |(index, contender): &(usize, &Contender)| {
+        run.contenders[*index].named && probes::can_be_probed(contender)
+    };
+    let (places, contenders): (Vec<usize>, Vec<Contender>) = plan
+        .contenders
+        .iter()
+        .enumerate()
+        .filter(is_probed)
+        .map(|(index, contender)| (index, contender.clone()))
+        .unzip();
+    if places.is_empty() {
+        return Ok(());
+    }
+    let plan = probes::plan(contenders, &with.scratch.inputs().join("probes"))?;
+    let Probing { conduct, scratch, servers } = with;
+    let mut prober = Prober { plan: &plan, conduct, scratch, servers };
+    for (place, &index) in places.iter().enumerate() {
+        if conduct.interrupts.signal().is_some() {
+            break;
+        }
+        observer.probe_begins(index, run);
+        let failed = |error| ProbeRecord {
+            probe: "tables".into(),
+            failed: Some(format!("{error:#}")),
+            ..ProbeRecord::default()
+        };
+        run.contenders[index].probes = prober.probe(place).unwrap_or_else(|error| vec![failed(error)]);
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What transactions see of one another, held against the isolation level in force.
+
+use serde_json::{Value, json};
+
+use crate::common::{Place, read_json, run_file};
+
+/// A run of a size that takes no time.
+const SMALL: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.2s --trials 1 --no-warm-up --quiet \
+                     --only transfer -o run.jsonl";
+
+/// What was seen of a contender, by its position: the anomalies, each with whether it is allowed.
+fn seen(verdict: &Value, contender: usize) -> Vec<(String, bool)> {
+    let probed = &verdict["verdict"]["probes"][contender];
+    let probes = probed["probes"].as_array().unwrap();
+    assert_eq!(probes.len(), 4, "{probed}");
+    let seen = probes.iter().flat_map(|probe| {
+        assert!(probe["failed"].is_null() && probe["committed"].as_u64().unwrap() > 0, "{probe}");
+        probe["seen"].as_array().cloned().unwrap_or_default()
+    });
+    seen.map(|seen| (seen["anomaly"].as_str().unwrap().to_owned(), seen["allowed"] == true)).collect()
+}
+
+#[test]
+fn nobody_shows_what_its_level_forbids_and_read_committed_what_it_allows() {
+    let place = Place::new();
+    let with = "sqlite:wal,postgres:serializable,mariadb:serializable,postgres,mariadb:read-committed";
+    let result = place.dyno(&format!("{SMALL} --clients 2 --with {with} --report run.html")).exits(0);
+    let result = result.without_panic().prints("transactions at once").prints("lost update");
+    assert!(!result.stdout.contains('✗'), "{}", result.stdout);
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    for serializable in 0..3 {
+        assert_eq!(seen(&verdict, serializable), []);
+    }
+    // A hundred transactions of four clients on one row.
+    for committed in [3, 4] {
+        let seen = seen(&verdict, committed);
+        assert!(seen.contains(&("lost-update".to_owned(), true)), "{seen:?}");
+    }
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert!(page.contains("What transactions see of one another"));
+    place.assert_clean();
+}
+
+#[test]
+fn who_shows_what_its_level_forbids_is_not_ranked() {
+    let place = Place::new();
+    place.dyno(&format!("{SMALL} --clients 2 --with postgres,postgres:serializable")).exits(0);
+    // What PostgreSQL does at its default, said to be serializable.
+    let mut run = read_json(&place.path("run.jsonl"));
+    assert_eq!(run["contenders"][0]["isolation"]["level"], "read-committed");
+    run["contenders"][0]["isolation"]["level"] = json!("serializable");
+    place.write("run.jsonl", &run_file(&run));
+    let shown = place.dyno("show run.jsonl").without_panic();
+    let shown = shown.prints("Not isolated: postgres should be serializable, which forbids lost update");
+    shown.prints("transactions read").prints("It is not ranked");
+    let verdict = place.dyno("show run.jsonl --format json").json();
+    let standing = &verdict["verdict"]["tests"][0]["cells"][0]["standing"];
+    assert_eq!(standing["standing"], "not-isolated", "{standing}");
+    place.assert_clean();
+}
+
+#[test]
+fn one_client_is_not_probed() {
+    let place = Place::new();
+    let result = place.dyno(&format!("{SMALL} --clients 1 --with sqlite:wal")).exits(0);
+    assert!(!result.stdout.contains("transactions at once"), "{}", result.stdout);
+    let run = read_json(&place.path("run.jsonl"));
+    assert_eq!(run["contenders"][0]["probes"], json!(null));
+}

@@ -1,0 +1,64 @@
+//! Probes of isolation: one trial of a contender, outside of what is measured, whose answers are histories.
+
+use anyhow::{Result, bail};
+use dyno_plan::Plan;
+use dyno_protocol::Sample;
+use dyno_record::{Answer, ProbeRecord};
+
+use crate::scratch::Scratch;
+use crate::trial::{Conduct, Outcome, Servers, Trial};
+
+/// The test that only makes the tables.
+const TABLES: &str = "tables";
+
+/// Lets contenders do the probes.
+pub struct Prober<'a> {
+    /// What they do.
+    pub plan: &'a Plan,
+    /// How trials run.
+    pub conduct: &'a Conduct,
+    /// Where files go.
+    pub scratch: &'a Scratch,
+    /// The servers and file systems of the contenders.
+    pub servers: &'a mut Servers,
+}
+
+impl Prober<'_> {
+    /// The histories of a contender, by its position in the plan. A trial that fails, or is interrupted, has those of the
+    /// probes before.
+    ///
+    /// # Errors
+    /// The trial could not begin.
+    pub fn probe(&mut self, contender: usize) -> Result<Vec<ProbeRecord>> {
+        let contender = &self.plan.contenders[contender];
+        if let Some(missing) = contender.missing() {
+            bail!(missing);
+        }
+        let place = self.servers.place(contender)?;
+        let directory = self.scratch.trial_in(&place)?;
+        let mut job = self.plan.job(contender, directory.path());
+        job.server = self.servers.reach(contender)?;
+        let trial = self.conduct.run(&contender.runner.command(), &job, |_| {})?;
+        Ok(histories(&trial))
+    }
+}
+
+fn histories(trial: &Trial) -> Vec<ProbeRecord> {
+    let done = trial.samples.iter().zip(&trial.answers).filter(|(sample, _)| sample.test != TABLES);
+    let mut histories: Vec<ProbeRecord> = done.map(|(sample, answer)| history(sample, answer)).collect();
+    if let Outcome::Failed { test, message } = &trial.outcome {
+        histories.push(ProbeRecord {
+            probe: test.clone().unwrap_or_else(|| TABLES.to_owned()),
+            failed: Some(message.clone()),
+            ..ProbeRecord::default()
+        });
+    }
+    histories
+}
+
+fn history(sample: &Sample, answer: &Answer) -> ProbeRecord {
+    let retried = sample.classes.iter().map(|class| class.retried).sum();
+    let (probe, committed) = (sample.test.clone(), sample.operations);
+    let failed = (!answer.is_complete()).then(|| "its history is larger than what is kept".to_owned());
+    ProbeRecord { probe, committed, retried, history: answer.kept.clone(), failed }
+}

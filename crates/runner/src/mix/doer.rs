@@ -1,0 +1,79 @@
+//! Who does the statements of an operation: a session with prepared statements, or a store of keys and values.
+
+use anyhow::{Error, Result};
+use dyno_protocol::{Purpose, Sink};
+
+use super::client::{Attempt, Tried};
+use super::{Prepared, Values};
+
+/// Does operations, all within the clock.
+pub trait Doer {
+    /// Does the statements of an operation, each as a transaction of its own.
+    fn each(&mut self, work: Attempt) -> Result<Tried>;
+
+    /// Does them as one transaction, which is committed if they are done, and else undone.
+    fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried>;
+
+    /// Whether an operation that failed so may succeed if it is tried again.
+    fn may_pass(&self, error: &Error) -> bool;
+}
+
+/// Does one statement.
+pub trait Run {
+    /// By its position among those of all classes; its rows go to the sink.
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()>;
+
+    /// Whether what is stored can be read back.
+    fn keeps(&self) -> bool;
+}
+
+/// A session with prepared statements.
+pub struct Sql<P>(pub P);
+
+impl<P: Prepared> Doer for Sql<P> {
+    #[inline]
+    fn each(&mut self, work: Attempt) -> Result<Tried> {
+        work.with(self)
+    }
+
+    #[inline]
+    fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried> {
+        self.0.begin(purpose)?;
+        let done = work.with(self).and_then(|tried| {
+            match tried {
+                Tried::Done => self.0.commit()?,
+                Tried::Undone | Tried::Missing(_) => self.0.rollback()?,
+            }
+            Ok(tried)
+        });
+        done.map_err(|error| self.undo(error))
+    }
+
+    fn may_pass(&self, error: &Error) -> bool {
+        self.0.may_pass(error)
+    }
+}
+
+impl<P: Prepared> Sql<P> {
+    /// Ends the transaction in which an error happened.
+    #[cold]
+    fn undo(&mut self, error: Error) -> Error {
+        match self.0.rollback() {
+            Ok(()) => error,
+            // What went wrong first is the cause.
+            Err(second) => error.context(format!("and the rollback failed ({second:#})")),
+        }
+    }
+}
+
+impl<P: Prepared> Run for Sql<P> {
+    #[inline]
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
+        self.0.run(statement, values, sink)
+    }
+
+    #[inline]
+    fn keeps(&self) -> bool {
+        self.0.keeps()
+    }
+}

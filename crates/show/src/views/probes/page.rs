@@ -1,0 +1,36 @@
+//! The probes as a table of the page.
+
+use dyno_verdict::{Beside, Probed, Verdict};
+
+use super::table;
+use crate::report::charts::Figure;
+use crate::views::View;
+
+/// The view of a run whose contenders were probed.
+pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+    if verdict.views.probes.is_empty() {
+        return Vec::new();
+    }
+    let header = [String::new(), "contender".into()].into_iter().chain(table::columns());
+    vec![View {
+        anchor: "isolation".into(),
+        title: "What transactions see of one another".into(),
+        text: "Before the first trial, four clients did small transactions that write down what they saw. The table says how \
+               often that was an anomaly. With a ✗ it is one that the contender's level forbids, and the contender is not \
+               ranked. What was not seen may still happen."
+            .into(),
+        choices: Vec::new(),
+        figure: Figure::none(),
+        details: "Probes",
+        header: header.collect(),
+        rows: table::rows(verdict),
+        notes: verdict.views.probes.iter().flat_map(|probed| shown(verdict, probed)).collect(),
+    }]
+}
+
+/// The part of each history that shows an anomaly.
+fn shown(verdict: &Verdict, probed: &Probed) -> Vec<String> {
+    let label = verdict.label(probed.contender);
+    let seen = probed.probes.iter().flat_map(|probe| &probe.seen);
+    seen.map(|seen| format!("{label}, {}: {}.", seen.anomaly.name(), seen.shows)).collect()
+}

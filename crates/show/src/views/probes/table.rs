@@ -1,0 +1,96 @@
+//! The probes as rows of text.
+
+use dyno_verdict::{Probe, Probed, Seen, Verdict};
+
+use crate::grid::Grid;
+use crate::table::{TableOptions, plain};
+
+/// The probes, and how columns call them.
+const PROBES: [(&str, &str); 4] = [
+    ("lost-update", "lost update"),
+    ("read-skew", "read skew"),
+    ("write-skew", "write skew"),
+    ("list-append", "appends to lists"),
+];
+
+/// What the columns after the contender hold.
+pub fn columns() -> impl Iterator<Item = String> {
+    std::iter::once("has").chain(PROBES.iter().map(|(_, title)| *title)).map(String::from)
+}
+
+/// One table for all contenders.
+pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
+    let probes = &verdict.views.probes;
+    if probes.is_empty() {
+        return Vec::new();
+    }
+    let header = [String::new(), "transactions at once".into()].into_iter().chain(columns());
+    vec![plain(&Grid { header: header.collect(), rows: rows(verdict) })]
+}
+
+/// A row for each contender.
+pub fn rows(verdict: &Verdict) -> Vec<Vec<String>> {
+    verdict.views.probes.iter().map(|probed| row(verdict, probed)).collect()
+}
+
+fn row(verdict: &Verdict, probed: &Probed) -> Vec<String> {
+    let level = probed.level.map_or("–", |level| level.name()).to_owned();
+    let cells = PROBES.iter().map(|(name, _)| {
+        let probe = probed.probes.iter().find(|probe| probe.probe == *name);
+        probe.map_or_else(|| "–".to_owned(), text)
+    });
+    [String::new(), verdict.label(probed.contender).to_owned(), level].into_iter().chain(cells).collect()
+}
+
+/// `not seen`, or what was and whether it may be.
+fn text(probe: &Probe) -> String {
+    if probe.failed.is_some() {
+        return "failed".to_owned();
+    }
+    let text = |seen: &Seen| {
+        let mark = if seen.allowed { "" } else { "✗ " };
+        match probe.probe.as_str() {
+            "list-append" => format!("{mark}{} {}", seen.count, seen.anomaly.name()),
+            _ => format!("{mark}{} of {}", seen.count, probe.committed),
+        }
+    };
+    match &probe.seen[..] {
+        [] => "not seen".to_owned(),
+        all => all.iter().map(text).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// What is to be said of them: first of those that disprove a level.
+pub fn notes(verdict: &Verdict) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut is_allowed = false;
+    for probed in &verdict.views.probes {
+        let label = verdict.label(probed.contender);
+        for probe in &probed.probes {
+            for seen in &probe.seen {
+                is_allowed |= seen.allowed;
+                if let Some(level) = probed.level.filter(|_| !seen.allowed) {
+                    notes.push(format!(
+                        "Not isolated: {label} should be {}, which forbids {}: {}. It is not ranked.",
+                        level.name(),
+                        seen.anomaly.name(),
+                        seen.shows
+                    ));
+                }
+            }
+            notes.extend(
+                probe
+                    .failed
+                    .as_ref()
+                    .map(|failed| format!("Nothing is known of {} with {label}: {failed}", probe.probe)),
+            );
+        }
+    }
+    if is_allowed {
+        notes.push(
+            "Probes of isolation: what was seen and is not marked is allowed at that level. What was not seen may still happen."
+                .to_owned(),
+        );
+    }
+    notes
+}

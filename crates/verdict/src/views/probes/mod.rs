@@ -1,0 +1,167 @@
+//! What probes of isolation showed: which anomalies, and whether the level in force allows them.
+//!
+//! The names and what each level forbids are those of Berenson and others, *A Critique of ANSI SQL Isolation Levels* (1995),
+//! and of Adya, *Weak Consistency* (1999); the lists are looked at as Elle does it (Kingsbury and Alvaro, 2020). An anomaly
+//! that is not seen proves nothing; one that is seen and forbidden disproves the level.
+
+mod counts;
+mod lists;
+
+use dyno_record::{Isolation, ProbeRecord, Run};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The probes of a contender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Probed {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// The level that its settings in force mean; absent where the engine's rules do not tell, and nothing is forbidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Isolation>,
+    /// What each probe showed.
+    pub probes: Vec<Probe>,
+}
+
+/// What a probe showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// Its name.
+    pub probe: String,
+    /// How many transactions were committed.
+    pub committed: u64,
+    /// How many tries the engine refused.
+    pub retried: u64,
+    /// The anomalies that were seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
+    /// Why nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// An anomaly that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Seen {
+    /// Which.
+    pub anomaly: Anomaly,
+    /// How often.
+    pub count: u64,
+    /// Whether the level allows it.
+    pub allowed: bool,
+    /// The part of the history that shows it.
+    pub shows: String,
+}
+
+/// What transactions must not do to one another at some level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Anomaly {
+    /// Something was read that nobody committed, or transactions read from one another in a circle (G1).
+    DirtyRead,
+    /// What was appended is gone, or lists were read in orders that do not go together.
+    LostAppend,
+    /// Two rows were read of which one is older than the other (A5A).
+    ReadSkew,
+    /// Two changed a row by what both had read of it (P4).
+    LostUpdate,
+    /// A circle with one transaction that did not see another's change (G-single).
+    SingleSkew,
+    /// Two changed different rows, each by what it had read of the other's (A5B).
+    WriteSkew,
+    /// A circle with several transactions that did not see another's change (G2).
+    Circle,
+}
+
+impl Anomaly {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Anomaly::DirtyRead => "G1",
+            Anomaly::LostAppend => "lost append",
+            Anomaly::ReadSkew => "read skew",
+            Anomaly::LostUpdate => "lost update",
+            Anomaly::SingleSkew => "G-single",
+            Anomaly::WriteSkew => "write skew",
+            Anomaly::Circle => "G2",
+        }
+    }
+
+    /// The weakest level that forbids it.
+    fn forbidden_by(self) -> Isolation {
+        match self {
+            Anomaly::DirtyRead | Anomaly::LostAppend => Isolation::ReadCommitted,
+            Anomaly::ReadSkew => Isolation::RepeatableRead,
+            Anomaly::LostUpdate | Anomaly::SingleSkew => Isolation::Snapshot,
+            Anomaly::WriteSkew | Anomaly::Circle => Isolation::Serializable,
+        }
+    }
+}
+
+/// An anomaly in a history: which, how often, and the part that shows it.
+type Found = (Anomaly, u64, String);
+
+/// The contenders shown that were probed.
+pub(super) fn probes(run: &Run) -> Vec<Probed> {
+    let probed = run.shown_contenders().filter(|(_, contender)| !contender.probes.is_empty());
+    probed.map(|(index, _)| judged(run, index)).collect()
+}
+
+/// Whether a contender showed what its level forbids.
+pub(crate) fn is_disproved(run: &Run, contender: usize) -> bool {
+    judged(run, contender).is_disproved()
+}
+
+impl Probed {
+    /// Whether something was seen that the level forbids.
+    pub fn is_disproved(&self) -> bool {
+        self.probes.iter().flat_map(|probe| &probe.seen).any(|seen| !seen.allowed)
+    }
+}
+
+fn judged(run: &Run, contender: usize) -> Probed {
+    let record = &run.contenders[contender];
+    let level = record.isolation.as_ref().map(|isolation| isolation.level);
+    Probed { contender, level, probes: record.probes.iter().map(|probe| judge(probe, level)).collect() }
+}
+
+fn judge(record: &ProbeRecord, level: Option<Isolation>) -> Probe {
+    let found = match record.probe.as_str() {
+        _ if record.failed.is_some() => Vec::new(),
+        "lost-update" => counts::lost_updates(&record.history),
+        "read-skew" => counts::read_skew(&record.history),
+        "write-skew" => counts::write_skew(&record.history),
+        "list-append" => lists::anomalies(&record.history),
+        _ => Vec::new(),
+    };
+    let seen = found.into_iter().map(|(anomaly, count, shows)| {
+        let allowed = level.is_none_or(|level| level < anomaly.forbidden_by());
+        Seen { anomaly, count, allowed, shows }
+    });
+    Probe {
+        probe: record.probe.clone(),
+        committed: record.committed,
+        retried: record.retried,
+        seen: seen.collect(),
+        failed: record.failed.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::Value;
+
+    use super::*;
+
+    #[test]
+    fn what_a_level_allows_disproves_it_not() {
+        let history = vec![vec![Value::Integer(0)], vec![Value::Integer(0)]];
+        let record = ProbeRecord { probe: "lost-update".into(), history, ..ProbeRecord::default() };
+        let is_allowed = |level| judge(&record, level).seen[0].allowed;
+        assert!(is_allowed(Some(Isolation::ReadCommitted)) && is_allowed(Some(Isolation::RepeatableRead)));
+        assert!(!is_allowed(Some(Isolation::Snapshot)) && !is_allowed(Some(Isolation::Serializable)));
+        assert!(is_allowed(None));
+        let failed = ProbeRecord { failed: Some("it broke".into()), ..record.clone() };
+        assert!(judge(&failed, Some(Isolation::Serializable)).seen.is_empty());
+    }
+}
