@@ -144,18 +144,15 @@ impl History {
         let counted = if are_many { std::iter::once(first..last).collect() } else { self.spans(first, last) };
         for span in counted {
             for entry in &self.entries[span] {
-                match entry {
-                    Entry::Flush => flushes += 1,
-                    Entry::Write { bytes: written, .. } => {
-                        writes += 1;
-                        bytes += written.len() as u64;
-                    }
-                    _ => {}
+                flushes += u64::from(entry.is_flush());
+                if let Some(written) = entry.written() {
+                    writes += 1;
+                    bytes += written as u64;
                 }
             }
         }
         (observed.flushes, observed.writes, observed.bytes) = (each(flushes), each(writes), each(bytes));
-        let is_flushed = |span: Range<usize>| self.entries[span].contains(&Entry::Flush);
+        let is_flushed = |span: Range<usize>| self.entries[span].iter().any(Entry::is_flush);
         observed.unflushed =
             self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
         observed
