@@ -45,8 +45,9 @@ impl Image {
         Ok(image)
     }
 
-    /// Writes bytes at an offset.
+    /// Writes bytes at an offset. Its length grows if it must.
     pub fn put(&mut self, offset: u64, mut bytes: &[u8]) {
+        self.length = self.length.max(offset + bytes.len() as u64);
         let mut at = offset;
         while !bytes.is_empty() {
             let (place, within) = (at / PAGE as u64, (at % PAGE as u64) as usize);

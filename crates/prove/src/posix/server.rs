@@ -24,7 +24,7 @@ use nix::libc;
 use super::attributes::{OUTPUT_NODE, attributes};
 use super::state::State;
 use crate::disk::log::Writer;
-use crate::tree::{Kind, Number, Op, ROOT, Rights, Tree, What};
+use crate::tree::{Kind, Op, ROOT, Rights, Tree, What};
 
 /// The name of the file that is the program's standard output.
 pub const OUTPUT: &str = ".dyno-output";

@@ -101,10 +101,7 @@ impl Tree {
 
     /// Writes bytes to a file.
     pub fn write(&mut self, number: Number, offset: u64, bytes: &[u8]) {
-        self.content(number, |image| {
-            image.put(offset, bytes);
-            image.set_length(image.length().max(offset + bytes.len() as u64));
-        });
+        self.content(number, |image| image.put(offset, bytes));
     }
 
     /// Makes a file at least so long.

@@ -276,7 +276,10 @@ impl Proved {
             Ok(proof) => {
                 if let Some(claimed) = &self.promised {
                     self.breaches = proofs::breaches(claimed, &proof.cuts, &proof.kills);
-                    self.kept = proof.notices_loss.then_some(self.breaches.is_empty());
+                    // Where no power was cut, a promise about that was not tried.
+                    let is_tried = claimed.level != Level::PowerLoss || proof.cuts.tried > 0;
+                    let is_known = proof.notices_loss && (is_tried || !self.breaches.is_empty());
+                    self.kept = is_known.then_some(self.breaches.is_empty());
                 }
                 self.proof = Some(proof);
             }
