@@ -87,6 +87,17 @@ impl History {
         History { entries, begun, acknowledged, at_work, bundled }
     }
 
+    /// Leaves out what comes before the first commit begins and after the last is acknowledged.
+    #[must_use]
+    pub fn of_commits(mut self) -> History {
+        let first = self.begun.first().or(self.acknowledged.first()).map(|&(place, _)| place);
+        let last = self.acknowledged.last().map(|&(place, _)| place + 1);
+        if let (Some(first), Some(last)) = (first, last) {
+            self.at_work = first..last;
+        }
+        self
+    }
+
     /// Everything in its order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries

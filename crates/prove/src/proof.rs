@@ -132,6 +132,8 @@ impl Workshop {
             return Ok(proof);
         }
         let (history, incomplete) = self.record(subject, &base, None)?;
+        // dyno itself moves the folders of servers before and after, which no engine answers for.
+        let history = if self.ground == Ground::Files { history.of_commits() } else { history };
         (proof.observed, proof.incomplete) = (history.observed(), incomplete);
         let harmful = self.cut(subject, &base, &history, effort, &mut proof, tell)?;
         proof.notices_loss = self.notices_loss(subject, &base, &history)?;

@@ -167,6 +167,10 @@ impl PrivateSubject {
         drop(self.reach(&mut server)?);
         // The server's folder is new, and nobody else would make it durable.
         nix::unistd::syncfs(File::open(folder)?)?;
+        // Of files that are recorded themselves, that says nothing of names.
+        for named in [folder, server.folder()] {
+            File::open(named)?.sync_all()?;
+        }
         Ok(server)
     }
 
