@@ -371,7 +371,7 @@ fn of_files_that_posix_alone_protects_the_same_settings_lose_the_same() {
         assert!((f64::from(syncs)..f64::from(syncs) + 0.5).contains(&seen), "{label}: {seen}");
         assert_eq!(count(subject, "strict", "most_lost"), most_lost, "{label}: {subject}");
         assert_eq!(count(subject, "cuts", "broken"), 0, "{label}: {subject}");
-        assert_eq!(count(subject, "cuts", "tried"), 24, "{label}: {subject}");
+        assert!(count(subject, "cuts", "tried") > 12, "{label}: {subject}");
         assert_eq!(subject["is_kept"], false, "it says nothing of a file system that there is");
     }
     let repeat = Command::new(place.path("kept/sqlite/repeat.sh"))
