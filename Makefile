@@ -58,11 +58,12 @@ check: build-go
 	$(PYTHON) -B -m unittest discover -s runners/python -t runners/python
 	sh scripts/test-dist.sh "$$(sh scripts/dist.sh)"
 
-# dyno's own cost over programs written by hand in C, and dyno import beside other ways to load.
+# dyno's own cost over programs written by hand in C, dyno import beside other ways to load, and how long proofs take.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
 	$(PYTHON) bench/threads.py
+	sh bench/prove.sh "$(TARGET)/release/dyno"
 
 # One archive that runs where there is no toolchain, target/dist/dyno-VERSION-linux-ARCH.tar.zst; docs/building.md.
 dist: build

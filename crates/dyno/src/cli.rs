@@ -13,7 +13,7 @@ mod values;
 
 use dyno_show::TableOptions;
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
-pub use prove::{ProveArgs, RecorderArgs};
+pub use prove::{Device, FileSystem, FilesArgs, ProveArgs, RecorderArgs, WatcherArgs};
 pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
 use values::share;
 
@@ -108,12 +108,19 @@ pub enum Command {
     /// Prove what survives power cuts and kills: every acknowledged commit, or not
     ///
     /// dyno lets each contender work on a disk that records every write and flush, and then looks at the data as many
-    /// power cuts could have left them. It needs root. docs/proofs.md explains what is tried and what it shows.
+    /// power cuts could have left them. That needs root; without, it looks what kills leave and which system calls a
+    /// commit waits for. docs/proofs.md explains what is tried and what it shows.
     #[command(before_help = examples::PROVE)]
     Prove(ProveArgs),
     /// Record a disk, for `dyno prove`, which starts this
     #[command(hide = true, before_help = examples::PROVE_RECORDER)]
     ProveRecorder(RecorderArgs),
+    /// Record files, for `dyno prove`, which starts this
+    #[command(hide = true, before_help = examples::PROVE_FILES)]
+    ProveFiles(FilesArgs),
+    /// Watch the system calls of a process, for `dyno prove`, which starts this
+    #[command(hide = true, before_help = examples::PROVE_WATCHER)]
+    ProveWatcher(WatcherArgs),
     /// Measure which differences this machine can show
     ///
     /// dyno runs each contender beside copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and

@@ -252,7 +252,8 @@ mod tests {
             seed: 1,
             clients: 1,
             commits: 50,
-            flushes: 2.0,
+            flushes: Some(2.0),
+            calls: Some(2.0),
             cuts,
             kills,
             failure: None,
@@ -289,6 +290,17 @@ mod tests {
         assert_eq!(found.standing, Standing::Disproved);
         let found = tried(promised(Level::None, None), survival(tally(60, 50, 50, 0), tally(20, 9, 9, 0)));
         assert_eq!((found.level, found.standing), (Level::None, Standing::Observed));
+    }
+
+    #[test]
+    fn without_cuts_it_is_said_how_a_commit_was_seen() {
+        let (none, kills) = (Tally::default(), tally(20, 0, 0, 0));
+        let seen = Survival { flushes: None, ..survival(none, kills) };
+        let found = tried(promised(Level::PowerLoss, None), seen.clone());
+        assert_eq!(found.standing, Standing::Observed);
+        assert_eq!(found.known(), "observed: 2.0 sync calls a commit, seen by its system calls");
+        let found = tried(promised(Level::ProcessCrash, None), seen);
+        assert_eq!(found.known(), "survived 20 of 20 kills");
     }
 
     #[test]

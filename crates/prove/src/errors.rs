@@ -10,12 +10,11 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 
+use crate::content::Content;
 use crate::cuts::{Cut, Kept, Roll};
 use crate::disk::faults::{Fault, Kind};
-use crate::disk::files::Mounted;
 use crate::disk::log::Entry;
 use crate::history::History;
-use crate::image::Image;
 use crate::judge::{Verdict, judge};
 use crate::proof::Workshop;
 use crate::subject::Subject;
@@ -49,7 +48,7 @@ impl Workshop {
     ///
     /// # Errors
     /// As for a proof.
-    pub fn fail(&self, subject: &dyn Subject, base: &Image, history: &History) -> Result<Vec<Failed>> {
+    pub fn fail(&self, subject: &dyn Subject, base: &Content, history: &History) -> Result<Vec<Failed>> {
         let middle = history.acknowledgements().get(history.acknowledgements().len() / 2).copied();
         let Some(middle) = middle else { return Ok(Vec::new()) };
         let before = |is_kind: fn(&Entry) -> bool| {
@@ -74,7 +73,7 @@ impl Workshop {
     fn once(
         &self,
         subject: &dyn Subject,
-        base: &Image,
+        base: &Content,
         fault: Option<Fault>,
         device: String,
     ) -> Result<Failed> {
@@ -92,7 +91,7 @@ impl Workshop {
         let flushed = Cut { place: end, kept: Kept::None, is_strict: true };
         let written = Cut { place: history.entries().len(), kept: Kept::All, is_strict: false };
         for cut in [flushed, written] {
-            let image = roll.image(&cut);
+            let image = roll.content(&cut);
             let Some((found, _)) = self.look(subject, &image)? else {
                 verdict.broken.push("the file system cannot be mounted".to_owned());
                 continue;
@@ -106,22 +105,17 @@ impl Workshop {
     }
 
     /// The disk with a file on it that leaves little room.
-    fn nearly_full(&self, base: &Image) -> Result<Image> {
-        let file = self.place.join("full");
-        base.write(&file)?;
-        let mounted = self.mount(&file)?;
-        fill(&mounted).context("cannot fill a disk")?;
-        mounted.unmount()?;
-        let image = Image::read(&file)?;
-        fs::remove_file(&file)?;
-        Ok(image)
+    fn nearly_full(&self, base: &Content) -> Result<Content> {
+        let stand = self.stand(base)?;
+        fill(stand.folder()).context("cannot fill a disk")?;
+        self.content(stand)
     }
 }
 
-fn fill(mounted: &Mounted) -> Result<()> {
-    let room = statvfs(mounted.folder())?;
+fn fill(folder: &Path) -> Result<()> {
+    let room = statvfs(folder)?;
     let bytes = (room.blocks_available() * room.fragment_size()).saturating_sub(LEFT);
-    let filler = File::create(mounted.folder().join(FILLER))?;
+    let filler = File::create(folder.join(FILLER))?;
     Ok(fallocate(&filler, FallocateFlags::empty(), 0, bytes as i64)?)
 }
 

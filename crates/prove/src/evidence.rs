@@ -10,15 +10,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::cuts::{Cut, Kept, Roll};
+use crate::content::Content;
+use crate::cuts::{Cut, Kept, Roll, unflushed};
 use crate::disk::log::Entry;
+use crate::ground::Ground;
 use crate::history::History;
 use crate::image::Image;
 use crate::judge::{Verdict, judge};
 use crate::proof::Workshop;
 use crate::subject::Subject;
+use crate::tree::Tree;
 
 const DISK: &str = "disk.img";
+const FILES: &str = "files";
 const SEQUENCE: &str = "sequence.txt";
 const ABOUT: &str = "about.json";
 const SCRIPT: &str = "repeat.sh";
@@ -51,7 +55,7 @@ impl Workshop {
     pub fn keep(
         &self,
         subject: &dyn Subject,
-        (base, history): (&Image, &History),
+        (base, history): (&Content, &History),
         cut: &Cut,
         (label, again): (&str, &[String]),
         place: &Path,
@@ -60,7 +64,7 @@ impl Workshop {
         let letters = label.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
         let folder = place.join(letters.take(60).collect::<String>());
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Roll::new(history.entries(), base.clone()).image(&cut).write(&folder.join(DISK))?;
+        save(&Roll::new(history.entries(), base.clone()).content(&cut), &folder)?;
         let acknowledged = history.promised(cut.place);
         let about = About {
             label: label.to_owned(),
@@ -76,7 +80,7 @@ impl Workshop {
         };
         write(SEQUENCE, sequence(history, &cut))?;
         write(ABOUT, serde_json::to_string_pretty(&about)?)?;
-        write(SCRIPT, script(&about, again))?;
+        write(SCRIPT, script(&about, again, self.ground))?;
         fs::set_permissions(folder.join(SCRIPT), Permissions::from_mode(0o755))?;
         Ok(folder)
     }
@@ -85,7 +89,7 @@ impl Workshop {
     fn smallest(
         &self,
         subject: &dyn Subject,
-        base: &Image,
+        base: &Content,
         history: &History,
         cut: &Cut,
     ) -> Result<(Cut, Verdict)> {
@@ -93,8 +97,8 @@ impl Workshop {
         let less = less.map(|kept| Cut { place: cut.place, kept, is_strict: false });
         for cut in less.chain([cut.clone()]) {
             self.interrupts.check()?;
-            let image = Roll::new(history.entries(), base.clone()).image(&cut);
-            let Some((found, _)) = self.look(subject, &image)? else { continue };
+            let content = Roll::new(history.entries(), base.clone()).content(&cut);
+            let Some((found, _)) = self.look(subject, &content)? else { continue };
             let may_have = |commit| history.may_have(cut.place, commit);
             let promised = history.promised(cut.place);
             let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
@@ -110,11 +114,25 @@ impl Workshop {
     /// # Errors
     /// It cannot be read, or its file system not be mounted.
     pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &About) -> Result<Verdict> {
-        let image = Image::read(&folder.join(DISK))?;
+        let content = match self.ground {
+            Ground::Disk(_) => Content::Disk(Image::read(&folder.join(DISK))?),
+            Ground::Files | Ground::Folder => Content::Files(Tree::of(&folder.join(FILES))?),
+        };
         let (found, _) =
-            self.look(subject, &image)?.context("the file system on the disk cannot be mounted")?;
+            self.look(subject, &content)?.context("the file system on the disk cannot be mounted")?;
         let may_have = |commit| about.begun.contains(&commit);
         Ok(judge(&found, &about.acknowledged, subject.before(), may_have, subject.is_in_order()))
+    }
+}
+
+fn save(content: &Content, folder: &Path) -> Result<()> {
+    match content {
+        Content::Disk(image) => image.write(&folder.join(DISK)),
+        Content::Files(tree) => {
+            let files = folder.join(FILES);
+            fs::create_dir(&files).with_context(|| format!("cannot make {}", files.display()))?;
+            tree.put_into(&files)
+        }
     }
 }
 
@@ -136,22 +154,17 @@ fn sequence(history: &History, cut: &Cut) -> String {
     let mut text =
         "What was asked of the disk, from the beginning to the cut; bytes and offsets in decimal.\n"
             .to_owned();
-    let mut unflushed = 0;
     for (number, entry) in history.entries()[..cut.place].iter().enumerate() {
         let what = match entry {
-            Entry::Write { offset, bytes } => {
-                unflushed += 1;
-                format!("write {} bytes at {offset}", bytes.len())
-            }
-            Entry::Flush => {
-                unflushed = 0;
-                "flush".to_owned()
-            }
+            Entry::Write { offset, bytes } => format!("write {} bytes at {offset}", bytes.len()),
+            Entry::Flush => "flush".to_owned(),
             Entry::Text(text) => format!("the program says: {}", String::from_utf8_lossy(text).trim()),
             Entry::Refused => "an error".to_owned(),
+            Entry::File(op) => op.describe(),
         };
         let _ = writeln!(text, "{number:>6} {}", what.chars().take(160).collect::<String>());
     }
+    let unflushed = unflushed(history.entries(), cut.place).len();
     let _ = writeln!(
         text,
         "       The power fails. {unflushed} writes were not flushed; the disk keeps {}.",
@@ -161,7 +174,7 @@ fn sequence(history: &History, cut: &Cut) -> String {
 }
 
 /// A script that looks again.
-fn script(about: &About, again: &[String]) -> String {
+fn script(about: &About, again: &[String], ground: Ground) -> String {
     let quoted = |text: &String| format!("'{}'", text.replace('\'', "'\\''"));
     let arguments: Vec<String> = again.iter().map(quoted).collect();
     let lost = about.lost.len();
@@ -169,12 +182,21 @@ fn script(about: &About, again: &[String]) -> String {
         true => String::new(),
         false => format!(" {}", about.broken.join("; ").replace('\n', " ")),
     };
+    let what = match ground {
+        Ground::Disk(system) => format!(
+            "# {DISK} is an {} as the cut left it, {SEQUENCE} what was written to it before. As root, on a copy:\n\
+             #   cp --sparse=always {DISK} copy.img && mount -o loop copy.img /mnt",
+            system.name()
+        ),
+        Ground::Files | Ground::Folder => {
+            format!("# {FILES} is what the cut left, {SEQUENCE} what was done to it before.")
+        }
+    };
     format!(
         "#!/bin/sh\n\
          # {}, {}.\n\
          # {} commits were acknowledged, {lost} of them are gone.{broken}\n\
-         # {DISK} is an ext4 as the cut left it, {SEQUENCE} what was written to it before. As root, on a copy:\n\
-         #   cp --sparse=always {DISK} copy.img && mount -o loop copy.img /mnt\n\
+         {what}\n\
          # This looks again by dyno, and ends with 0 if the same is wrong.\n\
          exec \"${{DYNO:-dyno}}\" prove --again \"$(dirname \"$0\")\" {}\n",
         about.label,

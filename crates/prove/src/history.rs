@@ -87,6 +87,17 @@ impl History {
         History { entries, begun, acknowledged, at_work, bundled }
     }
 
+    /// Leaves out what comes before the first commit begins and after the last is acknowledged.
+    #[must_use]
+    pub fn of_commits(mut self) -> History {
+        let first = self.begun.first().or(self.acknowledged.first()).map(|&(place, _)| place);
+        let last = self.acknowledged.last().map(|&(place, _)| place + 1);
+        if let (Some(first), Some(last)) = (first, last) {
+            self.at_work = first..last;
+        }
+        self
+    }
+
     /// Everything in its order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -144,18 +155,15 @@ impl History {
         let counted = if are_many { std::iter::once(first..last).collect() } else { self.spans(first, last) };
         for span in counted {
             for entry in &self.entries[span] {
-                match entry {
-                    Entry::Flush => flushes += 1,
-                    Entry::Write { bytes: written, .. } => {
-                        writes += 1;
-                        bytes += written.len() as u64;
-                    }
-                    _ => {}
+                flushes += u64::from(entry.is_flush());
+                if let Some(written) = entry.written() {
+                    writes += 1;
+                    bytes += written as u64;
                 }
             }
         }
         (observed.flushes, observed.writes, observed.bytes) = (each(flushes), each(writes), each(bytes));
-        let is_flushed = |span: Range<usize>| self.entries[span].contains(&Entry::Flush);
+        let is_flushed = |span: Range<usize>| self.entries[span].iter().any(Entry::is_flush);
         observed.unflushed =
             self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
         observed

@@ -1,4 +1,4 @@
-//! The content of a disk, in memory: pages that are not empty, and a digest that is kept up to date.
+//! The content of a disk or a file, in memory: pages that are not empty, and a digest that is kept up to date.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,12 +15,12 @@ pub const PAGE: usize = 4096;
 
 type Page = Box<[u8; PAGE]>;
 
-/// A disk's content.
+/// The content of a disk or a file.
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     /// By their places, counted in pages. One that is not there holds zeros.
     pages: BTreeMap<u64, std::sync::Arc<Page>>,
-    /// The length of the disk, in bytes.
+    /// Its length, in bytes.
     length: u64,
     /// The sum of the pages' digests: it does not depend on the order in which they were written.
     digest: u128,
@@ -45,8 +45,9 @@ impl Image {
         Ok(image)
     }
 
-    /// Writes bytes at an offset.
+    /// Writes bytes at an offset. Its length grows if it must.
     pub fn put(&mut self, offset: u64, mut bytes: &[u8]) {
+        self.length = self.length.max(offset + bytes.len() as u64);
         let mut at = offset;
         while !bytes.is_empty() {
             let (place, within) = (at / PAGE as u64, (at % PAGE as u64) as usize);
@@ -66,6 +67,39 @@ impl Image {
         }
     }
 
+    /// The length, in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Cuts it off, or makes it longer by zeros.
+    pub fn set_length(&mut self, length: u64) {
+        if length < self.length {
+            let first = length / PAGE as u64;
+            let rest: Vec<u64> = self.pages.range(first..).map(|(&place, _)| place).collect();
+            for place in rest {
+                let start = length.max(place * PAGE as u64);
+                let count = (place + 1) * PAGE as u64 - start;
+                self.put(start, &[0; PAGE][..count as usize]);
+            }
+        }
+        self.length = length;
+    }
+
+    /// So many bytes from an offset on, fewer at the end.
+    pub fn bytes(&self, offset: u64, count: usize) -> Vec<u8> {
+        let end = self.length.min(offset + count as u64);
+        let mut bytes = vec![0; end.saturating_sub(offset) as usize];
+        let last = end.div_ceil(PAGE as u64);
+        for (&place, page) in self.pages.range(offset / PAGE as u64..last.max(offset / PAGE as u64)) {
+            let start = place * PAGE as u64;
+            let (from, to) = (offset.max(start), end.min(start + PAGE as u64));
+            let within = (from - start) as usize..(to - start) as usize;
+            bytes[(from - offset) as usize..(to - offset) as usize].copy_from_slice(&page[within]);
+        }
+        bytes
+    }
+
     /// A digest of the whole content.
     pub fn digest(&self) -> u128 {
         self.digest
@@ -75,7 +109,6 @@ impl Image {
     pub fn write(&self, path: &Path) -> Result<()> {
         let write = || -> std::io::Result<()> {
             let file = File::create(path)?;
-            file.set_len(self.length)?;
             // Neighbours go together: most of the time goes into calls.
             let mut run: Vec<u8> = Vec::new();
             let mut start = 0;
@@ -88,7 +121,9 @@ impl Image {
                 }
                 run.extend_from_slice(&page[..]);
             }
-            file.write_all_at(&run, start)
+            file.write_all_at(&run, start)?;
+            // The last page may be longer than what it holds.
+            file.set_len(self.length)
         };
         write().with_context(|| format!("cannot write the disk {}", path.display()))
     }

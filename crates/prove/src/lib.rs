@@ -5,14 +5,20 @@
 //!
 //! Proofs are passes of their own and are never a part of what is timed.
 
+pub mod calls;
+pub mod content;
 pub mod cuts;
 pub mod disk;
 pub mod errors;
 pub mod evidence;
+pub mod ground;
 pub mod history;
 pub mod image;
 pub mod judge;
+pub mod posix;
 mod process;
 pub mod proof;
 pub mod refuge;
 pub mod subject;
+pub mod tree;
+mod unrecorded;

@@ -13,9 +13,13 @@ use anyhow::{Context, Result};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::server::descendants;
 use nix::errno::Errno;
+use nix::libc;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getppid};
+
+use crate::calls::Watch;
+use crate::subject::Manner;
 
 /// How often it is looked whether a program has ended.
 const STEP: Duration = Duration::from_micros(500);
@@ -64,11 +68,11 @@ pub enum Output {
 
 /// When a program is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit {
+pub struct Limit<'a> {
     /// The longest that it may take.
     pub patience: Duration,
-    /// When it is killed, whatever it does; none where it may come to its end.
-    pub kill_after: Option<Duration>,
+    /// When it is killed and who watches it.
+    pub manner: Manner<'a>,
 }
 
 /// Runs a program with an input to its end or its limit. All that it started ends with it.
@@ -85,22 +89,28 @@ pub fn run(
     interrupts: &Interrupts,
 ) -> Result<Ended> {
     let program = command.get_program().display().to_string();
-    // Files and not pipes: nobody has to read or write while it works.
-    let (mut given, kept, errors) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
-    given.write_all(input)?;
-    given.rewind()?;
+    // Files and not pipes: nobody has to read while it works.
+    let (kept, errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let output = match output {
         Output::Recorder(file) => file,
         Output::Kept => kept.try_clone()?,
     };
-    command.stdin(Stdio::from(given)).stdout(Stdio::from(output)).stderr(Stdio::from(errors.try_clone()?));
-    die_with_dyno(command);
+    command.stdin(given(input, limit.manner.watch)?).stdout(Stdio::from(output));
+    command.stderr(Stdio::from(errors.try_clone()?));
+    die_with_dyno(command, limit.manner.watch.is_some());
     nix::sys::prctl::set_child_subreaper(true)?;
     let mut child = command.spawn().with_context(|| format!("cannot start {program}"))?;
     // The command holds the recorder's file, which would keep its files mounted.
     command.stdout(Stdio::null());
+    if let (Some(watch), Some(mut pipe)) = (limit.manner.watch, child.stdin.take()) {
+        // It does nothing before it is told what to do. One that has ended does not listen.
+        watch.begin(child.id()).inspect_err(|_| {
+            end_all(&mut child);
+        })?;
+        let _ = pipe.write_all(input);
+    }
     let start = Instant::now();
-    let end = limit.kill_after.unwrap_or(limit.patience);
+    let end = limit.manner.kill_after.unwrap_or(limit.patience);
     let mut status = None;
     while status.is_none() && start.elapsed() < end && interrupts.signal().is_none() {
         status = child.try_wait()?;
@@ -109,21 +119,36 @@ pub fn run(
         }
     }
     let killed = end_all(&mut child);
-    if limit.kill_after.is_some() {
+    if limit.manner.kill_after.is_some() {
         status = status.or(killed);
     }
     interrupts.check()?;
     Ok(Ended { status, output: text(&kept), errors: text(&errors) })
 }
 
-/// Gives a command a process group of its own, and the kernel the order to kill it when dyno dies.
-fn die_with_dyno(command: &mut Command) {
+/// What is standard input: a file, or a pipe where the program is to wait until it is watched.
+fn given(input: &[u8], watch: Option<&Watch>) -> Result<Stdio> {
+    if watch.is_some() {
+        return Ok(Stdio::piped());
+    }
+    let mut file = tempfile::tempfile()?;
+    file.write_all(input)?;
+    file.rewind()?;
+    Ok(Stdio::from(file))
+}
+
+/// Gives a command a process group of its own, and the kernel the order to kill it when dyno dies; and lets the watcher,
+/// from which it does not descend, watch it where the system is strict (Yama).
+fn die_with_dyno(command: &mut Command, is_watched: bool) {
     command.process_group(0);
     let parent = nix::unistd::getpid();
     // SAFETY: between fork and exec, system calls on plain numbers.
     unsafe {
         command.pre_exec(move || {
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+            if is_watched {
+                libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX);
+            }
             if getppid() == parent { Ok(()) } else { Err(io::Error::from(Errno::ESRCH)) }
         });
     }

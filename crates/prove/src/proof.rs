@@ -1,27 +1,26 @@
 //! The proof of one subject: it works on a recorded disk, and then the disk is looked at as power cuts could have
 //! left it; and it is killed at random moments.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_lab::interrupts::Interrupts;
 use dyno_record::Tally;
-use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
+use crate::calls::Seen;
+use crate::content::Content;
 use crate::cuts::{self, Cut, Kept, Roll};
+use crate::disk::Program;
 use crate::disk::faults::Fault;
-use crate::disk::files::{self, Mounted};
+use crate::disk::files;
 use crate::disk::log::Entry;
-use crate::disk::{Disk, Program};
 use crate::errors::{self, Failed};
+use crate::ground::Ground;
 use crate::history::{History, Observed};
-use crate::image::Image;
 use crate::judge::{Verdict, judge};
-use crate::subject::{Found, Subject};
+use crate::subject::{Found, Manner, Subject};
 
 /// How many failures are kept in words.
 const SHOWN: usize = 5;
@@ -46,8 +45,14 @@ pub struct Effort {
 pub struct Workshop {
     /// A folder in memory, in a view of the mounts of dyno's own ([`crate::refuge`]).
     pub place: PathBuf,
-    /// The recorder.
+    /// On what the data are.
+    pub ground: Ground,
+    /// The recorder of disks.
     pub recorder: Program,
+    /// The recorder of files.
+    pub keeper: Program,
+    /// The watcher of calls.
+    pub watcher: Program,
     /// By which everything is ended.
     pub interrupts: Interrupts,
     /// Where the smallest cut that does harm is kept, if it is.
@@ -79,6 +84,10 @@ pub struct Failure {
 pub struct Proof {
     /// What the disk was asked to do.
     pub observed: Observed,
+    /// What it asked of the system, as a watcher of its calls saw it in a pass of its own.
+    pub calls: Option<Seen>,
+    /// Why nobody could watch it, if nobody could.
+    pub calls_unseen: Option<String>,
     /// All cuts.
     pub cuts: Tally,
     /// Those of them right after an acknowledgement that keep only what was flushed.
@@ -115,15 +124,29 @@ impl Workshop {
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
+        if self.ground == Ground::Folder {
+            let (history, incomplete) = self.work(subject, &base)?;
+            (proof.observed.commits, proof.incomplete) = (history.observed().commits, incomplete);
+            proof.notices_loss = self.notices_loss(subject, &base, &history)?;
+            self.observe(subject, &base, effort, &mut proof, tell)?;
+            return Ok(proof);
+        }
         let (history, incomplete) = self.record(subject, &base, None)?;
+        // dyno itself moves the folders of servers before and after, which no engine answers for.
+        let history = if self.ground == Ground::Files { history.of_commits() } else { history };
         (proof.observed, proof.incomplete) = (history.observed(), incomplete);
         let harmful = self.cut(subject, &base, &history, effort, &mut proof, tell)?;
+        proof.notices_loss = self.notices_loss(subject, &base, &history)?;
         if let (Some(cut), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
             tell("keeping the smallest cut that does harm");
             let name = (named.label, named.again);
             proof.kept_in = Some(self.keep(subject, (&base, &history), &cut, name, place)?);
         }
-        self.kill(subject, &base, effort, &mut proof, tell)?;
+        // Neither depends on what a cut takes.
+        if self.ground == Ground::Files {
+            return Ok(proof);
+        }
+        self.observe(subject, &base, effort, &mut proof, tell)?;
         if effort.errors && proof.strict.lost == 0 {
             tell("devices that fail");
             match self.fail(subject, &base, &history) {
@@ -134,33 +157,26 @@ impl Workshop {
         Ok(proof)
     }
 
-    /// A disk with what is there before the first commit.
-    fn base(&self, subject: &dyn Subject) -> Result<Image> {
-        let file = self.place.join("base");
-        let _ = fs::remove_file(&file);
-        files::make(&file)?;
-        let mounted = self.mount(&file)?;
-        subject.prepare(mounted.folder())?;
-        mounted.unmount()?;
-        let image = Image::read(&file)?;
-        fs::remove_file(&file)?;
-        Ok(image)
+    /// What is there before the first commit.
+    fn base(&self, subject: &dyn Subject) -> Result<Content> {
+        let stand = self.empty()?;
+        subject.prepare(stand.folder())?;
+        self.content(stand)
     }
 
     /// Lets the subject work on a recorded disk, which may have a fault. The text is why it did not come to its end.
     pub(crate) fn record(
         &self,
         subject: &dyn Subject,
-        base: &Image,
+        base: &Content,
         fault: Option<Fault>,
     ) -> Result<(History, Option<String>)> {
-        let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
-        let disk = Disk::new(&self.recorder, base, fault, place.path(), &self.folder())?;
+        let disk = self.recorded(base, fault)?;
         let mark = |mark: &[u8]| -> Result<()> {
             std::io::Write::write_all(&mut disk.output()?, mark).context("the recorder does not answer")
         };
         mark(MARKS[0])?;
-        let worked = subject.work(disk.folder()?, disk.output()?, None);
+        let worked = subject.work(disk.folder()?, disk.output()?, Manner::default());
         self.interrupts.check()?;
         mark(MARKS[1])?;
         let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
@@ -175,7 +191,7 @@ impl Workshop {
     fn cut(
         &self,
         subject: &dyn Subject,
-        base: &Image,
+        base: &Content,
         history: &History,
         effort: Effort,
         proof: &mut Proof,
@@ -187,7 +203,7 @@ impl Workshop {
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &chosen {
             self.interrupts.check()?;
-            let Some((found, took)) = self.look(subject, &roll.image(cut))? else {
+            let Some((found, took)) = self.look(subject, &roll.content(cut))? else {
                 proof.unmountable += 1;
                 continue;
             };
@@ -207,84 +223,36 @@ impl Workshop {
             }
             proof.note(verdict, || describe(cut, promised.len()));
         }
-        // A device whose flushes do nothing may have kept nothing at all. Whoever does not see that sees no loss.
-        let end = history.places(true).end;
-        let promised = history.promised(end);
-        if let Some((found, _)) = self.look(subject, base)? {
-            let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
-            proof.notices_loss = verdict.lost == promised && !promised.is_empty();
-        }
         Ok(harmful)
     }
 
-    fn kill(
-        &self,
-        subject: &dyn Subject,
-        base: &Image,
-        effort: Effort,
-        proof: &mut Proof,
-        tell: &dyn Fn(&str),
-    ) -> Result<()> {
-        let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
-        // How long it works without being killed, first.
-        let mut whole = None;
-        if effort.kills > 0 {
-            tell(&format!("{} kills", effort.kills));
-        }
-        for _ in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
-            let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
-            let file = self.place.join("killed");
-            base.write(&file)?;
-            let mounted = self.mount(&file)?;
-            let said = self.place.join("said");
-            let worked = subject.work(mounted.folder(), fs::File::create(&said)?, after)?;
-            whole = whole.or(Some(worked.took));
-            let text = Entry::Text(fs::read(&said)?);
-            let history = History::new(vec![text], 0..1, |line| subject.read(line));
-            let found = subject.check(mounted.folder())?;
-            mounted.unmount()?;
-            let promised = history.promised(1);
-            let may_have = |commit| history.may_have(1, commit);
-            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
-            if let Some(after) = after {
-                verdict.count(&mut proof.kills, promised.len());
-                proof.note(verdict, || {
-                    format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
-                });
-            }
-        }
-        Ok(())
+    /// Whether the subject sees that nothing at all was kept, as by a device whose flushes do nothing. Whoever does not
+    /// see that sees no loss.
+    fn notices_loss(&self, subject: &dyn Subject, base: &Content, history: &History) -> Result<bool> {
+        let promised = history.promised(history.places(true).end);
+        let Some((found, _)) = self.look(subject, base)? else { return Ok(false) };
+        let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
+        Ok(verdict.lost == promised && !promised.is_empty())
     }
 
     /// What the subject finds on a disk, and how long it took to look; nothing where its file system cannot be mounted.
-    pub(crate) fn look(&self, subject: &dyn Subject, image: &Image) -> Result<Option<(Found, Duration)>> {
-        let file = self.place.join("cut");
-        image.write(&file)?;
-        let mounted = match self.mount(&file) {
-            Ok(mounted) => mounted,
+    pub(crate) fn look(&self, subject: &dyn Subject, content: &Content) -> Result<Option<(Found, Duration)>> {
+        let stand = match self.stand(content) {
+            Ok(stand) => stand,
             Err(error) if files::is_damaged(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        errors::make_room(mounted.folder());
+        errors::make_room(stand.folder());
         let start = Instant::now();
-        let found = subject.check(mounted.folder())?;
+        let found = subject.check(stand.folder())?;
         let took = start.elapsed();
-        mounted.unmount()?;
+        stand.end()?;
         Ok(Some((found, took)))
-    }
-
-    pub(crate) fn mount(&self, file: &Path) -> Result<Mounted> {
-        Mounted::new(file, &self.folder(), &self.place)
-    }
-
-    /// Where the disk is mounted, always: an engine may write down the paths of its files.
-    fn folder(&self) -> PathBuf {
-        self.place.join("files")
     }
 }
 
 impl Proof {
-    fn note(&mut self, verdict: Verdict, after: impl Fn() -> String) {
+    pub(crate) fn note(&mut self, verdict: Verdict, after: impl Fn() -> String) {
         if !verdict.is_survived() && self.failures.len() < SHOWN {
             self.failures.push(Failure { after: after(), verdict });
         }

@@ -44,10 +44,8 @@ impl Refuge {
         // The kernel tells a loop device's file without the way to the mount: so it has a name that tells whose it is.
         let own = memory.join(folder.file_name().context("the folder has no name")?);
         let refuge = Refuge { memory, folder: own };
-        // Servers run under another account and go through it.
-        for way in [folder, &refuge.memory] {
-            fs::set_permissions(way, Permissions::from_mode(0o711))?;
-        }
+        open_way(folder)?;
+        open_way(&refuge.memory)?;
         DirBuilder::new().mode(0o711).create(&refuge.folder).context("cannot make a folder for the disks")?;
         Ok(refuge)
     }
@@ -56,6 +54,25 @@ impl Refuge {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+/// A place without a view of dyno's own: a plain folder within `folder`, where nothing is mounted.
+///
+/// # Errors
+/// It cannot be made.
+pub fn plain(folder: &Path) -> Result<PathBuf> {
+    open_way(folder)?;
+    let place = folder.join("place");
+    DirBuilder::new()
+        .mode(0o711)
+        .create(&place)
+        .with_context(|| format!("cannot make {}", place.display()))?;
+    Ok(place)
+}
+
+/// Servers run under another account and go through it.
+fn open_way(folder: &Path) -> Result<()> {
+    Ok(fs::set_permissions(folder, Permissions::from_mode(0o711))?)
 }
 
 impl Drop for Refuge {

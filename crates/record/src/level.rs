@@ -117,7 +117,7 @@ impl Safety {
             Standing::Observed if self.level == Level::PowerLoss && survival.cuts.tried > 0 => {
                 format!("{name}: {} survived", of(&survival.cuts, "cuts"))
             }
-            Standing::Observed => format!("{name}: {:.1} flushes a commit", survival.flushes),
+            Standing::Observed => format!("{name}: {}", survival.waits()),
             Standing::Disproved => format!(
                 "{name}: {} and {} survived",
                 of(&survival.cuts, "cuts"),

@@ -42,8 +42,12 @@ pub struct Survival {
     pub clients: u64,
     /// How many commits were acknowledged.
     pub commits: u64,
-    /// How often the disk was flushed for each.
-    pub flushes: f64,
+    /// How often the disk was flushed for each; absent where none of dyno's own could be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<f64>,
+    /// How many system calls waited for something to be durable, for each; absent where nobody could watch them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
     /// Power cuts.
     pub cuts: Tally,
     /// Kills of all its processes.
@@ -51,6 +55,17 @@ pub struct Survival {
     /// The first cut or kill after which something was wrong, and what, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+impl Survival {
+    /// What a commit waits for, as the disk saw it, or else as the system calls tell; for people.
+    pub fn waits(&self) -> String {
+        match (self.flushes, self.calls) {
+            (Some(flushes), _) => format!("{flushes:.1} flushes a commit"),
+            (None, Some(calls)) => format!("{calls:.1} sync calls a commit, seen by its system calls"),
+            (None, None) => "nobody could see what a commit waits for".to_owned(),
+        }
+    }
 }
 
 /// What was found, with all that must be the same for it to hold of another contender: a line of dyno's file of proofs.

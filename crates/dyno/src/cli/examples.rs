@@ -48,6 +48,10 @@ Examples:
 
 pub const PROVE_RECORDER: &str = "Example: dyno prove-recorder disk log";
 
+pub const PROVE_FILES: &str = "Example: dyno prove-files folder log";
+
+pub const PROVE_WATCHER: &str = "Example: dyno prove-watcher 4711";
+
 pub const CALIBRATE: &str = "\
 Examples:
   dyno calibrate

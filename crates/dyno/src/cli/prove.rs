@@ -3,10 +3,30 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::TextFormat;
 use super::values::duration;
+
+/// What the power is cut of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// A disk with a real file system on it
+    Disk,
+    /// Files of which nothing is kept that POSIX does not promise: the worst that it allows, not seen on ext4
+    Posix,
+}
+
+/// The file system on a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FileSystem {
+    /// ext4
+    Ext4,
+    /// XFS
+    Xfs,
+    /// Btrfs
+    Btrfs,
+}
 
 /// Arguments of `dyno prove`.
 #[derive(Debug, Args)]
@@ -48,6 +68,13 @@ pub struct ProveArgs {
     /// Look again at what --keep kept in this folder
     #[arg(long, value_name = "FOLDER", hide = true)]
     pub again: Option<PathBuf>,
+    /// What the power is cut of: a disk with a real file system on it, or files of which nothing is kept that POSIX does
+    /// not promise
+    #[arg(long, value_enum, default_value_t = Device::Disk)]
+    pub device: Device,
+    /// The file system on the disk
+    #[arg(long, value_enum, default_value_t = FileSystem::Ext4)]
+    pub file_system: FileSystem,
     /// The seed of the cuts and the kills [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -60,6 +87,22 @@ pub struct ProveArgs {
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Arguments of the process that records files.
+#[derive(Debug, Args)]
+pub struct FilesArgs {
+    /// The folder with what is there at the beginning
+    pub folder: PathBuf,
+    /// The log, which is made
+    pub log: PathBuf,
+}
+
+/// Arguments of the process that watches system calls.
+#[derive(Debug, Args)]
+pub struct WatcherArgs {
+    /// The process to watch, with all that descend from it
+    pub process: u32,
 }
 
 /// Arguments of the process that records a disk.

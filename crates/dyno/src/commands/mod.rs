@@ -98,6 +98,8 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Import(arguments) => import::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::ProveRecorder(arguments) => prove::record(&arguments),
+        Command::ProveFiles(arguments) => prove::record_files(&arguments),
+        Command::ProveWatcher(arguments) => prove::watch(&arguments),
         Command::Calibrate(arguments) => calibrate::execute(*arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),

@@ -11,9 +11,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use crate::content::Content;
 use crate::history::History;
-use crate::image::Image;
-pub use states::{Kept, Roll};
+pub use states::{Kept, Roll, unflushed};
 
 /// One state after a cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ const CANDIDATES: usize = 4;
 /// Chooses `count` cuts whose disks differ, in the order of their places: up to half of them right after an
 /// acknowledgement with nothing kept that was not flushed, the others anywhere and of all kinds. The same seed makes the
 /// same choice. There are fewer where there are not so many different disks.
-pub fn choose(history: &History, base: &Image, from_start: bool, count: usize, seed: u64) -> Vec<Cut> {
+pub fn choose(history: &History, base: &Content, from_start: bool, count: usize, seed: u64) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let acknowledgements = history.acknowledgements();
     let strict = acknowledgements.iter().map(|&place| Cut { place, kept: Kept::None, is_strict: true });
@@ -54,7 +54,7 @@ pub fn choose(history: &History, base: &Image, from_start: bool, count: usize, s
 }
 
 /// Those whose disks no earlier one has with the same promises.
-fn differing(mut candidates: Vec<Cut>, history: &History, base: &Image) -> Vec<Cut> {
+fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
     // The strict ones come first at their place, so that they are kept.
     candidates.sort_by_key(|cut| (cut.place, !cut.is_strict));
     let mut seen = HashSet::new();
@@ -62,7 +62,7 @@ fn differing(mut candidates: Vec<Cut>, history: &History, base: &Image) -> Vec<C
     let mut promises: BTreeMap<usize, usize> = BTreeMap::new();
     candidates.retain(|cut| {
         let promised = *promises.entry(cut.place).or_insert_with(|| history.promised(cut.place).len());
-        seen.insert((promised, roll.image(cut).digest()))
+        seen.insert((promised, roll.content(cut).digest()))
     });
     candidates
 }

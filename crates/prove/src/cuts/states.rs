@@ -1,13 +1,15 @@
 //! What may be on a disk after a power cut.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::Cut;
+use crate::content::Content;
 use crate::disk::log::Entry;
-use crate::image::Image;
+use crate::tree::Op;
 
 /// What is kept of the writes that no flush followed, which are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +54,23 @@ impl fmt::Display for Kept {
 /// The lengths of sectors.
 const SECTORS: [usize; 2] = [512, 4096];
 
-/// The entries that are writes, before a place, which no flush followed before it.
+/// The entries before a place that may be lost: no flush followed before it, or none of what they changed.
 pub fn unflushed(entries: &[Entry], place: usize) -> Vec<usize> {
-    let start = flushed(entries, place);
-    (start..place).filter(|&index| matches!(entries[index], Entry::Write { .. })).collect()
+    let (mut pending, mut synced) = (Vec::new(), HashSet::new());
+    for index in (flushed(entries, place)..place).rev() {
+        let is_pending = match &entries[index] {
+            Entry::Write { .. } => true,
+            Entry::File(Op::Sync(node)) => {
+                synced.insert(*node);
+                false
+            }
+            Entry::File(op) => !op.homes().iter().all(|home| synced.contains(home)),
+            Entry::Flush | Entry::Text(_) | Entry::Refused => false,
+        };
+        pending.extend(is_pending.then_some(index));
+    }
+    pending.reverse();
+    pending
 }
 
 /// How many entries, from the first, a flush before a place made durable.
@@ -82,7 +97,7 @@ pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept
 /// One of the writes that are longer than a sector, torn; none where there is none.
 fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
     let sector = SECTORS[random.random_range(0..SECTORS.len())];
-    let is_longer = |write: &usize| matches!(&entries[writes[*write]], Entry::Write { bytes, .. } if bytes.len() > sector);
+    let is_longer = |write: &usize| entries[writes[*write]].written().is_some_and(|bytes| bytes > sector);
     let longer: Vec<usize> = (0..writes.len()).filter(is_longer).collect();
     if longer.is_empty() {
         return None;
@@ -95,42 +110,41 @@ fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<
 pub struct Roll<'a> {
     entries: &'a [Entry],
     /// With everything that was flushed before the last cut.
-    image: Image,
+    content: Content,
     /// How many entries it holds.
     done: usize,
 }
 
 impl<'a> Roll<'a> {
     /// From the disk before the first entry.
-    pub fn new(entries: &'a [Entry], base: Image) -> Roll<'a> {
-        Roll { entries, image: base, done: 0 }
+    pub fn new(entries: &'a [Entry], base: Content) -> Roll<'a> {
+        Roll { entries, content: base, done: 0 }
     }
 
     /// The disk after a cut, whose place is not before that of the last one.
-    pub fn image(&mut self, cut: &Cut) -> Image {
+    pub fn content(&mut self, cut: &Cut) -> Content {
         let flushed = flushed(self.entries, cut.place).max(self.done);
         for entry in &self.entries[self.done..flushed] {
-            put(&mut self.image, entry);
+            self.content.apply(entry);
         }
         self.done = flushed;
-        let mut image = self.image.clone();
-        let writes = unflushed(self.entries, cut.place);
-        for (number, &index) in writes.iter().enumerate() {
-            if cut.kept.keeps(number) {
-                put(&mut image, &self.entries[index]);
+        let mut content = self.content.clone();
+        let pending = unflushed(self.entries, cut.place);
+        let mut number = 0;
+        // In their order: what is durable of files may be younger than what is not.
+        for (index, entry) in self.entries[..cut.place].iter().enumerate().skip(flushed) {
+            let is_pending = pending.get(number) == Some(&index);
+            if !is_pending || cut.kept.keeps(number) {
+                content.apply(entry);
+            } else if let Kept::Torn { write, sector, seed } = cut.kept
+                && write == number
+            {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                content.tear(entry, sector, || random.random());
             }
+            number += usize::from(is_pending);
         }
-        if let Kept::Torn { write, sector, seed } = cut.kept
-            && let Some(Entry::Write { offset, bytes }) = writes.get(write).map(|&index| &self.entries[index])
-        {
-            let mut random = ChaCha8Rng::seed_from_u64(seed);
-            for (number, piece) in bytes.chunks(sector).enumerate() {
-                if random.random() {
-                    image.put(offset + (number * sector) as u64, piece);
-                }
-            }
-        }
-        image
+        content
     }
 }
 
@@ -145,11 +159,5 @@ impl Kept {
             Kept::Some(seed) => ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random(),
             Kept::Torn { write, .. } => number < write,
         }
-    }
-}
-
-fn put(image: &mut Image, entry: &Entry) {
-    if let Entry::Write { offset, bytes } = entry {
-        image.put(*offset, bytes);
     }
 }

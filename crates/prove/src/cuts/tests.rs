@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::disk::log::Entry;
 use crate::history::Line;
+use crate::image::Image;
+use crate::tree::{Kind, Op, ROOT, Rights, Tree, What};
 
 /// The disk of these tests, in sectors.
 const SECTORS: u64 = 12;
@@ -34,7 +36,8 @@ fn history(kinds: &[(u8, u64, u64)]) -> History {
 }
 
 /// What each sector holds: the numbers of the writes, from 1, and 0 where there was none.
-fn sectors(image: &Image) -> Vec<u8> {
+fn sectors(content: &Content) -> Vec<u8> {
+    let Content::Disk(image) = content else { panic!("it is no disk") };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("disk");
     image.write(&path).unwrap();
@@ -56,11 +59,11 @@ proptest! {
     #[test]
     fn what_was_flushed_is_there_and_nothing_is_that_was_not_written(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
-        let base = Image::default();
+        let base = Content::Disk(Image::default());
         let cuts = choose(&history, &base, false, 20, seed);
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &cuts {
-            let found = sectors(&roll.image(cut));
+            let found = sectors(&roll.content(cut));
             for (sector, &found) in (0..).zip(&found) {
                 let reaches = |index: &usize| {
                     let (kind, start, count) = kinds[*index];
@@ -81,12 +84,12 @@ proptest! {
     #[test]
     fn no_disk_is_tried_twice_and_a_seed_is_a_choice(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
-        let base = Image::default();
+        let base = Content::Disk(Image::default());
         let cuts = choose(&history, &base, false, 20, seed);
         prop_assert!(cuts.len() <= 20);
         prop_assert_eq!(&cuts, &choose(&history, &base, false, 20, seed));
         let mut roll = Roll::new(history.entries(), base.clone());
-        let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.image(cut).digest())).collect();
+        let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.content(cut).digest())).collect();
         prop_assert_eq!(disks.len(), cuts.len());
         prop_assert!(cuts.iter().all(|cut| !history.promised(cut.place).is_empty()));
     }
@@ -97,7 +100,7 @@ fn every_kind_of_state_is_tried() {
     let kinds: Vec<(u8, u64, u64)> =
         (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
     let history = history(&kinds);
-    let cuts = choose(&history, &Image::default(), false, 200, 1);
+    let cuts = choose(&history, &Content::Disk(Image::default()), false, 200, 1);
     let tells: [fn(&Kept) -> bool; 6] = [
         |kept| *kept == Kept::None,
         |kept| *kept == Kept::All,
@@ -109,4 +112,58 @@ fn every_kind_of_state_is_tried() {
     for (number, is_kind) in tells.iter().enumerate() {
         assert!(cuts.iter().any(|cut| is_kind(&cut.kept)), "none of the kind {number}");
     }
+}
+
+/// A file is written and named beside the one that it replaces.
+fn replaced(syncs: [bool; 2]) -> (Vec<Entry>, Content) {
+    let rights = Rights { mode: 0o600, uid: 0, gid: 0 };
+    let (old, new) = (20, 21);
+    let name = |name: &str, node| Op::Name { folder: ROOT, name: name.into(), node: Some(node) };
+    let write = |node, byte| Op::Write { node, offset: 0, bytes: vec![byte; 1024] };
+    let mut base = Tree::new(rights);
+    for op in [Op::Make(old, Kind::File, rights), name("data", old), write(old, 1)] {
+        base.apply(&op);
+    }
+    let move_it = Op::Move { from: (ROOT, "new".into()), to: (ROOT, "data".into()), node: new };
+    let mut ops = vec![Op::Make(new, Kind::File, rights), name("new", new), write(new, 2)];
+    ops.extend(syncs[0].then_some(Op::Sync(new)));
+    ops.push(move_it);
+    ops.extend(syncs[1].then_some(Op::Sync(ROOT)));
+    (ops.into_iter().map(Entry::File).collect(), Content::Files(base))
+}
+
+/// What the file of a name holds, if there is one: its length, and its first and last bytes.
+fn held(content: &Content, name: &str) -> Option<(u64, Vec<u8>)> {
+    let Content::Files(tree) = content else { panic!("it is no tree") };
+    match &tree.node(tree.named(ROOT, name.as_ref())?)?.what {
+        What::File(image) => {
+            let ends = [image.bytes(0, 1), image.bytes(image.length().saturating_sub(1), 1)].concat();
+            Some((image.length(), ends))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
+    let state = |syncs, kept| {
+        let (entries, base) = replaced(syncs);
+        let cut = Cut { place: entries.len(), kept, is_strict: true };
+        Roll::new(&entries, base).content(&cut)
+    };
+    let [old, new] = [1, 2].map(|byte| Some((1024, vec![byte; 2])));
+    assert_eq!(held(&state([true, true], Kept::None), "data"), new);
+    assert_eq!(held(&state([true, false], Kept::None), "data"), old, "nobody synced the folder");
+    assert_eq!(held(&state([true, false], Kept::None), "new"), None);
+    assert_eq!(held(&state([false, true], Kept::None), "data"), Some((0, vec![])), "nobody synced the file");
+    assert_eq!(held(&state([false, false], Kept::All), "data"), new);
+    // The name was given and the file not written.
+    assert_eq!(held(&state([false, false], Kept::Without(1)), "data"), Some((0, vec![])));
+    // The rename is lost by itself.
+    assert_eq!(held(&state([false, false], Kept::First(2)), "new"), new);
+    // A length may be kept without its bytes.
+    let torn = (0..32).map(|seed| state([false, true], Kept::Torn { write: 0, sector: 512, seed }));
+    let torn: HashSet<_> = torn.map(|content| held(&content, "data")).collect();
+    assert_eq!(torn.len(), 4, "each sector is there or not: {torn:?}");
+    assert!(torn.iter().all(|held| held.as_ref().is_some_and(|(length, _)| *length == 1024)), "{torn:?}");
 }

@@ -12,37 +12,89 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::loops::Loop;
 
-/// The type of the file system.
-pub const TYPE: &str = "ext4";
-/// The program that makes the file system.
-pub const MAKER: &str = "mkfs.ext4";
 /// The length of every disk, in bytes. It has holes where nothing was written, so what it takes is far less.
 pub const SIZE: u64 = 1 << 30;
-/// ext4's own options, but for the timer that writes what was not asked to be written, 5 s by default: what it
-/// saves, it saves by luck, and how much that is would depend on how busy the machine is.
-const OPTIONS: &str = "commit=300";
+/// The file system on a disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum System {
+    /// ext4.
+    #[default]
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+}
+
+impl System {
+    /// Its name, as the kernel calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            System::Ext4 => "ext4",
+            System::Xfs => "xfs",
+            System::Btrfs => "btrfs",
+        }
+    }
+
+    /// The program that makes it.
+    pub fn maker(self) -> String {
+        format!("mkfs.{}", self.name())
+    }
+
+    /// The options by which it is made. Everything is initialised at once, so that no thread of the kernel's writes
+    /// beside the engine. Nothing is kept for root, whom servers do not run as.
+    fn making(self) -> &'static [&'static str] {
+        match self {
+            System::Ext4 => &[
+                "-q",
+                "-F",
+                "-b",
+                "4096",
+                "-m",
+                "0",
+                "-N",
+                "8192",
+                "-J",
+                "size=8",
+                "-E",
+                "lazy_itable_init=0,lazy_journal_init=0,nodiscard",
+            ],
+            System::Xfs => &["-q", "-f", "-K"],
+            System::Btrfs => &["-q", "-f", "-K"],
+        }
+    }
+
+    /// Its own options, but for the timer that writes what nobody asked to be written: what that saves, it saves by
+    /// luck, and how much it is would depend on how busy the machine is. XFS has no such option: its timer is one of the
+    /// whole machine (`fs.xfs.xfssyncd_centisecs`, 30 s), and so longer than a proof's work.
+    fn options(self) -> Option<&'static str> {
+        match self {
+            System::Ext4 | System::Btrfs => Some("commit=300"),
+            System::Xfs => None,
+        }
+    }
+}
+
 /// How long those who use a file system may take to let go of it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Makes an empty ext4 in a new file.
+/// Makes an empty file system in a new file.
 ///
 /// # Errors
 /// The program is missing, with what to install, or it fails.
-pub fn make(file: &Path) -> Result<()> {
+pub fn make(system: System, file: &Path) -> Result<()> {
     let disk = File::create_new(file).with_context(|| format!("cannot make {}", file.display()))?;
     disk.set_len(SIZE).context("there is no room for a disk")?;
-    let mut command = Command::new(MAKER);
-    // Everything is initialised at once, so that no thread of the kernel's writes beside the engine. Nothing is kept
-    // for root, whom servers do not run as.
-    command.args(["-q", "-F", "-b", "4096", "-m", "0", "-N", "8192", "-J", "size=8"]);
-    command.args(["-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"]).arg(file);
+    let maker = system.maker();
+    let mut command = Command::new(&maker);
+    command.args(system.making()).arg(file);
     // Not every root has the folders of root's programs on its path.
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
     let output = command.output();
-    let output = output.with_context(|| format!("cannot run {MAKER}{}", needs::advice(MAKER)))?;
+    let output = output.with_context(|| format!("cannot run {maker}{}", needs::advice(&maker)))?;
     if !output.status.success() {
-        bail!("{MAKER} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!("{maker} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(())
 }
@@ -55,16 +107,16 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts the ext4 within a file on a new folder. The loop device's node goes to `place`.
+    /// Mounts the file system within a file on a new folder. The loop device's node goes to `place`.
     ///
     /// # Errors
     /// The kernel refuses it: it lacks a right, or the file system within is damaged ([`is_damaged`]).
-    pub fn new(file: &Path, folder: &Path, place: &Path) -> Result<Mounted> {
+    pub fn new(system: System, file: &Path, folder: &Path, place: &Path) -> Result<Mounted> {
         fs::create_dir_all(folder)?;
         // The mount holds the device from here on.
         let device = Loop::attach(file, place)?;
-        mount(Some(device.path()), folder, Some(TYPE), MsFlags::empty(), Some(OPTIONS))
-            .context("cannot mount the disk")?;
+        mount(Some(device.path()), folder, Some(system.name()), MsFlags::empty(), system.options())
+            .with_context(|| format!("cannot mount the disk, an {}", system.name()))?;
         Ok(Mounted { folder: folder.to_owned(), is_mounted: true })
     }
 

@@ -1,13 +1,15 @@
-//! What reached the recorded disk, in order: writes, flushes, and the lines by which a program acknowledges its commits.
+//! What reached the recorded disk, or the recorded files, in order: writes, flushes, and the lines by which a program acknowledges its commits.
 //!
 //! The recorder appends to a file in memory and dyno reads it when the work is over. An entry is its kind, a
-//! number (the offset of a write), the length of its bytes, and these.
+//! number (the offset of a write, or the length of what is said of a file in JSON), the length of its bytes, and these.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+
+use crate::tree::Op;
 
 /// One thing that happened, in the order in which the recorder took notice of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,12 +27,30 @@ pub enum Entry {
     Text(Vec<u8>),
     /// A write or a flush was refused with an error.
     Refused,
+    /// Something was done to files that are recorded themselves, and not the disk below them.
+    File(Op),
+}
+
+impl Entry {
+    /// Whether a program waited for something to be durable.
+    pub fn is_flush(&self) -> bool {
+        matches!(self, Entry::Flush | Entry::File(Op::Sync(_)))
+    }
+
+    /// How many bytes it writes, if it writes any.
+    pub fn written(&self) -> Option<usize> {
+        match self {
+            Entry::Write { bytes, .. } | Entry::File(Op::Write { bytes, .. }) => Some(bytes.len()),
+            _ => None,
+        }
+    }
 }
 
 const WRITE: u8 = 0;
 const FLUSH: u8 = 1;
 const TEXT: u8 = 2;
 const REFUSED: u8 = 3;
+const FILE: u8 = 4;
 
 /// Appends entries.
 pub struct Writer(File);
@@ -59,6 +79,16 @@ impl Writer {
     /// An error that the program was given.
     pub fn refused(&mut self) -> io::Result<()> {
         self.put(REFUSED, 0, &[])
+    }
+
+    /// Something that was done to files.
+    pub fn file(&mut self, op: &Op) -> io::Result<()> {
+        let mut said = serde_json::to_vec(op)?;
+        let length = said.len() as u64;
+        if let Op::Write { bytes, .. } = op {
+            said.extend_from_slice(bytes);
+        }
+        self.put(FILE, length, &said)
     }
 
     fn put(&mut self, kind: u8, number: u64, bytes: &[u8]) -> io::Result<()> {
@@ -95,10 +125,20 @@ pub fn read(path: &Path) -> Result<Vec<Entry>> {
             FLUSH => Entry::Flush,
             TEXT => Entry::Text(bytes),
             REFUSED => Entry::Refused,
+            FILE => Entry::File(file_op(&bytes, offset as usize)?),
             other => bail!("the log {} has an entry of an unknown kind, {other}", path.display()),
         });
     }
     Ok(entries)
+}
+
+fn file_op(said: &[u8], length: usize) -> Result<Op> {
+    let (said, written) = said.split_at(length.min(said.len()));
+    let mut op = serde_json::from_slice(said).context("an entry of the log cannot be read")?;
+    if let Op::Write { bytes, .. } = &mut op {
+        *bytes = written.to_vec();
+    }
+    Ok(op)
 }
 
 #[cfg(test)]
@@ -114,11 +154,13 @@ mod tests {
         log.flush().unwrap();
         log.text(b"ack 1\n").unwrap();
         log.refused().unwrap();
+        let op = Op::Write { node: 7, offset: 5, bytes: b"\0}".to_vec() };
+        log.file(&op).unwrap();
         log.write(0, b"cut off").unwrap();
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(file.metadata().unwrap().len() - 1).unwrap();
         let write = Entry::Write { offset: 4096, bytes: b"page".to_vec() };
         let text = Entry::Text(b"ack 1\n".to_vec());
-        assert_eq!(read(&path).unwrap(), [write, Entry::Flush, text, Entry::Refused]);
+        assert_eq!(read(&path).unwrap(), [write, Entry::Flush, text, Entry::Refused, Entry::File(op)]);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use dyno_lab::interrupts::Interrupts;
 
-use super::{Found, Subject, Worked};
+use super::{Found, Manner, Subject, Worked};
 use crate::history::{Line, words};
 use crate::process::{Limit, Output, run};
 
@@ -48,11 +48,11 @@ impl Subject for Program {
         Ok(())
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
-        let limit = Limit { patience: self.patience, kill_after };
-        let mut command = Program::shell(&self.command, folder);
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+        let limit = Limit { patience: self.patience, manner };
+        let mut command = Program::shell(&format!("read go; {}", self.command), folder);
         let start = Instant::now();
-        let ended = run(&mut command, &[], Output::Recorder(output), limit, &self.interrupts)?;
+        let ended = run(&mut command, b"\n", Output::Recorder(output), limit, &self.interrupts)?;
         let failure = (!ended.is_success()).then(|| format!("the command {}", ended.describe()));
         Ok(Worked { failure, took: start.elapsed() })
     }
@@ -62,7 +62,7 @@ impl Subject for Program {
     }
 
     fn check(&self, folder: &Path) -> Result<Found> {
-        let limit = Limit { patience: self.patience, kill_after: None };
+        let limit = Limit { patience: self.patience, manner: Manner::default() };
         let ended =
             run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
         let number = |line: &str| line.strip_prefix("have ")?.trim().parse().ok();

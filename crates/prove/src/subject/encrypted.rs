@@ -3,14 +3,13 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Result;
 use dyno_engine::Key;
 use dyno_lab::file_system::Mounted;
 use dyno_record::Placement;
 
-use super::{Found, Subject, Worked};
+use super::{Found, Manner, Subject, Worked};
 use crate::history::Line;
 
 /// The one within.
@@ -35,9 +34,9 @@ impl Subject for Encrypted {
         self.inner.prepare(mounted.clear())
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let mounted = self.open(folder)?;
-        self.inner.work(mounted.clear(), output, kill_after)
+        self.inner.work(mounted.clear(), output, manner)
     }
 
     fn read(&self, line: &str) -> Line {

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use dyno_engine::Protocol;
@@ -12,7 +12,7 @@ use dyno_lab::environment;
 use dyno_protocol::{Server, Value};
 
 use super::link::Link;
-use super::{Embedded, Found, PrivateSubject, Subject, Worked, data};
+use super::{Embedded, Found, Manner, PrivateSubject, Subject, Worked, data};
 use crate::history::Line;
 use crate::process::{Ended, Limit, Output, run};
 
@@ -137,8 +137,8 @@ impl Subject for SqliteImport {
         }
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
-        let limit = Limit { patience: self.look.patience, kill_after };
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+        let limit = Limit { patience: self.look.patience, manner };
         let start = Instant::now();
         let into = Self::database(folder).display().to_string();
         Ok(worked(&self.import.run(&into, output, limit, &self.look)?, start))
@@ -180,6 +180,10 @@ impl Subject for SqliteImport {
         Some(BEFORE)
     }
 
+    fn can_be_watched(&self) -> bool {
+        false
+    }
+
     fn is_in_order(&self) -> bool {
         true
     }
@@ -217,15 +221,15 @@ impl Subject for ServerImport {
         self.server.prepare(folder)
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let PrivateSubject { patience, interrupts, .. } = &self.server;
         let mut server = self.server.begin(folder)?;
         let mut command = self.import.command(&self.url(&server.connection("")));
-        let limit = Limit { patience: *patience, kill_after };
+        let limit = Limit { patience: *patience, manner };
         let start = Instant::now();
         let ended = run(&mut command, &[], Output::Recorder(output), limit, interrupts)?;
         let worked = worked(&ended, start);
-        if kill_after.is_some() {
+        if manner.kill_after.is_some() {
             server.kill();
         }
         server.stop();
@@ -243,6 +247,10 @@ impl Subject for ServerImport {
 
     fn before(&self) -> Option<u64> {
         Some(BEFORE)
+    }
+
+    fn can_be_watched(&self) -> bool {
+        false
     }
 
     fn is_in_order(&self) -> bool {

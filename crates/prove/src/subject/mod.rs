@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::calls::Watch;
 use crate::history::Line;
 pub use command::Program;
 pub use data::CLIENT;
@@ -42,6 +43,15 @@ pub struct Worked {
     pub took: Duration,
 }
 
+/// How somebody is to work.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner<'a> {
+    /// When it is killed; none where it may come to its end.
+    pub kill_after: Option<Duration>,
+    /// Who is to watch it, from before the first commit on.
+    pub watch: Option<&'a Watch>,
+}
+
 /// Somebody whose commits are to be proved.
 pub trait Subject {
     /// Makes what is there before the first commit. The disk is unmounted afterwards, so that it is durable.
@@ -50,12 +60,11 @@ pub trait Subject {
     /// It cannot.
     fn prepare(&self, folder: &Path) -> Result<()>;
 
-    /// Makes all its commits. What it says goes to `output`, a line in one write. It is killed after `kill_after`,
-    /// if that is given.
+    /// Makes all its commits. What it says goes to `output`, a line in one write.
     ///
     /// # Errors
     /// It cannot be started, or dyno is asked to stop.
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked>;
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked>;
 
     /// What a line of its output says.
     fn read(&self, line: &str) -> Line;
@@ -68,6 +77,11 @@ pub trait Subject {
 
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;
+
+    /// Whether it can be watched while it works: it makes its commits in a process that waits to be told to begin.
+    fn can_be_watched(&self) -> bool {
+        true
+    }
 
     /// Whether a commit that is there implies all that its client made before it.
     fn is_in_order(&self) -> bool;

@@ -15,7 +15,7 @@ use dyno_plan::probe;
 use dyno_protocol::{Event, Test, Value};
 use dyno_suite::NO_SQL;
 
-use super::{Found, Subject, Worked, data};
+use super::{Found, Manner, Subject, Worked, data};
 use crate::history::Line;
 use crate::process::{Ended, Limit, Output, run};
 
@@ -64,7 +64,7 @@ impl Embedded {
             data::test(&number.to_string(), std::slice::from_ref(text), &self.inputs)
         };
         let tests = statements.iter().enumerate().map(test).collect::<Result<_>>()?;
-        let ended = self.start(folder, tests, Output::Kept, None)?;
+        let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
         let answers = answers(&ended);
         Ok(match answers.failed {
             Some(why) => Err(why),
@@ -83,13 +83,7 @@ impl Embedded {
         }
     }
 
-    fn start(
-        &self,
-        folder: &Path,
-        tests: Vec<Test>,
-        output: Output,
-        kill_after: Option<Duration>,
-    ) -> Result<Ended> {
+    fn start(&self, folder: &Path, tests: Vec<Test>, output: Output, manner: Manner) -> Result<Ended> {
         let directory = folder.join(DATABASE);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
         let mut job = probe(&self.contender, &directory);
@@ -99,7 +93,7 @@ impl Embedded {
         let mut command = Command::new(program);
         command.args(arguments);
         environment::clean(&mut command);
-        let limit = Limit { patience: self.patience, kill_after };
+        let limit = Limit { patience: self.patience, manner };
         run(&mut command, &serde_json::to_vec(&job)?, output, limit, &self.interrupts)
     }
 }
@@ -111,7 +105,7 @@ impl Subject for Embedded {
             first.setup.push(data::table());
             first.setup.extend((self.clients > 1).then(data::accounts).into_iter().flatten());
         }
-        let ended = self.start(folder, vec![first], Output::Kept, None)?;
+        let ended = self.start(folder, vec![first], Output::Kept, Manner::default())?;
         match (ended.is_success(), answers(&ended).failed) {
             (true, None) => Ok(()),
             (_, Some(why)) => bail!("the first commit failed: {why}"),
@@ -119,12 +113,12 @@ impl Subject for Embedded {
         }
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let start = Instant::now();
         let one = |client: u64| -> Result<Option<String>> {
             let tests = data::numbers(client, self.clients, self.commits).map(|number| self.commit(number));
             let output = Output::Recorder(output.try_clone()?);
-            let ended = self.start(folder, tests.collect::<Result<_>>()?, output, kill_after)?;
+            let ended = self.start(folder, tests.collect::<Result<_>>()?, output, manner)?;
             Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
         };
         let failures = thread::scope(|scope| {
@@ -160,7 +154,7 @@ impl Subject for Embedded {
         } else {
             tests.push(data::delete(FIRST, &self.inputs)?);
         }
-        let ended = self.start(folder, tests, Output::Kept, None)?;
+        let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
         let mut answers = answers(&ended);
         let balances = (self.clients > 1 && !answers.rows.is_empty()).then(|| answers.rows.remove(0));
         let mut found = match (answers.rows.first(), self.has_sql()) {

@@ -19,7 +19,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::link::Link;
-use super::{Found, Subject, Worked, data};
+use super::{Found, Manner, Subject, Worked, data};
 use crate::history::{Line, words};
 
 /// The data while no server runs on them.
@@ -167,6 +167,10 @@ impl PrivateSubject {
         drop(self.reach(&mut server)?);
         // The server's folder is new, and nobody else would make it durable.
         nix::unistd::syncfs(File::open(folder)?)?;
+        // Of files that are recorded themselves, that says nothing of names.
+        for named in [folder, server.folder()] {
+            File::open(named)?.sync_all()?;
+        }
         Ok(server)
     }
 
@@ -240,9 +244,11 @@ impl Subject for PrivateSubject {
         keep(&server, folder)
     }
 
-    fn work(&self, folder: &Path, output: File, kill_after: Option<Duration>) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let mut server = self.begin(folder)?;
         let address = server.connection("");
+        manner.watch.map_or(Ok(()), |watch| watch.begin(server.process()))?;
+        let kill_after = manner.kill_after;
         let start = Instant::now();
         let done = thread::scope(|scope| {
             let (address, output) = (&address, &output);

@@ -11,8 +11,12 @@ use crate::statistics::{Share, share};
 pub struct Durability {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How often the disk was flushed for each commit.
-    pub flushes: f64,
+    /// How often the disk was flushed for each commit; absent where none of dyno's own could be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<f64>,
+    /// How many system calls waited for something to be durable, for each; absent where nobody could watch them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
     /// Power cuts; absent where none was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cuts: Option<Survived>,
@@ -45,7 +49,7 @@ pub(super) fn durability(run: &Run) -> Vec<Durability> {
     let known = run.shown_contenders().filter_map(|(contender, record)| {
         let survival = record.safety.as_ref()?.survival.as_ref()?;
         let [cuts, kills] = [&survival.cuts, &survival.kills].map(Survived::new);
-        Some(Durability { contender, flushes: survival.flushes, cuts, kills })
+        Some(Durability { contender, flushes: survival.flushes, calls: survival.calls, cuts, kills })
     });
     known.collect()
 }

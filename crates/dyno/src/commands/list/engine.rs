@@ -163,15 +163,16 @@ fn newest_first<'a>(proofs: impl Iterator<Item = &'a KeptProof>) -> Vec<KeptProo
 
 /// A result in a line.
 fn proved(proof: &KeptProof) -> String {
-    let Survival { cuts, kills, flushes, file_system, proved, dyno, failure, .. } = &proof.survival;
+    let Survival { cuts, kills, file_system, proved, dyno, failure, .. } = &proof.survival;
     let day = proved.split('T').next().unwrap_or_default();
     let failure = failure.as_ref().map(|failure| format!(" First failure: {failure}."));
     let about = format!(
-        "survived {} of {} cuts and {} of {} kills, {flushes:.1} flushes a commit. {}, {file_system}, dyno {dyno}, {day}.{}",
+        "survived {} of {} cuts and {} of {} kills, {}. {}, {file_system}, dyno {dyno}, {day}.{}",
         cuts.survived,
         cuts.tried,
         kills.survived,
         kills.tried,
+        proof.survival.waits(),
         proof.engine_version,
         failure.unwrap_or_default()
     );

@@ -3,6 +3,8 @@
 
 use anyhow::Result;
 use dyno_engine::{Contender, Registry};
+use dyno_prove::calls::Seen;
+use dyno_prove::ground::Ground;
 use dyno_prove::proof::{Effort, Named, Workshop};
 use dyno_record::Tally;
 use serde::Serialize;
@@ -24,6 +26,9 @@ pub struct Controls {
     loses: Tally,
     /// What became of the one that must not.
     keeps: Tally,
+    /// What was seen of their system calls, where no power was cut: of the one that must make none, and of the one whose
+    /// commits must all wait.
+    calls: Option<[Seen; 2]>,
 }
 
 impl Controls {
@@ -47,17 +52,34 @@ impl Controls {
             let named = Named { subject, label: &contender.label, again: &[] };
             workshop.prove(named, effort, &|_| {})
         };
-        Ok(Some(Controls { loses: prove(loses)?.strict, keeps: prove(keeps)?.cuts }))
+        let (loses, keeps) = (prove(loses)?, prove(keeps)?);
+        let is_uncut = workshop.ground == Ground::Folder;
+        let calls = match (loses.calls, keeps.calls) {
+            (Some(none), Some(all)) if is_uncut => Some([none, all]),
+            // Nobody could watch them; of kills there is no control.
+            _ if is_uncut => return Ok(None),
+            _ => None,
+        };
+        Ok(Some(Controls { loses: loses.strict, keeps: keeps.cuts, calls }))
     }
 
     /// Whether each did what it must.
     pub fn behaved(&self) -> bool {
+        if let Some([none, all]) = &self.calls {
+            return none.by_name.is_empty() && all.calls > 0.0 && all.without == 0;
+        }
         let loses = self.loses.tried > 0 && self.loses.lost == self.loses.tried;
         loses && self.keeps.tried > 0 && self.keeps.survived == self.keeps.tried
     }
 
     /// How they behaved, in words.
     pub fn describe(&self) -> String {
+        if let Some([none, all]) = &self.calls {
+            return format!(
+                "{LOSES} made {:.1} sync calls a commit (it must make none), and {KEEPS} {:.1}, with {} commits that waited for none (there must be none)",
+                none.calls, all.calls, all.without
+            );
+        }
         format!(
             "{LOSES} lost commits at {} of {} cuts right after an acknowledgement (it must at all), and {KEEPS} survived {} of {} cuts (it must all)",
             self.loses.lost, self.loses.tried, self.keeps.survived, self.keeps.tried

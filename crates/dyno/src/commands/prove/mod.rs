@@ -3,38 +3,45 @@
 mod again;
 mod controls;
 mod maker;
+mod place;
 mod table;
 
-use std::env;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use dyno_engine::{Contender, Home, Registry, proofs, split_list};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::key;
+use dyno_lab::machine;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_protocol::Hello;
-use dyno_prove::disk::{self, faults::Faults, files, recorder};
+use dyno_prove::calls;
+use dyno_prove::disk::{faults::Faults, recorder};
+use dyno_prove::ground::Ground;
+use dyno_prove::posix;
 use dyno_prove::proof::{Effort, Named, Proof, Workshop};
-use dyno_prove::refuge::Refuge;
 use dyno_prove::subject::Subject;
 use dyno_record::{Level, Safety, Standing, Survival};
 use serde::Serialize;
 
 use super::{Exit, Input, print};
-use crate::cli::{ProveArgs, RecorderArgs, TextFormat};
+use crate::cli::{FilesArgs, ProveArgs, RecorderArgs, TextFormat, WatcherArgs};
 use crate::terminal;
 use controls::Controls;
 use maker::{Maker, UNSYNCED};
-
-/// The name of the hidden command that records a disk.
-const RECORDER: &str = "prove-recorder";
+use place::Place;
 
 /// Everything that was found, as `--format json` prints it.
 #[derive(Debug, Serialize)]
 struct Report {
     /// Where chance began: the same seed tries the same cuts of the same history.
     seed: u64,
+    /// What the power was cut of.
+    ground: &'static str,
+    /// Why it was not cut, if it was not.
+    no_cuts: Option<String>,
     /// How the two contenders behaved of which it is known how they must.
     controls: Option<Controls>,
     subjects: Vec<Proved>,
@@ -68,6 +75,18 @@ pub fn record(arguments: &RecorderArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Records files until they are unmounted.
+pub fn record_files(arguments: &FilesArgs) -> Result<Exit> {
+    posix::serve(&arguments.folder, &arguments.log)?;
+    Ok(Exit::Done)
+}
+
+/// Watches the system calls of a process until it ends.
+pub fn watch(arguments: &WatcherArgs) -> Result<Exit> {
+    calls::serve(arguments.process)?;
+    Ok(Exit::Done)
+}
+
 /// Proves each contender.
 pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let registry = Registry::load(&Home::find()?)?;
@@ -97,15 +116,9 @@ fn prove_all(
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let scratch = Scratch::create(&scratch::default_parent())?;
-    // Left before the folder is removed, in which it is.
-    let refuge = Refuge::enter(scratch.folder())?;
-    let maker = Maker::new(&scratch, refuge.folder(), arguments.timeout, interrupts)?;
-    let workshop = Workshop {
-        place: refuge.folder().to_owned(),
-        recorder: program()?,
-        interrupts: interrupts.clone(),
-        keep: arguments.keep.clone(),
-    };
+    let place = Place::find(arguments, &scratch, interrupts)?;
+    let workshop = &place.workshop;
+    let maker = Maker::new(&scratch, &workshop.place, arguments.timeout, interrupts)?;
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors: !arguments.no_errors, seed };
     let tell = |label: &str, what: &str| {
@@ -116,14 +129,20 @@ fn prove_all(
     let imports = importers.iter().map(|contender| maker.imports(contender)).collect::<Result<Vec<_>>>()?;
     let imports: Vec<(String, Box<dyn Subject>)> = imports.into_iter().flatten().collect();
     if let Some(folder) = &arguments.again {
-        return again::look(folder, &workshop, again::subjects(arguments, contenders, imports, &maker)?);
+        return again::look(folder, workshop, again::subjects(arguments, contenders, imports, &maker)?);
     }
-    let controls = Controls::try_both(registry, &workshop, seed, &maker, &tell)?;
-    let mut report = Report { seed, controls, subjects: Vec::new(), kept_in: None };
+    let controls = Controls::try_both(registry, workshop, seed, &maker, &tell)?;
+    let no_cuts = place.no_cuts.clone();
+    let ground = workshop.ground.name();
+    let mut report = Report { seed, ground, no_cuts, controls, subjects: Vec::new(), kept_in: None };
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
         let program = maker.program(command, check);
         let mut proved = Proved::new(command);
-        let again = ["--command", command, "--check", check].map(String::from);
+        let again = [
+            ground_arguments(arguments),
+            ["--command", command, "--check", check].map(String::from).to_vec(),
+        ];
+        let again = again.concat();
         let named = Named { subject: &program, label: command, again: &again };
         proved.take(workshop.prove(named, effort, &|what| tell("the command", what)));
         report.subjects.push(proved);
@@ -131,9 +150,9 @@ fn prove_all(
     let is_sound = report.controls.as_ref().is_some_and(Controls::behaved);
     for contender in contenders {
         workshop.interrupts.check()?;
-        let mut proved = prove(contender, arguments, &maker, &workshop, effort, &tell);
+        let mut proved = prove(contender, arguments, &maker, workshop, effort, &tell);
         if is_sound {
-            match keep(contender, &mut proved, effort, arguments.clients) {
+            match keep(contender, &mut proved, workshop, effort, arguments.clients) {
                 Ok(path) => report.kept_in = path.or(report.kept_in),
                 Err(error) => terminal::say(&format!("dyno: {error:#}")),
             }
@@ -144,7 +163,8 @@ fn prove_all(
         workshop.interrupts.check()?;
         let mut proved = Proved::new(&label);
         proved.promised = Some(import_promise(&label));
-        let again = ["--import".to_owned(), arguments.import.join(",")];
+        let again =
+            [ground_arguments(arguments), vec!["--import".to_owned(), arguments.import.join(",")]].concat();
         let named = Named { subject: subject.as_ref(), label: &label, again: &again };
         proved.take(workshop.prove(named, effort, &|what| tell(&label, what)));
         report.subjects.push(proved);
@@ -156,7 +176,8 @@ fn prove_all(
     };
     let is_whole = report.subjects.iter().all(|proved| proved.proof.is_some());
     let is_believed = report.controls.as_ref().is_none_or(Controls::behaved);
-    Ok(if is_whole && is_believed { Exit::Done } else { Exit::Incomplete })
+    let is_cut = report.no_cuts.is_none() || arguments.cuts == 0;
+    Ok(if is_whole && is_believed && is_cut { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Proves one; what keeps it from being proved is a part of the result.
@@ -176,11 +197,21 @@ fn prove(
         let label = &contender.label;
         let numbers = [arguments.commits, arguments.clients].map(|number| number.to_string());
         let again = ["--with", label, "--commits", &numbers[0], "--clients", &numbers[1]].map(String::from);
+        let again = [ground_arguments(arguments), again.to_vec()].concat();
         let named = Named { subject: subject.as_ref(), label, again: &again };
         workshop.prove(named, effort, &|what| tell(label, what))
     });
     proved.take(proof);
     proved
+}
+
+/// The arguments that choose what the power is cut of.
+fn ground_arguments(arguments: &ProveArgs) -> Vec<String> {
+    let name =
+        |value: Option<PossibleValue>| value.map_or_else(String::new, |value| value.get_name().to_owned());
+    let device = name(arguments.device.to_possible_value());
+    let file_system = name(arguments.file_system.to_possible_value());
+    ["--device".to_owned(), device, "--file-system".to_owned(), file_system].to_vec()
 }
 
 /// What `dyno import` promises: all or nothing, and all once it says so, unless it is told to sync nothing.
@@ -199,19 +230,32 @@ fn import_promise(label: &str) -> Safety {
 }
 
 /// Keeps what was found for later tables, and says where; nothing where it proves nothing.
-fn keep(contender: &Contender, proved: &mut Proved, effort: Effort, clients: u64) -> Result<Option<PathBuf>> {
+fn keep(
+    contender: &Contender,
+    proved: &mut Proved,
+    workshop: &Workshop,
+    effort: Effort,
+    clients: u64,
+) -> Result<Option<PathBuf>> {
     let (Some(hello), Some(proof)) = (&proved.hello, &proved.proof) else { return Ok(None) };
     if !proof.notices_loss || proof.incomplete.is_some() {
         return Ok(None);
     }
+    let file_system = match workshop.ground {
+        Ground::Disk(system) => system.name().to_owned(),
+        Ground::Folder => machine::storage(&workshop.place)?.file_system,
+        // It says nothing of any file system that there is.
+        Ground::Files => return Ok(None),
+    };
     let survival = Survival {
         dyno: env!("CARGO_PKG_VERSION").to_owned(),
         proved: jiff::Timestamp::now().to_string(),
-        file_system: files::TYPE.to_owned(),
+        file_system,
         seed: effort.seed,
         clients,
         commits: proof.observed.commits,
-        flushes: proof.observed.flushes,
+        flushes: (workshop.ground != Ground::Folder).then_some(proof.observed.flushes),
+        calls: proof.calls.as_ref().map(|seen| seen.calls),
         cuts: proof.cuts,
         kills: proof.kills,
         failure: proof.failures.first().map(table::failure),
@@ -232,7 +276,10 @@ impl Proved {
             Ok(proof) => {
                 if let Some(claimed) = &self.promised {
                     self.breaches = proofs::breaches(claimed, &proof.cuts, &proof.kills);
-                    self.kept = proof.notices_loss.then_some(self.breaches.is_empty());
+                    // Where no power was cut, a promise about that was not tried.
+                    let is_tried = claimed.level != Level::PowerLoss || proof.cuts.tried > 0;
+                    let is_known = proof.notices_loss && (is_tried || !self.breaches.is_empty());
+                    self.kept = is_known.then_some(self.breaches.is_empty());
                 }
                 self.proof = Some(proof);
             }
@@ -247,10 +294,4 @@ fn check(contender: &Contender) -> Result<()> {
         bail!("{}: it keeps no data", contender.label);
     }
     Ok(())
-}
-
-/// dyno itself as the recorder.
-fn program() -> Result<disk::Program> {
-    let path = env::current_exe().context("cannot find dyno's own program")?;
-    Ok(disk::Program { path, arguments: vec![RECORDER.to_owned()] })
 }

@@ -1,7 +1,9 @@
 //! Proofs as text for a terminal: a table of at most 100 columns, and what stands behind its figures.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use dyno_prove::calls::Seen;
 use dyno_prove::errors::Failed;
+use dyno_prove::ground::Ground;
 use dyno_prove::judge::Verdict;
 use dyno_prove::proof::{Failure, Proof};
 use dyno_record::Tally;
@@ -11,15 +13,16 @@ use dyno_verdict::Survived;
 use super::controls::Controls;
 use super::{Proved, Report};
 
-const HEADS: [&str; 10] = [
-    "",
+const HEADS: [&str; 11] = [
+    "survived, of those tried",
     "flushes\na commit",
-    "cuts\nsurvived",
+    "sync\ncalls",
+    "cuts",
     "torn\nwrites",
     "lost\nafter ack",
-    "kills\nsurvived",
+    "kills",
     "data\nbroken",
-    "errors\nsurvived",
+    "errors",
     "promised",
     "kept",
 ];
@@ -27,14 +30,14 @@ const HEADS: [&str; 10] = [
 /// Everything.
 pub fn render(report: &Report) -> String {
     let withheld = report.controls.as_ref().is_some_and(|controls| !controls.behaved());
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = above(report).iter().map(|line| wrapped(line, "", "")).collect();
     if withheld {
         parts.push("No verdict: a control did not behave, so nothing here can be believed.".to_owned());
     } else {
         if report.subjects.iter().any(|proved| proved.proof.is_some()) {
-            parts.push(table(&report.subjects));
+            parts.push(table(report));
         }
-        parts.extend(report.subjects.iter().filter_map(about));
+        parts.extend(report.subjects.iter().filter_map(|proved| about(proved, report)));
     }
     parts.push(wrapped(&controls(report.controls.as_ref()), "", ""));
     parts.push(format!("Seed {}.", report.seed));
@@ -45,18 +48,33 @@ pub fn render(report: &Report) -> String {
     parts.join("\n\n") + "\n"
 }
 
-fn table(subjects: &[Proved]) -> String {
+/// What must be known of everything below.
+fn above(report: &Report) -> Option<String> {
+    if let Some(why) = &report.no_cuts {
+        return Some(format!(
+            "No power was cut, because no disk of dyno's own can be made here: {why}. What follows is of kills, and of system calls that were watched."
+        ));
+    }
+    (report.ground == Ground::Files.name()).then(|| {
+        "The power was cut of files of which nothing is kept that POSIX does not promise: allowed by POSIX, not seen on ext4."
+            .to_owned()
+    })
+}
+
+fn table(report: &Report) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH as u16);
     table.add_row(HEADS);
-    for (proved, proof) in subjects.iter().filter_map(|proved| Some((proved, proved.proof.as_ref()?))) {
+    for (proved, proof) in report.subjects.iter().filter_map(|proved| Some((proved, proved.proof.as_ref()?)))
+    {
         let [promised, kept] = promise(proved);
         table.add_row([
             proved.label.clone(),
-            flushes(proof),
+            flushes(report, proof),
+            proof.calls.as_ref().map_or("-".to_owned(), |seen| each(seen.calls)),
             share(&proof.cuts),
             share(&proof.torn),
             lost(&proof.strict),
@@ -67,17 +85,25 @@ fn table(subjects: &[Proved]) -> String {
             kept,
         ]);
     }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// Flushes for each commit: with a digit more where several shared one.
-fn flushes(proof: &Proof) -> String {
-    match proof.observed.flushes {
+/// What the recorder saw, where there was one.
+fn flushes(report: &Report, proof: &Proof) -> String {
+    if report.no_cuts.is_some() { "-".to_owned() } else { each(proof.observed.flushes) }
+}
+
+/// How many for each commit: with a digit more where several shared one.
+fn each(count: f64) -> String {
+    match count {
         shared if shared > 0.0 && shared < 0.95 => format!("{shared:.2}"),
-        flushes => format!("{flushes:.1}"),
+        count => format!("{count:.1}"),
     }
 }
 
@@ -93,9 +119,9 @@ fn promise(proved: &Proved) -> [String; 2] {
 }
 
 /// What there is to say of one beside its row.
-fn about(proved: &Proved) -> Option<String> {
+fn about(proved: &Proved, report: &Report) -> Option<String> {
     let lines: Vec<String> = match (&proved.proof, &proved.why_not) {
-        (Some(proof), _) => sentences(proof, &proved.breaches),
+        (Some(proof), _) => sentences(proof, &proved.breaches, report),
         (None, why) => {
             vec![format!("it could not be proved: {}", why.as_deref().unwrap_or("for no known reason"))]
         }
@@ -106,7 +132,7 @@ fn about(proved: &Proved) -> Option<String> {
     })
 }
 
-fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
+fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(why) = &proof.incomplete {
         lines.push(format!("it did not come to its end: {why}"));
@@ -127,6 +153,9 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
             proof.observed.unflushed, proof.observed.commits
         ));
     }
+    lines.extend(proof.calls.as_ref().map(calls));
+    lines
+        .extend(proof.calls_unseen.iter().map(|why| format!("its system calls could not be watched: {why}")));
     if proof.observed.bundled > 0 {
         lines.push(format!(
             "{} acknowledgements came several in one write and may be late: flush the standard output after each line",
@@ -134,7 +163,7 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
         ));
     }
     if proof.unmountable > 0 {
-        lines.push(format!("after {} cuts ext4 could not be mounted", proof.unmountable));
+        lines.push(format!("after {} cuts {} could not be mounted", proof.unmountable, report.ground));
     }
     lines.extend(breaches.iter().map(|breach| format!("broke its promise of {breach}")));
     lines.extend(proof.failures.first().map(|first| format!("first failure: {}", failure(first))));
@@ -149,6 +178,15 @@ fn sentences(proof: &Proof, breaches: &[String]) -> Vec<String> {
         proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
     );
     lines
+}
+
+/// What it asked of the system, by name.
+fn calls(seen: &Seen) -> String {
+    let by_name = seen.by_name.iter().map(|(name, count)| format!("{count:.1} {name}"));
+    match seen.by_name.is_empty() {
+        true => "it asks the system for no sync in a commit".to_owned(),
+        false => format!("calls in a commit: {}", by_name.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// After what something was wrong, and what.
@@ -206,7 +244,7 @@ fn lost(strict: &Tally) -> String {
 
 fn controls(controls: Option<&Controls>) -> String {
     match controls {
-        None => "Without controls: SQLite's runner is not built.".to_owned(),
+        None => "Without controls: SQLite's runner is not built, or nobody could watch it.".to_owned(),
         Some(controls) => format!("Controls: {}.", controls.describe()),
     }
 }

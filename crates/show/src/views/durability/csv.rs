@@ -17,7 +17,8 @@ pub fn columns(verdict: &Verdict, contender: usize, _test: usize) -> Vec<Column>
     let [kills_survived, kills] = tries(|found| found.kills);
     vec![
         ("level_standing", safety.map(|safety| name(safety.standing)).into()),
-        ("flushes_per_commit", found.map(|found| found.flushes).into()),
+        ("flushes_per_commit", found.and_then(|found| found.flushes).into()),
+        ("sync_calls_per_commit", found.and_then(|found| found.calls).into()),
         ("cuts_survived", cuts_survived.into()),
         ("cuts", cuts.into()),
         ("kills_survived", kills_survived.into()),

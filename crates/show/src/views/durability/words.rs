@@ -10,8 +10,7 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
     let survival = record.safety.as_ref()?.survival.as_ref()?;
     let tries = [(found.cuts, "power cuts"), (found.kills, "kills")];
     let told = tries.iter().filter_map(|(tally, what)| Some(sentence(&(*tally)?, what)));
-    let told: Vec<String> =
-        [format!("{:.1} flushes a commit", found.flushes)].into_iter().chain(told).collect();
+    let told: Vec<String> = [survival.waits()].into_iter().chain(told).collect();
     let day = survival.proved.split('T').next().unwrap_or_default();
     Some(format!("{} (dyno prove on {}, {day}).", told.join("; "), survival.file_system))
 }

@@ -3,6 +3,8 @@
 //! These servers commit at every CREATE TABLE, so a new table is loaded under another name and renamed
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
+mod statements;
+
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
+use statements::{Statements, quoted, statements};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
@@ -32,6 +35,8 @@ pub struct MySql {
     connection: Connection,
     /// Under which name a new table is loaded.
     staged: String,
+    /// Whether it syncs the files that say which tables there are; none where tables have no such files.
+    sync_frm: Option<bool>,
 }
 
 impl MySql {
@@ -43,7 +48,14 @@ impl MySql {
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
-        Ok(MySql { connection, staged: staged_name() })
+        let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
+        let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
+        let sync_frm = sync_frm.map(|value| value == "ON");
+        Ok(MySql { connection, staged: staged_name(), sync_frm })
+    }
+
+    fn plan(&self, table: &Table, existing: Existing) -> Statements {
+        statements(table, existing, &self.staged, self.sync_frm.is_none())
     }
 
     fn execute(&self, sql: &str) -> Result<()> {
@@ -60,7 +72,7 @@ impl MySql {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
-        let statements = statements(table, existing, &self.staged);
+        let statements = self.plan(table, existing);
         for sql in &statements.before {
             self.execute(sql).input()?;
         }
@@ -75,8 +87,9 @@ impl MySql {
         }
         rows.watch().doing("committing");
         self.execute(&statements.commit)?;
-        statements.last.map_or(Ok(()), |sql| {
-            self.connection.rows(&sql).map(drop).context("the new table is in place, but the old one is left")
+        statements.last.iter().try_for_each(|sql| {
+            let done = self.connection.rows(sql).map(drop);
+            done.with_context(|| format!("the new table is in place, but the server refuses {}", shown(sql)))
         })
     }
 
@@ -119,14 +132,19 @@ impl MySql {
     }
 
     /// What a commit survives by the settings in force.
-    fn reached(&self) -> Result<Reached> {
+    fn reached(&self, existing: Existing) -> Result<Reached> {
         let flush = self.connection.value("SELECT @@innodb_flush_log_at_trx_commit")?.unwrap_or_default();
         let safety = match flush.as_str() {
             "1" | "3" => Safety::PowerLoss,
             "2" => Safety::ProcessCrash,
             _ => Safety::None,
         };
-        Ok(Reached { safety, by: format!("innodb_flush_log_at_trx_commit={flush}") })
+        let by = format!("innodb_flush_log_at_trx_commit={flush}");
+        Ok(match self.sync_frm.filter(|_| existing != Existing::Append) {
+            Some(true) => Reached { safety, by: by + ", sync_frm=ON" },
+            Some(false) => Reached { safety: safety.min(Safety::ProcessCrash), by: by + ", sync_frm=OFF" },
+            None => Reached { safety, by },
+        })
     }
 }
 
@@ -179,7 +197,7 @@ impl Target for MySql {
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        let statements = statements(table, existing, &self.staged);
+        let statements = self.plan(table, existing);
         let all = statements.before.into_iter().chain([statements.load]).chain(statements.after);
         all.chain([statements.commit]).chain(statements.last).collect()
     }
@@ -193,7 +211,7 @@ impl Target for MySql {
     }
 
     fn programs(&self) -> &'static [Program] {
-        &[("SQL", include_str!("../../templates/mysql.sql.j2"))]
+        &[("SQL", include_str!("../../../templates/mysql.sql.j2"))]
     }
 
     fn literal(&self) -> fn(&str) -> String {
@@ -201,7 +219,7 @@ impl Target for MySql {
     }
 
     fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
-        let Statements { before, after, commit, last, .. } = statements(table, existing, &self.staged);
+        let Statements { before, after, commit, last, .. } = self.plan(table, existing);
         let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
         let into = if existing == Existing::Append { &table.name } else { &self.staged };
         minijinja::context! {
@@ -221,63 +239,13 @@ impl Target for MySql {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         match self.fill(table, existing, rows, check) {
-            Ok(()) => self.reached(),
+            Ok(()) => self.reached(existing),
             Err(error) => {
                 self.undo();
                 Err(error)
             }
         }
     }
-}
-
-struct Statements {
-    before: Vec<String>,
-    load: String,
-    after: Vec<String>,
-    commit: String,
-    /// The old table goes when the new one is in its place.
-    last: Option<String>,
-}
-
-fn statements(table: &Table, existing: Existing, staged: &str) -> Statements {
-    let list =
-        |columns: &[String]| columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ");
-    let is_new = existing != Existing::Append;
-    let (name, old, staged) = (quoted(&table.name), quoted(&format!("{staged}_old")), quoted(staged));
-    let into = if is_new { &staged } else { &name };
-    let mut before = Vec::new();
-    if is_new {
-        let columns =
-            table.columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.declared));
-        let key =
-            (!table.primary_key.is_empty()).then(|| format!("PRIMARY KEY ({})", list(&table.primary_key)));
-        let parts: Vec<String> = columns.chain(key).collect();
-        // Not with unique_checks = 0: MariaDB's own way of filling an empty table then takes up to twice as long,
-        // and versions before 10.11.11 have a fault in it (MDEV-34703).
-        before.push(format!(
-            "CREATE TABLE {into} ({}) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
-            parts.join(", ")
-        ));
-    }
-    before.push("START TRANSACTION".into());
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    let load = format!(
-        "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {into} CHARACTER SET utf8mb4 \
-         FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
-        list(&names)
-    );
-    let mut after: Vec<String> = Vec::new();
-    if is_new {
-        after.push("COMMIT".into());
-    }
-    after.extend(table.indexes.iter().map(|index| format!("ALTER TABLE {into} ADD INDEX ({})", list(index))));
-    let commit = match existing {
-        Existing::Append => "COMMIT".into(),
-        Existing::Create => format!("RENAME TABLE {staged} TO {name}"),
-        Existing::Replace => format!("RENAME TABLE {name} TO {old}, {staged} TO {name}"),
-    };
-    let last = (existing == Existing::Replace).then(|| format!("DROP TABLE {old}"));
-    Statements { before, load, after, commit, last }
 }
 
 fn explain(error: anyhow::Error) -> anyhow::Error {
@@ -297,9 +265,4 @@ fn text(value: Value) -> String {
         Value::Blob { blob } => blob,
         _ => String::new(),
     }
-}
-
-/// A name as MySQL quotes it.
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }

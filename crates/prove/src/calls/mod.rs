@@ -1,0 +1,207 @@
+//! The system calls by which a program waits for its files to be durable, a second view beside the recorded disk: it is
+//! had without a disk of dyno's own, and says whether what the disk saw is what the program asked for.
+//!
+//! A process of dyno's own watches the program by ptrace(2), because who waits for programs in the same process would
+//! get its news. What the system does by itself is not seen: io_uring, and memory that is written back.
+
+mod tracer;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::Signal;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::Program;
+use crate::disk::log::Entry;
+use crate::history::{History, Line};
+pub use tracer::serve;
+
+/// What the watcher says when it sees everything.
+const READY: &str = "ready";
+
+/// One call, and where it stands among what the program said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// How many bytes the program had written to its output.
+    place: u64,
+    /// The name.
+    name: String,
+}
+
+/// What was seen of the calls between the first acknowledgement and the last.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Seen {
+    /// Calls for each commit.
+    pub calls: f64,
+    /// The same by name.
+    pub by_name: BTreeMap<String, f64>,
+    /// Commits that were acknowledged without a call since they began.
+    pub without: u64,
+}
+
+/// Whoever is told of a program that is to be watched.
+#[derive(Debug)]
+pub struct Watch {
+    program: Program,
+    /// The output of the programs.
+    output: File,
+    watchers: Mutex<Vec<(Child, BufReader<ChildStdout>)>>,
+}
+
+impl Watch {
+    /// Watches by this program those who write to `output`.
+    pub fn new(program: Program, output: File) -> Watch {
+        Watch { program, output, watchers: Mutex::default() }
+    }
+
+    /// Watches a process and all that descend from it. When this returns, no later call is missed.
+    ///
+    /// # Errors
+    /// The system does not allow it.
+    pub fn begin(&self, process: u32) -> Result<()> {
+        let mut command = Command::new(&self.program.path);
+        command.args(&self.program.arguments).arg(process.to_string()).process_group(0);
+        command.stdin(self.output.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: between fork and exec, one system call on a number.
+        unsafe {
+            command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
+        }
+        let mut child = command.spawn().context("cannot start the watcher of calls")?;
+        let mut said = BufReader::new(child.stdout.take().context("the watcher has no output")?);
+        let mut first = String::new();
+        said.read_line(&mut first)?;
+        if first.trim() != READY {
+            let mut why = String::new();
+            child.stderr.take().map_or(Ok(0), |mut errors| errors.read_to_string(&mut why))?;
+            child.wait()?;
+            bail!("{}", why.trim().trim_start_matches("dyno: "));
+        }
+        self.watchers.lock().map(|mut all| all.push((child, said))).ok().context("a thread panicked")
+    }
+
+    /// All calls, when the programs have ended.
+    ///
+    /// # Errors
+    /// A watcher ended before its program.
+    fn finish(&self) -> Result<Vec<Call>> {
+        let mut calls: Vec<Call> = Vec::new();
+        let watchers = self.watchers.lock().map(|mut all| std::mem::take(&mut *all));
+        for (mut child, mut said) in watchers.ok().context("a thread panicked")? {
+            let mut text = String::new();
+            said.read_to_string(&mut text)?;
+            child.wait()?;
+            calls.extend(
+                serde_json::from_str::<Vec<Call>>(&text).context("the watcher of calls ended early")?,
+            );
+        }
+        calls.sort_by_key(|call| call.place);
+        Ok(calls)
+    }
+
+    /// What was seen, beside the program's whole output, whose lines `read` tells.
+    ///
+    /// # Errors
+    /// A watcher ended before its program.
+    pub fn seen(self, output: &[u8], read: impl Fn(&str) -> Line) -> Result<Seen> {
+        Ok(seen(&self.finish()?, output, read))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for (child, _) in self.watchers.get_mut().into_iter().flatten() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> Seen {
+    let observed = |wanted: &dyn Fn(&Call) -> bool| {
+        let (mut entries, mut at) = (Vec::new(), 0);
+        for call in calls.iter().filter(|call| wanted(call)) {
+            let place = (call.place as usize).min(output.len());
+            if place > at {
+                entries.push(Entry::Text(output[at..place].to_vec()));
+                at = place;
+            }
+            entries.push(Entry::Flush);
+        }
+        entries.push(Entry::Text(output[at..].to_vec()));
+        let end = entries.len();
+        History::new(entries, 0..end, &read).observed()
+    };
+    let all = observed(&|_| true);
+    let mut by_name: BTreeMap<String, f64> = calls.iter().map(|call| (call.name.clone(), 0.0)).collect();
+    for (name, count) in &mut by_name {
+        *count = observed(&|call| call.name == *name).flushes;
+    }
+    by_name.retain(|_, count| *count > 0.0);
+    Seen { calls: all.flushes, by_name, without: all.unflushed }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    use super::*;
+    use crate::history::words;
+
+    #[test]
+    fn calls_stand_between_the_lines_that_the_program_wrote() {
+        let output = b"begin 1\nack 1\nbegin 2\nack 2\nbegin 3\nack 3\n";
+        let call = |place, name: &str| Call { place, name: name.to_owned() };
+        let calls = [
+            call(8, "fsync"),
+            call(22, "fsync"),
+            call(22, "fdatasync"),
+            call(28, "fsync"),
+            call(42, "fsync"),
+        ];
+        let seen = seen(&calls, output, words);
+        assert_eq!(
+            (seen.calls, seen.without),
+            (1.0, 1),
+            "those of the first commit and the end do not count"
+        );
+        assert_eq!(seen.by_name, [("fdatasync".to_owned(), 0.5), ("fsync".to_owned(), 0.5)].into());
+    }
+
+    #[test]
+    fn nothing_that_a_program_waits_for_is_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut output = tempfile::tempfile().unwrap();
+        output.write_all(b"12345").unwrap();
+        // The child waits for a line, so that it is watched before it does anything.
+        let script = "read go; dd if=/dev/zero of=\"$1\" bs=1 count=1 conv=fsync 2>&1; dd if=/dev/zero of=\"$1\" bs=1 count=1 oflag=dsync 2>&1; sync -d \"$1\"; sync -f \"$1\"";
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", script, "sh"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut calls = Vec::new();
+        let watched = tracer::watch(child.id(), output.as_fd(), &mut calls, || {
+            child.stdin.take().unwrap().write_all(b"\n").unwrap();
+            Ok(())
+        });
+        if let Err(error) = watched {
+            let _ = child.kill();
+            eprintln!("not run: {error:#}");
+            return;
+        }
+        let _ = child.wait();
+        let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+        assert_eq!(names, ["fsync", "synced write", "fdatasync", "syncfs"]);
+        assert!(calls.iter().all(|call| call.place == 5));
+    }
+}

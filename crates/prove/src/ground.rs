@@ -1,0 +1,211 @@
+//! On what the data of a proof are: a disk with a real file system, files that are recorded themselves, or a plain folder
+//! where the system allows neither. Each can be made with a content, and the first two tell what was done to them.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use crate::content::Content;
+use crate::disk::Disk;
+use crate::disk::faults::Fault;
+use crate::disk::files::{self, Mounted, System};
+use crate::disk::log::Entry;
+use crate::image::Image;
+use crate::posix::Files;
+use crate::proof::Workshop;
+use crate::tree::Tree;
+
+/// What the data are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// A recorded disk with this file system on it. Its cuts are what that file system lets happen.
+    Disk(System),
+    /// Recorded files. Their cuts are what POSIX lets happen.
+    Files,
+    /// A folder of the machine. Of it no cuts can be made.
+    Folder,
+}
+
+/// Files with a content, on which somebody can work or look. Dropped, they are gone.
+#[derive(Debug)]
+pub enum Stand {
+    /// Of a disk.
+    Disk(Mounted),
+    /// In a folder.
+    Folder(PathBuf),
+}
+
+/// A ground that is recorded.
+#[derive(Debug)]
+pub struct Recorded {
+    device: Device,
+    // After what is in it.
+    _place: TempDir,
+}
+
+#[derive(Debug)]
+enum Device {
+    Disk(Disk),
+    Files(Files),
+}
+
+impl Ground {
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ground::Disk(system) => system.name(),
+            Ground::Files => "the least that POSIX promises",
+            Ground::Folder => "a folder",
+        }
+    }
+}
+
+impl Workshop {
+    /// Whether the system allows the ground: it is made, and recorded, with nothing in it.
+    ///
+    /// # Errors
+    /// It does not, and why.
+    pub fn try_ground(&self) -> Result<()> {
+        let content = self.content(self.empty()?)?;
+        let recorded = self.recorded(&content, None)?;
+        // It answers: one that is unmounted before it said that it is ready would fail.
+        drop(recorded.output()?);
+        recorded.finish().map(drop)
+    }
+
+    /// Files with nothing in them.
+    pub(crate) fn empty(&self) -> Result<Stand> {
+        let Ground::Disk(system) = self.ground else { return self.folder_anew() };
+        let file = self.place.join("stand");
+        remove(fs::remove_file(&file))?;
+        files::make(system, &file)?;
+        Ok(Stand::Disk(self.mount(system, &file)?))
+    }
+
+    /// Files with a content.
+    pub(crate) fn stand(&self, content: &Content) -> Result<Stand> {
+        match (content, self.ground) {
+            (Content::Disk(image), Ground::Disk(system)) => {
+                let file = self.place.join("stand");
+                image.write(&file)?;
+                Ok(Stand::Disk(self.mount(system, &file)?))
+            }
+            (Content::Files(tree), _) => {
+                let stand = self.folder_anew()?;
+                tree.put_into(stand.folder())?;
+                Ok(stand)
+            }
+            (Content::Disk(_), _) => bail!("the content is that of a disk"),
+        }
+    }
+
+    /// The content of files that were made empty.
+    pub(crate) fn content(&self, stand: Stand) -> Result<Content> {
+        match stand {
+            Stand::Disk(mounted) => {
+                mounted.unmount()?;
+                let file = self.place.join("stand");
+                let image = Image::read(&file)?;
+                fs::remove_file(&file)?;
+                Ok(Content::Disk(image))
+            }
+            Stand::Folder(folder) => {
+                let content = Content::Files(Tree::of(&folder)?);
+                Stand::Folder(folder).end()?;
+                Ok(content)
+            }
+        }
+    }
+
+    /// Files with a content that are recorded, and may have a fault.
+    pub(crate) fn recorded(&self, content: &Content, fault: Option<Fault>) -> Result<Recorded> {
+        let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
+        let device = match (content, self.ground) {
+            (Content::Disk(image), Ground::Disk(system)) => {
+                let programs = (system, image);
+                Device::Disk(Disk::new(&self.recorder, programs, fault, place.path(), &self.folder())?)
+            }
+            (Content::Files(tree), Ground::Files) => {
+                Device::Files(Files::new(&self.keeper, tree, place.path(), &self.folder())?)
+            }
+            _ => bail!("{} cannot be recorded", self.ground.name()),
+        };
+        Ok(Recorded { device, _place: place })
+    }
+
+    fn mount(&self, system: System, file: &Path) -> Result<Mounted> {
+        Mounted::new(system, file, &self.folder(), &self.place)
+    }
+
+    fn folder_anew(&self) -> Result<Stand> {
+        let folder = self.folder();
+        remove(fs::remove_dir_all(&folder))?;
+        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(Stand::Folder(folder))
+    }
+
+    /// Where the files are, always: an engine may write down their paths.
+    fn folder(&self) -> PathBuf {
+        self.place.join("files")
+    }
+}
+
+impl Stand {
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        match self {
+            Stand::Disk(mounted) => mounted.folder(),
+            Stand::Folder(folder) => folder,
+        }
+    }
+
+    /// They are needed no more.
+    ///
+    /// # Errors
+    /// Somebody still uses them.
+    pub fn end(self) -> Result<()> {
+        match self {
+            Stand::Disk(mounted) => mounted.unmount(),
+            Stand::Folder(folder) => {
+                fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
+            }
+        }
+    }
+}
+
+impl Recorded {
+    /// Where they are.
+    pub fn folder(&self) -> Result<&Path> {
+        match &self.device {
+            Device::Disk(disk) => disk.folder(),
+            Device::Files(files) => Ok(files.folder()),
+        }
+    }
+
+    /// What is to be the standard output of the program that works on them.
+    pub fn output(&self) -> Result<File> {
+        match &self.device {
+            Device::Disk(disk) => disk.output(),
+            Device::Files(files) => files.output(),
+        }
+    }
+
+    /// Ends the record, after those who worked have ended, and tells it.
+    ///
+    /// # Errors
+    /// Somebody still uses them, or the recorder died meanwhile.
+    pub fn finish(self) -> Result<Vec<Entry>> {
+        match self.device {
+            Device::Disk(disk) => disk.finish(),
+            Device::Files(files) => files.finish(),
+        }
+    }
+}
+
+/// It is no error that something is not there.
+fn remove(removed: std::io::Result<()>) -> std::io::Result<()> {
+    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}

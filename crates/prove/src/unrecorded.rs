@@ -1,0 +1,105 @@
+//! What can be seen of a subject without a recorder: its system calls, and what kills leave.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use crate::calls::{Seen, Watch};
+use crate::content::Content;
+use crate::disk::log::Entry;
+use crate::history::History;
+use crate::judge::judge;
+use crate::proof::{Effort, Proof, Workshop};
+use crate::subject::{Manner, Subject};
+
+impl Workshop {
+    /// What can be seen without a recorder: calls, and kills.
+    pub(crate) fn observe(
+        &self,
+        subject: &dyn Subject,
+        base: &Content,
+        effort: Effort,
+        proof: &mut Proof,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
+        tell("system calls");
+        match self.watch(subject, base) {
+            Ok(seen) => proof.calls = seen,
+            Err(error) => proof.calls_unseen = Some(format!("{error:#}")),
+        }
+        self.interrupts.check()?;
+        self.kill(subject, base, effort, proof, tell)
+    }
+
+    /// Lets the subject work where nothing is recorded but what it says. The text is why it did not come to its end.
+    pub(crate) fn work(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
+        let stand = self.stand(base)?;
+        let said = self.place.join("said");
+        let worked = subject.work(stand.folder(), fs::File::create(&said)?, Manner::default());
+        self.interrupts.check()?;
+        let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
+        stand.end()?;
+        Ok((spoken(subject, fs::read(&said)?), incomplete))
+    }
+
+    /// Lets the subject work where its calls are seen; nothing where it cannot be watched.
+    fn watch(&self, subject: &dyn Subject, base: &Content) -> Result<Option<Seen>> {
+        if !subject.can_be_watched() {
+            return Ok(None);
+        }
+        let stand = self.stand(base)?;
+        let said = self.place.join("said");
+        let output = fs::File::create(&said)?;
+        let watch = Watch::new(self.watcher.clone(), output.try_clone()?);
+        let manner = Manner { kill_after: None, watch: Some(&watch) };
+        let worked = subject.work(stand.folder(), output, manner);
+        stand.end()?;
+        worked?.failure.map_or(Ok(()), |why| Err(anyhow!(why)))?;
+        watch.seen(&fs::read(&said)?, |line| subject.read(line)).map(Some)
+    }
+
+    fn kill(
+        &self,
+        subject: &dyn Subject,
+        base: &Content,
+        effort: Effort,
+        proof: &mut Proof,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
+        let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
+        // How long it works without being killed, first.
+        let mut whole = None;
+        if effort.kills > 0 {
+            tell(&format!("{} kills", effort.kills));
+        }
+        for _ in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
+            let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
+            let stand = self.stand(base)?;
+            let said = self.place.join("said");
+            let manner = Manner { kill_after: after, watch: None };
+            let worked = subject.work(stand.folder(), fs::File::create(&said)?, manner)?;
+            whole = whole.or(Some(worked.took));
+            let history = spoken(subject, fs::read(&said)?);
+            let found = subject.check(stand.folder())?;
+            stand.end()?;
+            let promised = history.promised(1);
+            let may_have = |commit| history.may_have(1, commit);
+            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            if let Some(after) = after {
+                verdict.count(&mut proof.kills, promised.len());
+                proof.note(verdict, || {
+                    format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is known of a work of which nothing was recorded but what the subject said.
+fn spoken(subject: &dyn Subject, said: Vec<u8>) -> History {
+    History::new(vec![Entry::Text(said)], 0..1, |line| subject.read(line))
+}
