@@ -22,6 +22,9 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
     fields.extend(ends.iter().map(|&end| (std::mem::replace(&mut from, end as u32), end as u32)));
 }
 
+/// A record: the line on which it begins, the text and from where to where each field lies in it. None at the end.
+pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields)>;
+
 /// Gives the records of a chunk one after another. Empty lines are no records.
 pub trait Split {
     /// The fields of one record, in order.
@@ -29,12 +32,11 @@ pub trait Split {
     where
         Self: 's;
 
-    /// The next record: the line on which it begins, the text and from where to where each field lies in it. None at
-    /// the end.
+    /// The next record.
     ///
     /// # Errors
     /// The record has too many fields, or a quote that nothing closes.
-    fn next(&mut self) -> Result<Option<(u64, &[u8], Self::Fields<'_>)>>;
+    fn next(&mut self) -> Result<Next<'_, Self::Fields<'_>>>;
 }
 
 /// The records of a chunk whose fields may be quoted.
@@ -66,7 +68,7 @@ impl Split for Quoted<'_> {
         Self: 's;
 
     #[inline(always)]
-    fn next(&mut self) -> Result<Option<(u64, &[u8], Self::Fields<'_>)>> {
+    fn next(&mut self) -> Result<Next<'_, Self::Fields<'_>>> {
         let Quoted { text, marks, name, start, line, fields } = self;
         fields.clear();
         let (mut from, mut began) = (*start, *line);

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::chunks::Chunk;
 use crate::error::Input;
-use crate::fields::Split;
+use crate::fields::{Next, Split};
 use crate::marks::{BLOCK, block, mask};
 use crate::records::{MOST_FIELDS, too_many_fields};
 
@@ -121,7 +121,7 @@ impl Split for Lines<'_> {
         Self: 's;
 
     #[inline(always)]
-    fn next(&mut self) -> Result<Option<(u64, &[u8], Ends<'_>)>> {
+    fn next(&mut self) -> Result<Next<'_, Ends<'_>>> {
         loop {
             let Some(&last) = self.ends.get(self.given) else {
                 if self.count - self.next >= MOST_FIELDS {
