@@ -31,7 +31,7 @@ impl Converter {
         mut value: impl FnMut(Value, (u32, u32)),
     ) -> Result<(), Wrong> {
         if fields.len() != self.columns.len() {
-            return Err(self.not_as_many(fields));
+            return Err(self.not_as_many(fields.len()));
         }
         for (column, (wanted, &(from, to))) in self.columns.iter().zip(fields).enumerate() {
             let field = &text[from as usize..to as usize];
@@ -52,8 +52,8 @@ impl Converter {
 
     /// A record that has not as many fields as there are columns.
     #[cold]
-    pub fn not_as_many(&self, fields: &Fields) -> Wrong {
-        (None, format!("has {} fields, not {}", fields.len(), self.columns.len()))
+    pub fn not_as_many(&self, fields: usize) -> Wrong {
+        (None, format!("has {fields} fields, not {}", self.columns.len()))
     }
 
     /// The row that is wrong, or the contradiction that it is to a type that was only inferred.

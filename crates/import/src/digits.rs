@@ -13,11 +13,17 @@ pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
     if count.wrapping_sub(1) >= 19 || text[start] == b'0' && (count > 1 || is_negative) {
         return None;
     }
+    // Without a branch, which would be taken at random: the complement and one more.
+    let minus = i64::from(is_negative);
+    let signed = |number: u64| (number as i64 ^ -minus).wrapping_add(minus);
     let number = match count {
-        1..=8 => match text[start..].first_chunk() {
-            Some(first) => eight(*first, count)?,
-            None => few(&text[start..to])?,
-        },
+        1..=8 => {
+            let number = match text[start..].first_chunk() {
+                Some(first) => eight(*first, count)?,
+                None => few(&text[start..to])?,
+            };
+            return Some(signed(number));
+        }
         9..=16 => eight(word(text, start), count - 8)? * 100_000_000 + eight(word(text, to - 8), 8)?,
         _ => {
             let first = eight(word(text, start), count - 16)?;
@@ -25,9 +31,7 @@ pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
             (first * 100_000_000 + second) * 100_000_000 + eight(word(text, to - 8), 8)?
         }
     };
-    // Without a branch, which would be taken at random: the complement and one more.
-    let minus = i64::from(is_negative);
-    (number <= i64::MAX as u64 + minus as u64).then_some((number as i64 ^ -minus).wrapping_add(minus))
+    (number <= i64::MAX as u64 + minus as u64).then(|| signed(number))
 }
 
 #[inline(always)]

@@ -1,5 +1,8 @@
-//! The fields of a chunk's records, where they lie. The rules are those of `csv-core`, which reads what is not cut into
-//! chunks; a quoted field is brought together where it lies.
+//! The fields of a chunk's records, where they lie, and how those are found that may be quoted. The rules are those of
+//! `csv-core`, which reads what is not cut into chunks; a quoted field is brought together where it lies.
+
+use std::iter::Copied;
+use std::slice::Iter;
 
 use anyhow::Result;
 
@@ -19,11 +22,27 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
     fields.extend(ends.iter().map(|&end| (std::mem::replace(&mut from, end as u32), end as u32)));
 }
 
-/// Gives the records of a chunk one after another, with where their fields lie. Empty lines are no records.
-/// `QUOTES` says whether a field may be quoted.
-pub struct Split<'c, const QUOTES: bool> {
+/// A record: the line on which it begins, the text and from where to where each field lies in it. None at the end.
+pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields)>;
+
+/// Gives the records of a chunk one after another. Empty lines are no records.
+pub trait Split {
+    /// The fields of one record, in order.
+    type Fields<'s>: ExactSizeIterator<Item = (u32, u32)> + Clone
+    where
+        Self: 's;
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// The record has too many fields, or a quote that nothing closes.
+    fn next(&mut self) -> Result<Next<'_, Self::Fields<'_>>>;
+}
+
+/// The records of a chunk whose fields may be quoted.
+pub struct Quoted<'c> {
     text: &'c mut [u8],
-    marks: Marks<QUOTES>,
+    marks: Marks,
     name: &'c str,
     /// Where the next field begins, and on which line.
     start: usize,
@@ -31,26 +50,32 @@ pub struct Split<'c, const QUOTES: bool> {
     fields: Vec<(u32, u32)>,
 }
 
-impl<'c, const QUOTES: bool> Split<'c, QUOTES> {
+impl<'c> Quoted<'c> {
     /// The records of a chunk; `name` is what messages call the file.
-    pub fn new(chunk: &'c mut Chunk, delimiter: u8, name: &'c str) -> Split<'c, QUOTES> {
+    pub fn new(chunk: &'c mut Chunk, delimiter: u8, name: &'c str) -> Quoted<'c> {
         let line = chunk.line;
         let text = chunk.text_mut();
         let mut marks = Marks { delimiter, end: text.len(), start: 0, mask: 0 };
         marks.mask = marks.look(text);
-        Split { text, marks, name, start: 0, line, fields: Vec::new() }
+        Quoted { text, marks, name, start: 0, line, fields: Vec::new() }
     }
+}
 
-    /// The next record: the line on which it begins, the text and the fields in it. None at the end.
+impl Split for Quoted<'_> {
+    type Fields<'s>
+        = Copied<Iter<'s, (u32, u32)>>
+    where
+        Self: 's;
+
     #[inline(always)]
-    pub fn next(&mut self) -> Result<Option<(u64, &[u8], &Fields)>> {
-        let Split { text, marks, name, start, line, fields } = self;
+    fn next(&mut self) -> Result<Next<'_, Self::Fields<'_>>> {
+        let Quoted { text, marks, name, start, line, fields } = self;
         fields.clear();
         let (mut from, mut began) = (*start, *line);
         loop {
             let mut stop = marks.next(text);
             let mut field = (from as u32, stop as u32);
-            if QUOTES && text.get(stop) == Some(&b'"') {
+            if text.get(stop) == Some(&b'"') {
                 if stop == from {
                     let Some(quoted) = quoted(marks, text, stop, line) else {
                         return unclosed(began, name).input();
@@ -69,7 +94,7 @@ impl<'c, const QUOTES: bool> Split<'c, QUOTES> {
                     return Ok(None);
                 }
                 fields.push(field);
-                return Ok(Some((began, text, fields)));
+                return Ok(Some((began, text, fields.iter().copied())));
             }
             from = stop + 1;
             if text[stop] == marks.delimiter {
@@ -83,7 +108,7 @@ impl<'c, const QUOTES: bool> Split<'c, QUOTES> {
             if !is_nothing {
                 *start = from;
                 fields.push(field);
-                return Ok(Some((began, text, fields)));
+                return Ok(Some((began, text, fields.iter().copied())));
             }
             began = *line;
         }
@@ -92,12 +117,7 @@ impl<'c, const QUOTES: bool> Split<'c, QUOTES> {
 
 /// A field whose opening quote is at `open`, and where it stops. None where no quote closes it.
 #[inline(always)]
-fn quoted<const QUOTES: bool>(
-    marks: &mut Marks<QUOTES>,
-    text: &mut [u8],
-    open: usize,
-    line: &mut u64,
-) -> Option<((u32, u32), usize)> {
+fn quoted(marks: &mut Marks, text: &mut [u8], open: usize, line: &mut u64) -> Option<((u32, u32), usize)> {
     let mut has_double = false;
     let close = loop {
         let at = marks.next(text);
@@ -133,8 +153,8 @@ fn joined(text: &mut [u8], from: usize, close: usize, stop: usize) -> (u32, u32)
     (from as u32, (end + stop - close - 1) as u32)
 }
 
-/// Goes from one delimiter or end of line to the next, and where fields may be quoted to quotes too.
-struct Marks<const QUOTES: bool> {
+/// Goes from one delimiter, end of line or quote to the next.
+struct Marks {
     delimiter: u8,
     /// Where the text ends.
     end: usize,
@@ -144,7 +164,7 @@ struct Marks<const QUOTES: bool> {
     mask: u64,
 }
 
-impl<const QUOTES: bool> Marks<QUOTES> {
+impl Marks {
     /// The next mark, or the end of the text.
     #[inline(always)]
     fn next(&mut self, text: &[u8]) -> usize {
@@ -175,10 +195,7 @@ impl<const QUOTES: bool> Marks<QUOTES> {
     #[inline(always)]
     fn look(&self, text: &[u8]) -> u64 {
         let block = block(text, self.start);
-        let found = match QUOTES {
-            true => mask(&block, [self.delimiter, b'\n', b'\r', b'"']),
-            false => mask(&block, [self.delimiter, b'\n', b'\r']),
-        };
+        let found = mask(&block, [self.delimiter, b'\n', b'\r', b'"']);
         // A delimiter may be the zero that is behind the end.
         match self.end - self.start {
             left if left < BLOCK => found & ((1 << left) - 1),
@@ -194,6 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::lines::Lines;
     use crate::records::{Dialect, Records};
 
     /// The line of a record and its fields.
@@ -201,10 +219,10 @@ mod tests {
 
     const DIALECT: Dialect = Dialect { delimiter: b'\t', quotes: true };
 
-    fn all<const QUOTES: bool>(chunk: &mut Chunk, delimiter: u8) -> Result<Vec<Found>> {
-        let (mut split, mut all) = (Split::<QUOTES>::new(chunk, delimiter, "t"), Vec::new());
+    fn all(mut split: impl Split) -> Result<Vec<Found>> {
+        let mut all = Vec::new();
         while let Some((line, text, fields)) = split.next()? {
-            let fields = fields.iter().map(|&(from, to)| text[from as usize..to as usize].to_vec());
+            let fields = fields.map(|(from, to)| text[from as usize..to as usize].to_vec());
             all.push((line, fields.collect()));
         }
         Ok(all)
@@ -213,8 +231,8 @@ mod tests {
     fn found(text: &[u8], has_quotes: bool) -> Result<Vec<Found>, String> {
         let mut chunk = Chunk::of(text, 5, has_quotes);
         let all = match has_quotes {
-            true => all::<true>(&mut chunk, DIALECT.delimiter),
-            false => all::<false>(&mut chunk, DIALECT.delimiter),
+            true => all(Quoted::new(&mut chunk, DIALECT.delimiter, "t")),
+            false => all(Lines::new(&chunk, DIALECT.delimiter, "t")),
         };
         all.map_err(|error| format!("{error:#}"))
     }
@@ -279,6 +297,9 @@ mod tests {
         ) {
             let text = text.concat().into_bytes();
             prop_assert_eq!(found(&text, false), found_by_csv_core(&text));
+            // Longer than what is looked through at once, with a record that is longer still.
+            let long = [text.repeat(9000 / (text.len() + 1)), b"x\t".repeat(5000), text].concat();
+            prop_assert_eq!(found(&long, false), found_by_csv_core(&long));
         }
     }
 }

@@ -1,13 +1,12 @@
 //! What the beginning of a file tells of its shape: the delimiter, whether the first record is a header.
 
 use std::collections::BTreeSet;
-use std::io::Cursor;
 
 use anyhow::Result;
 
 use crate::infer::Inference;
 use crate::records::{Dialect, Records};
-use crate::source::Source;
+use crate::source::{Sample, Source};
 
 /// Delimiters that are tried, the likeliest first.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -32,18 +31,29 @@ impl<T> Choice<T> {
     }
 }
 
-/// The first records of a sample, as fields. The last one is left out where the sample may have cut it.
-pub fn records(name: &str, sample: &[u8], whole: bool, dialect: Dialect) -> Result<Vec<Vec<Vec<u8>>>> {
-    let mut records = Records::new(Box::new(Cursor::new(sample.to_vec())), dialect, name.to_owned());
+/// The first records of a sample, as fields.
+pub fn records(name: &str, sample: &Sample, whole: bool, dialect: Dialect) -> Result<Vec<Vec<Vec<u8>>>> {
+    first(name, sample, whole, dialect, |text, ends| {
+        let mut from = 0;
+        ends.iter().map(|&end| text[std::mem::replace(&mut from, end)..end].to_vec()).collect()
+    })
+}
+
+/// What `make` makes of the first records of a sample, of each from its fields and where they end. The last one is left
+/// out where the sample may have cut it.
+fn first<T>(
+    name: &str,
+    sample: &Sample,
+    whole: bool,
+    dialect: Dialect,
+    make: impl Fn(&[u8], &[usize]) -> T,
+) -> Result<Vec<T>> {
+    let mut records = Records::new(Box::new(sample.read()), dialect, name.to_owned());
     let (mut buffer, mut ends, mut found) = (vec![0; 4096], vec![0; 64], Vec::new());
     loop {
         match records.read(&mut buffer, 0, &mut ends) {
             Ok(Some(record)) => {
-                let mut from = 0;
-                let fields = ends[..record.fields]
-                    .iter()
-                    .map(|&end| buffer[std::mem::replace(&mut from, end)..end].to_vec());
-                found.push(fields.collect());
+                found.push(make(&buffer, &ends[..record.fields]));
                 if found.len() > RECORDS {
                     return Ok(found);
                 }
@@ -61,12 +71,13 @@ pub fn records(name: &str, sample: &[u8], whole: bool, dialect: Dialect) -> Resu
 }
 
 /// Guesses the delimiter by the name, if the beginning does not contradict it, else by the beginning.
-pub fn delimiter(source: &Source, sample: &[u8], whole: bool, quotes: bool) -> Choice<u8> {
+pub fn delimiter(source: &Source, sample: &Sample, whole: bool, quotes: bool) -> Choice<u8> {
     let named = NAMED.iter().find(|(ending, _)| source.is_named(ending)).map(|(_, delimiter)| *delimiter);
     let width = |delimiter| {
-        let found = records("", sample, whole, Dialect { delimiter, quotes }).unwrap_or_default();
-        let first = found.first().map_or(0, Vec::len);
-        let agreeing = found.iter().filter(|record| record.len() == first).count();
+        let count = |_: &[u8], ends: &[usize]| ends.len();
+        let found = first("", sample, whole, Dialect { delimiter, quotes }, count).unwrap_or_default();
+        let first = found.first().copied().unwrap_or_default();
+        let agreeing = found.iter().filter(|fields| **fields == first).count();
         // Nearly all records have as many fields as the first.
         if first > 1 && agreeing * 10 >= found.len() * 9 { first } else { 0 }
     };
@@ -124,8 +135,9 @@ mod tests {
 
     fn guess(name: &str, text: &str) -> (u8, bool) {
         let source = Source::new(Path::new(name));
-        let delimiter = delimiter(&source, text.as_bytes(), true, true).value;
-        let records = records("", text.as_bytes(), true, Dialect { delimiter, quotes: true }).unwrap();
+        let text = text.into();
+        let delimiter = delimiter(&source, &text, true, true).value;
+        let records = records("", &text, true, Dialect { delimiter, quotes: true }).unwrap();
         (delimiter, header(&records).value)
     }
 

@@ -18,6 +18,7 @@ mod fill;
 mod gate;
 mod guess;
 mod infer;
+mod lines;
 mod marks;
 #[cfg(feature = "parquet")]
 mod parquet;

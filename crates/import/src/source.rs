@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::Deref;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ pub struct Opened {
     /// The text, in UTF-8 unless it is not: that is checked field by field.
     pub text: Box<dyn BufRead + Send>,
     /// Its beginning, which is still to be read.
-    pub sample: Vec<u8>,
+    pub sample: Sample,
     /// Whether the sample is all there is.
     pub whole: bool,
     /// How it is packed.
@@ -64,6 +65,37 @@ pub struct Opened {
     pub read: Arc<AtomicU64>,
     /// To be set when nobody wants the rest, so that nobody waits for it.
     pub is_unwanted: Arc<AtomicBool>,
+}
+
+/// The beginning of a text, which several look at.
+#[derive(Debug, Clone)]
+pub struct Sample(Arc<Vec<u8>>);
+
+impl Sample {
+    /// It from its first byte on.
+    pub fn read(&self) -> Cursor<Sample> {
+        Cursor::new(self.clone())
+    }
+}
+
+impl AsRef<[u8]> for Sample {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Deref for Sample {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<&str> for Sample {
+    fn from(text: &str) -> Sample {
+        Sample(Arc::new(text.into()))
+    }
 }
 
 impl Source {
@@ -166,11 +198,12 @@ impl Source {
             text = Box::new(BufReader::with_capacity(BLOCK, Decoder::new(text, encoding)));
         }
         let limit = SAMPLE[usize::from(!self.is_repeatable())];
-        let mut sample = Vec::new();
+        let mut sample = Vec::with_capacity(limit as usize);
         let taken = (&mut text).take(limit).read_to_end(&mut sample);
         taken.with_context(|| format!("cannot read {}", self.name())).input()?;
         let whole = (sample.len() as u64) < limit;
-        let text = Box::new(Cursor::new(sample.clone()).chain(text));
+        let sample = Sample(Arc::new(sample));
+        let text = Box::new(sample.read().chain(text));
         Ok(Opened { text, sample, whole, packing, read, is_unwanted })
     }
 }

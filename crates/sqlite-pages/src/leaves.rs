@@ -87,11 +87,28 @@ impl Leaves {
     ///
     /// # Errors
     /// The number is not above the one before it.
-    #[inline]
     pub fn push_record(&mut self, number: i64, record: &[u8]) -> Result<(), Error> {
-        if self.before.is_some_and(|before| before >= number) {
-            return Err(Error::RowsOutOfOrder { number, before: self.before.unwrap_or(number) });
+        self.push_records([(number, record)].into_iter())
+    }
+
+    /// Adds rows of which [`Records`](crate::Records) were made.
+    ///
+    /// # Errors
+    /// A number is not above the one before it.
+    pub fn push_records<'r>(&mut self, rows: impl Iterator<Item = (i64, &'r [u8])>) -> Result<(), Error> {
+        let mut before = self.before;
+        for (number, record) in rows {
+            if let Some(before) = before.filter(|before| *before >= number) {
+                return Err(Error::RowsOutOfOrder { number, before });
+            }
+            before = Some(number);
+            self.put(number, record);
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put(&mut self, number: i64, record: &[u8]) {
         let (local, length) = (self.room.local(record.len()), record.len() as u64);
         let head = varint::length(length) + varint::length(number as u64);
         let is_whole = local == record.len();
@@ -100,14 +117,13 @@ impl Leaves {
         let bytes = &mut self.bytes[start..start + cell];
         let at = varint::put(bytes, length);
         varint::put(&mut bytes[at..], number as u64);
-        bytes[head..head + local].copy_from_slice(&record[..local]);
+        copy(&mut bytes[head..head + local], &record[..local]);
         if !is_whole {
             self.overflow(start + head + local, &record[local..]);
         }
         self.first.get_or_insert(number);
         self.before = Some(number);
         self.rows += 1;
-        Ok(())
     }
 
     /// Puts the rest of a record on pages of its own, whose first one is named at `link`.
@@ -212,5 +228,28 @@ impl Leaves {
             let index = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
             page.copy_from_slice(&number(index).to_be_bytes());
         }
+    }
+}
+
+/// Copies a record. Of usual lengths it copies the first and the last bytes, which may overlap.
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    const HALF: usize = 32;
+    const QUARTER: usize = HALF / 2;
+    match from.len() {
+        QUARTER..HALF => ends::<QUARTER>(to, from),
+        HALF..=64 => ends::<HALF>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Copies so many bytes from either end.
+#[inline(always)]
+fn ends<const COUNT: usize>(to: &mut [u8], from: &[u8]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<COUNT>(), from.first_chunk()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (to.last_chunk_mut::<COUNT>(), from.last_chunk()) {
+        *to = *from;
     }
 }

@@ -12,20 +12,20 @@ const SLACK: usize = 16;
 const LONGEST_TYPE: usize = 5;
 const LONGEST_NUMBER: usize = 8;
 
-/// The type's number of an integer, by how many of its highest bits are the sign's.
-const INTEGERS: [u8; 65] = {
-    let mut types = [6; 65];
+/// The type's number of an integer and how many bytes that takes, by how many of its highest bits are the sign's, of
+/// negative ones behind the others. 0 and 1 are types of their own, without bytes.
+const INTEGERS: [(u8, u8); 130] = {
+    let mut types = [(6, 8); 130];
     let mut same = 1;
-    while same < types.len() {
-        let bits = 65 - same;
-        types[same] = [1, 1, 2, 3, 4, 5, 5, 6, 6][bits.div_ceil(8)];
+    while same <= 64 {
+        let bytes = 65usize.saturating_sub(same).div_ceil(8);
+        let found = [(1, 1), (1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)][bytes];
+        (types[same], types[65 + same]) = (found, found);
         same += 1;
     }
+    (types[64], types[63]) = ((8, 0), (9, 0));
     types
 };
-
-/// Bytes of a number by its type's number.
-const LENGTHS: [u8; 10] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 
 /// Some records.
 #[derive(Debug, Default)]
@@ -35,8 +35,8 @@ pub struct Records {
     lengths: Vec<u32>,
     /// Where the next record begins.
     end: usize,
-    /// Room for the types' numbers of a record.
-    types: Vec<u64>,
+    /// The types' numbers of the record in work that take more than a byte, each with the value's place.
+    long: Vec<(usize, u64)>,
 }
 
 /// A record to which values come, one after another. It counts once it has been ended.
@@ -45,10 +45,8 @@ pub struct Row<'a> {
     bytes: &'a mut [u8],
     /// Where the next value goes.
     at: usize,
-    types: &'a mut [u64],
     values: usize,
-    /// Whether the header takes more than a byte for its length and each type.
-    is_long: bool,
+    long: &'a mut Vec<(usize, u64)>,
     lengths: &'a mut Vec<u32>,
     end: &'a mut usize,
 }
@@ -87,24 +85,18 @@ impl Records {
     #[inline(always)]
     pub fn begin(&mut self, values: usize, bytes: usize) -> Row<'_> {
         let end = self.end + (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK;
-        if self.bytes.len() < end || self.types.len() < values {
-            self.grow(end, values);
+        if self.bytes.len() < end {
+            self.bytes.resize(end.max(2 * self.bytes.len()), 0);
         }
+        self.long.clear();
         Row {
             bytes: &mut self.bytes[self.end..],
             at: 1 + values,
-            types: &mut self.types,
             values: 0,
-            is_long: values >= 0x7f,
+            long: &mut self.long,
             lengths: &mut self.lengths,
             end: &mut self.end,
         }
-    }
-
-    #[cold]
-    fn grow(&mut self, end: usize, values: usize) {
-        self.bytes.resize(end.max(2 * self.bytes.len()), 0);
-        self.types.resize(values.max(self.types.len()), 0);
     }
 }
 
@@ -112,17 +104,17 @@ impl Row<'_> {
     /// The next value is no value.
     #[inline(always)]
     pub fn null(&mut self) {
-        self.put_type(0);
+        self.put_short(0);
     }
 
     /// The next value is a whole number.
     #[inline(always)]
     pub fn integer(&mut self, number: i64) {
-        let same = (number ^ (number >> 63)).leading_zeros();
-        // 0 and 1 are types of their own, without bytes.
-        let kind = if number as u64 <= 1 { 8 + number as u8 } else { INTEGERS[same as usize] };
-        self.put_type(kind.into());
-        let length = LENGTHS[usize::from(kind)];
+        let sign = number >> 63;
+        let same = (number ^ sign).leading_zeros() as usize;
+        // Without a branch, which 0 and 1 would take at random.
+        let (kind, length) = INTEGERS[same + (sign & 65) as usize];
+        self.put_short(kind);
         let first = number.wrapping_shl(64 - 8 * u32::from(length));
         self.bytes[self.at..self.at + 8].copy_from_slice(&first.to_be_bytes());
         self.at += usize::from(length);
@@ -131,7 +123,7 @@ impl Row<'_> {
     /// The next value is a number. In a column with an affinity see [`Value::in_real`](crate::Value::in_real).
     #[inline(always)]
     pub fn real(&mut self, number: f64) {
-        self.put_type(7);
+        self.put_short(7);
         self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_be_bytes());
         self.at += 8;
     }
@@ -153,10 +145,17 @@ impl Row<'_> {
 
     #[inline(always)]
     fn put_type(&mut self, kind: u64) {
-        self.types[self.values] = kind;
+        if kind > 0x7f {
+            self.long.push((self.values, kind));
+        }
+        self.put_short(kind as u8);
+    }
+
+    /// Puts a type's number that takes a byte.
+    #[inline(always)]
+    fn put_short(&mut self, kind: u8) {
         self.values += 1;
-        self.bytes[self.values] = kind as u8;
-        self.is_long |= kind > 0x7f;
+        self.bytes[self.values] = kind;
     }
 
     /// Ends the record: all its values are there.
@@ -164,34 +163,44 @@ impl Row<'_> {
     /// # Errors
     /// It is longer than SQLite takes.
     #[inline(always)]
-    pub fn end(mut self) -> Result<(), Error> {
+    pub fn end(self) -> Result<(), Error> {
+        let mut length = self.at;
         self.bytes[0] = (1 + self.values) as u8;
-        if self.is_long {
-            self.lengthen();
+        // The header takes more than a byte for its length or for a type.
+        if self.values >= 0x7f || !self.long.is_empty() {
+            length += lengthen(self.bytes, length, self.values, self.long);
         }
-        if self.at as u64 > LONGEST {
-            return Err(Error::RowTooLong(self.at as u64));
+        if length as u64 > LONGEST {
+            return Err(Error::RowTooLong(length as u64));
         }
-        self.lengths.push(self.at as u32);
-        *self.end += self.at;
+        self.lengths.push(length as u32);
+        *self.end += length;
         Ok(())
     }
+}
 
-    /// Moves the values behind a header that takes more than a byte for each.
-    #[cold]
-    fn lengthen(&mut self) {
-        let types = &self.types[..self.values];
-        let own: usize = types.iter().map(|&kind| varint::length(kind)).sum();
-        // The header's length counts itself.
-        let header = own + if own < 0x7f { 1 } else { varint::length(own as u64 + 2) };
-        let body = 1 + self.values;
-        self.bytes.copy_within(body..self.at, header);
-        let mut at = varint::put(self.bytes, header as u64);
-        for &kind in types {
-            at += varint::put(&mut self.bytes[at..], kind);
-        }
-        self.at += header - body;
+/// Moves the values of a record behind a header that takes more than a byte for each, and says how many more.
+// Nothing is given the row itself, so that its fields need not lie in memory.
+#[cold]
+fn lengthen(bytes: &mut [u8], length: usize, values: usize, long: &[(usize, u64)]) -> usize {
+    let more: usize = long.iter().map(|&(_, kind)| varint::length(kind) - 1).sum();
+    let own = values + more;
+    // The header's length counts itself.
+    let header = own + if own < 0x7f { 1 } else { varint::length(own as u64 + 2) };
+    let body = 1 + values;
+    bytes.copy_within(body..length, header);
+    // From the last type to the first: each moves to where nothing is read any more.
+    let (mut at, mut long) = (header, long.iter().rev().peekable());
+    for value in (0..values).rev() {
+        let kind = match long.next_if(|&&(place, _)| place == value) {
+            Some(&(_, kind)) => kind,
+            None => bytes[1 + value].into(),
+        };
+        at -= varint::length(kind);
+        varint::put(&mut bytes[at..], kind);
     }
+    varint::put(bytes, header as u64);
+    header - body
 }
 
 #[cfg(test)]

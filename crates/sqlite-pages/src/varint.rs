@@ -15,7 +15,7 @@ pub fn length(number: u64) -> usize {
 }
 
 /// Writes a number at the beginning of `out` and says how many bytes it took.
-#[inline]
+#[inline(always)]
 pub fn put(out: &mut [u8], number: u64) -> usize {
     if number <= 0x7f {
         out[0] = number as u8;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use sqlite_pages::Row;
 
-use super::rows::{Rows, put_real};
+use super::encode::put_real;
+use super::rows::Rows;
 use super::{Fill, Unfit};
 use crate::convert::{Wrong, not_utf8};
 use crate::fields::fields_of;

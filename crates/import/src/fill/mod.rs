@@ -6,6 +6,7 @@
 
 #[cfg(feature = "parquet")]
 mod columns;
+mod encode;
 mod hand;
 mod order;
 mod rows;

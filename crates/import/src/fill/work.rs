@@ -115,9 +115,7 @@ impl<'a, 'f> Work<'a, 'f> {
             hand.forget();
             sorters.take(self.fill, &rows)?;
             if sorters.rows.is_none() {
-                for (number, record) in rows.numbers.iter().zip(rows.records.iter()) {
-                    leaves.push_record(*number, record)?;
-                }
+                leaves.push_records(rows.numbers.iter().copied().zip(rows.records.iter()))?;
                 let placed = leaves.place(self.pages)?;
                 self.tree.lock().unwrap_or_else(PoisonError::into_inner).add(turn, placed, self.pages)?;
             }

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Plan;
-use crate::source::Source;
+use crate::source::{Sample, Source};
 use crate::table::{Column, Types, list, names};
 use crate::value::Kind;
 
@@ -50,7 +50,7 @@ impl Plan {
         &self,
         records: &[Vec<Vec<u8>>],
         stated: Option<Vec<Kind>>,
-        sample: &[u8],
+        sample: &Sample,
         whole: bool,
     ) -> Result<Vec<Column>> {
         let name = self.request.source.name();
@@ -110,9 +110,8 @@ impl Plan {
     }
 
     /// The types that fit the file's beginning.
-    fn inferred(&self, columns: usize, sample: &[u8], whole: bool) -> Result<Vec<Kind>> {
-        let sample = Box::new(std::io::Cursor::new(sample.to_vec()));
-        match self.survey(sample, columns) {
+    fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Vec<Kind>> {
+        match self.survey(Box::new(sample.read()), columns) {
             Ok(kinds) => Ok(kinds),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
             Err((kinds, _)) if !whole => Ok(kinds),

@@ -8,8 +8,9 @@ use anyhow::{Error, Result, anyhow};
 
 use super::Plan;
 use crate::chunks::{Chunk, Chunks};
-use crate::fields::Split;
+use crate::fields::{Quoted, Split};
 use crate::infer::Inference;
+use crate::lines::Lines;
 use crate::records::{Records, longest};
 use crate::value::Kind;
 
@@ -76,8 +77,8 @@ impl Survey {
         let mut chunk = Chunk::default();
         while self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk)? {
             match chunk.has_quotes {
-                true => see(Split::<true>::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
-                false => see(Split::<false>::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
+                true => see(Quoted::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
+                false => see(Lines::new(&chunk, self.delimiter, &self.name), &self.nulls, seen)?,
             }
             chunk.clear();
         }
@@ -85,13 +86,13 @@ impl Survey {
     }
 }
 
-fn see<const QUOTES: bool>(mut split: Split<QUOTES>, nulls: &[Vec<u8>], seen: &mut Inference) -> Result<()> {
+fn see(mut split: impl Split, nulls: &[Vec<u8>], seen: &mut Inference) -> Result<()> {
     while let Some((_, text, fields)) = split.next()? {
         // Of a record that will be rejected no field tells anything.
         if fields.len() != seen.columns() {
             continue;
         }
-        for (column, &(from, to)) in fields.iter().enumerate() {
+        for (column, (from, to)) in fields.enumerate() {
             let (from, to) = (from as usize, to as usize);
             if !nulls.iter().any(|null| null == &text[from..to]) {
                 seen.see_within(column, text, from, to);

@@ -89,20 +89,24 @@ impl Fresh {
         let done = AtomicBool::new(false);
         let file = self.file();
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let writer = scope.spawn(|| {
                 let mut told = 0;
                 while !done.load(Ordering::Relaxed) {
-                    thread::sleep(LOOK);
                     let size = file.metadata().map_or(0, |data| data.len());
                     if size >= told + GATHERED {
                         write_out(file, told, size - told);
                         told = size;
                     }
+                    thread::park_timeout(LOOK);
                 }
             });
             // Even where the work panics, which the thread must not outlast.
-            let _done = Done(&done);
-            work()
+            let is_done = Done(&done);
+            let outcome = work();
+            drop(is_done);
+            // Syncing need not wait until it looks again.
+            writer.thread().unpark();
+            outcome
         })
     }
 

@@ -1,0 +1,129 @@
+//! A row's values put into its record one after another, as [`Converter::convert`] finds them and as SQLite stores them
+//! in columns of their kinds.
+
+use sqlite_pages::{Row, Value};
+
+use crate::convert::{Converter, Wrong, not_utf8};
+use crate::digits;
+use crate::value::{self, Kind, read};
+
+/// What the rows of a text are held against.
+pub struct Encoder<'f> {
+    converter: &'f Converter,
+    columns: Vec<How>,
+    is_utf8: bool,
+}
+
+/// How the fields of a column are read.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    /// As they are.
+    Text,
+    /// As whole numbers.
+    Integer,
+    /// As whole numbers that are the rows' own. They are kept apart: SQLite's records have a NULL in their place.
+    Number,
+    /// As the column's kind says.
+    Kind,
+}
+
+impl<'f> Encoder<'f> {
+    /// For a text that may be known to be UTF-8, and where a column may have the rows' numbers.
+    pub fn new(converter: &'f Converter, numbered: Option<usize>, is_utf8: bool) -> Encoder<'f> {
+        let columns = converter.columns.iter().enumerate().map(|(column, wanted)| match wanted.kind {
+            Kind::TEXT => How::Text,
+            Kind::INTEGER if numbered == Some(column) => How::Number,
+            Kind::INTEGER => How::Integer,
+            _ => How::Kind,
+        });
+        Encoder { converter, columns: columns.collect(), is_utf8 }
+    }
+
+    /// Whether every text is known to be UTF-8 and none is NULL.
+    pub fn is_plain(&self) -> bool {
+        self.is_utf8 && self.converter.nulls.is_empty()
+    }
+
+    /// Puts the values of a row into its record, and its number, where a column has it, into `number`. `PLAIN` says what
+    /// [`Encoder::is_plain`] says.
+    // What is not needed for every field is no part of this, so that the processor's registers hold what is.
+    #[inline(always)]
+    pub fn encode<const PLAIN: bool>(
+        &self,
+        row: &mut Row,
+        text: &[u8],
+        fields: impl ExactSizeIterator<Item = (u32, u32)>,
+        number: &mut Option<i64>,
+    ) -> Result<(), Wrong> {
+        if fields.len() != self.columns.len() {
+            return Err(self.converter.not_as_many(fields.len()));
+        }
+        for (column, (how, (from, to))) in self.columns.iter().zip(fields).enumerate() {
+            let (from, to) = (from as usize, to as usize);
+            if !PLAIN && self.is_null(&text[from..to]) {
+                row.null();
+                continue;
+            }
+            match how {
+                How::Text => row.text(text, from, to),
+                How::Integer | How::Number => match digits::integer(text, from, to) {
+                    Some(found) if matches!(how, How::Integer) => row.integer(found),
+                    Some(found) => {
+                        *number = Some(found);
+                        row.null();
+                    }
+                    None if from == to => row.null(),
+                    None => return Err(self.unfit(column)),
+                },
+                How::Kind => match self.value(column, &text[from..to])? {
+                    Value::Null => row.null(),
+                    Value::Integer(number) => row.integer(number),
+                    Value::Real(number) => row.real(number),
+                    Value::Text(_) | Value::Blob(_) => row.text(text, from, to),
+                },
+            }
+            if !PLAIN && !self.is_utf8 && std::str::from_utf8(&text[from..to]).is_err() {
+                return Err(not_utf8(column));
+            }
+        }
+        Ok(())
+    }
+
+    /// A field of any kind.
+    #[inline(never)]
+    fn value<'t>(&self, column: usize, field: &'t [u8]) -> Result<Value<'t>, Wrong> {
+        let kind = self.converter.columns[column].kind;
+        Ok(match read(kind, field).map_err(|reason| (Some(column), reason))? {
+            value::Value::Null => Value::Null,
+            value::Value::Integer(number) => Value::Integer(number),
+            value::Value::Real(number) => stored(number, kind),
+            value::Value::Text => Value::Text(field),
+        })
+    }
+
+    fn is_null(&self, field: &[u8]) -> bool {
+        self.converter.nulls.iter().any(|null| null == field)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unfit(&self, column: usize) -> Wrong {
+        (Some(column), self.converter.columns[column].kind.wants())
+    }
+}
+
+/// A number as SQLite stores it in a column of such a kind.
+#[inline]
+fn stored(number: f64, kind: Kind) -> Value<'static> {
+    if kind == Kind::Real { Value::in_real(number) } else { Value::in_numeric(number) }
+}
+
+/// Puts a number as SQLite stores it in a column of such a kind.
+#[inline]
+#[cfg(feature = "parquet")]
+pub fn put_real(row: &mut Row, number: f64, kind: Kind) {
+    match stored(number, kind) {
+        Value::Integer(whole) => row.integer(whole),
+        _ => row.real(number),
+    }
+}

@@ -1,0 +1,185 @@
+//! The records of a text in which no field is quoted: where their fields end is looked up for some kilobytes at once.
+
+use anyhow::Result;
+
+use crate::chunks::Chunk;
+use crate::error::Input;
+use crate::fields::{Next, Split};
+use crate::marks::{BLOCK, block, mask};
+use crate::records::{MOST_FIELDS, too_many_fields};
+
+/// Bytes of text that are looked through at once: where its fields end, and the text itself, stay in the processor's
+/// nearest memory until they are read.
+const WINDOW: usize = 4 << 10;
+
+/// Marks that are written at once, needed or not.
+const AT_ONCE: usize = 8;
+
+/// Gives the records of a chunk one after another. Empty lines are no records.
+pub struct Lines<'c> {
+    text: &'c [u8],
+    delimiter: u8,
+    name: &'c str,
+    /// Where the next record begins, and on which line.
+    start: usize,
+    line: u64,
+    /// Up to where the text was looked through.
+    seen: usize,
+    /// Where delimiters and ends of lines are; behind the first `count` is room.
+    marks: Vec<u32>,
+    count: usize,
+    /// Which of the marks are ends of lines, and how many of those belong to records that were given.
+    ends: Vec<u32>,
+    given: usize,
+    /// Marks before this one belong to records that were given.
+    next: usize,
+}
+
+impl<'c> Lines<'c> {
+    /// The records of a chunk; `name` is what messages call the file.
+    pub fn new(chunk: &'c Chunk, delimiter: u8, name: &'c str) -> Lines<'c> {
+        let text = chunk.text();
+        Lines {
+            text,
+            delimiter,
+            name,
+            start: 0,
+            line: chunk.line,
+            seen: 0,
+            marks: Vec::new(),
+            count: 0,
+            ends: Vec::new(),
+            given: 0,
+            next: 0,
+        }
+    }
+
+    /// Looks through the text's next part, once all records of those before were given. False at the end.
+    #[inline(always)]
+    fn look(&mut self) -> bool {
+        if self.seen > self.text.len() {
+            return false;
+        }
+        self.marks.copy_within(self.next..self.count, 0);
+        self.count -= self.next;
+        (self.next, self.given) = (0, 0);
+        self.ends.clear();
+        let end = self.text.len().min(self.seen + WINDOW);
+        let room = self.count + end - self.seen + BLOCK + AT_ONCE;
+        if self.marks.len() < room {
+            self.marks.resize(room, 0);
+        }
+        while self.seen < end {
+            let block = block(self.text, self.seen);
+            let delimiters = mask(&block, [self.delimiter]);
+            let mut found = delimiters | mask(&block, [b'\n', b'\r']);
+            // A delimiter may be the zero that is behind the end.
+            if end - self.seen < BLOCK {
+                found &= (1 << (end - self.seen)) - 1;
+            }
+            put(&mut self.marks[self.count..], self.seen as u32, found);
+            let mut lines = found & !delimiters;
+            while lines != 0 {
+                let before = found & (lines & lines.wrapping_neg()).wrapping_sub(1);
+                self.ends.push(self.count as u32 + before.count_ones());
+                lines &= lines - 1;
+            }
+            self.count += found.count_ones() as usize;
+            self.seen += BLOCK;
+        }
+        if end == self.text.len() {
+            // The file's last line may have no end.
+            self.ends.push(self.count as u32);
+            self.marks[self.count] = end as u32;
+            self.count += 1;
+            self.seen = end + 1;
+        }
+        true
+    }
+}
+
+/// Writes where the bits of a mask are, and behind them anything.
+#[inline(always)]
+fn put(marks: &mut [u32], start: u32, mut found: u64) {
+    let mut at = 0;
+    loop {
+        for mark in &mut marks[at..at + AT_ONCE] {
+            *mark = start + found.trailing_zeros();
+            found &= found.wrapping_sub(1);
+        }
+        if found == 0 {
+            return;
+        }
+        at += AT_ONCE;
+    }
+}
+
+impl Split for Lines<'_> {
+    type Fields<'s>
+        = Ends<'s>
+    where
+        Self: 's;
+
+    #[inline(always)]
+    fn next(&mut self) -> Result<Next<'_, Ends<'_>>> {
+        loop {
+            let Some(&last) = self.ends.get(self.given) else {
+                if self.count - self.next >= MOST_FIELDS {
+                    return too_many_fields(self.line, self.name).input();
+                }
+                if !self.look() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let (first, last, from, line) = (self.next, last as usize, self.start, self.line);
+            if last - first >= MOST_FIELDS {
+                return too_many_fields(self.line, self.name).input();
+            }
+            let stop = self.marks[last] as usize;
+            self.given += 1;
+            self.next = last + 1;
+            self.start = stop + 1;
+            self.line += u64::from(self.text.get(stop) == Some(&b'\n'));
+            // Else it is an empty line, or what is behind the last one.
+            if stop > from {
+                let ends = &self.marks[first..=last];
+                return Ok(Some((line, self.text, Ends { ends, from: from as u32 })));
+            }
+        }
+    }
+}
+
+/// The fields of a record that lie one after another, with a byte between them.
+#[derive(Debug, Clone)]
+pub struct Ends<'s> {
+    ends: &'s [u32],
+    from: u32,
+}
+
+impl Iterator for Ends<'_> {
+    type Item = (u32, u32);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(u32, u32)> {
+        let (&end, rest) = self.ends.split_first()?;
+        self.ends = rest;
+        Some((std::mem::replace(&mut self.from, end + 1), end))
+    }
+
+    #[inline(always)]
+    fn last(self) -> Option<(u32, u32)> {
+        match self.ends {
+            [] => None,
+            [end] => Some((self.from, *end)),
+            [.., before, end] => Some((before + 1, *end)),
+        }
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.ends.len(), Some(self.ends.len()))
+    }
+}
+
+impl ExactSizeIterator for Ends<'_> {}
