@@ -194,12 +194,15 @@ mod tests {
             child.stdin.take().unwrap().write_all(b"\n").unwrap();
             Ok(())
         });
-        if let Err(error) = watched {
+        if watched.is_err() {
+            // It still waits for its line.
             let _ = child.kill();
+        }
+        let _ = child.wait();
+        if let Err(error) = watched {
             eprintln!("not run: {error:#}");
             return;
         }
-        let _ = child.wait();
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
         assert_eq!(names, ["fsync", "synced write", "fdatasync", "syncfs"]);
         assert!(calls.iter().all(|call| call.place == 5));

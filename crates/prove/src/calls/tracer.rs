@@ -30,7 +30,8 @@ pub fn serve(process: u32) -> Result<()> {
         println!("{READY}");
         Ok(io::stdout().flush()?)
     })?;
-    Ok(println!("{}", serde_json::to_string(&calls)?))
+    println!("{}", serde_json::to_string(&calls)?);
+    Ok(())
 }
 
 /// The same; `ready` is called when no later call is missed.
