@@ -71,7 +71,9 @@ pub fn target(text: &str) -> Result<Target, String> {
         return Err(format!("{within} has no unit: write {within}ms or {within}s"));
     }
     let within = duration(within).map_err(|_| wrong())?;
-    Ok(Target { share: percent / 100.0, within_ns: within.as_nanos() as u64 })
+    // Rounded, so that 99.9 % is the number that people would write.
+    let share = (percent * 1e6).round() / 1e8;
+    Ok(Target { share, within_ns: within.as_nanos() as u64 })
 }
 
 #[cfg(test)]
