@@ -58,8 +58,19 @@ pub fn data_folder() -> Option<PathBuf> {
 }
 
 /// Where root keeps it, for everybody.
-pub fn machine_folder() -> PathBuf {
+fn machine_folder() -> PathBuf {
     PathBuf::from("/var/lib/dyno")
+}
+
+/// Where one thing that was found on this machine is kept, this user's first: the file that the variable names if it is set,
+/// and nothing else; otherwise a file of this name in dyno's folder of data, and the one that root made for everybody.
+pub fn kept_files(variable: &str, name: &str) -> Vec<PathBuf> {
+    if let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) {
+        return vec![path.into()];
+    }
+    let mut folders: Vec<PathBuf> = data_folder().into_iter().chain([machine_folder()]).collect();
+    folders.dedup();
+    folders.into_iter().map(|folder| folder.join(name)).collect()
 }
 
 fn is_home(folder: &Path) -> bool {

@@ -29,7 +29,7 @@ pub use cache::CacheKnob;
 pub use contender::Contender;
 pub use encryption::Encryption;
 pub use file_system::FileSystem;
-pub use home::{Home, data_folder, machine_folder};
+pub use home::{Home, data_folder, kept_files};
 pub use key::{Key, RAW_DIGITS};
 pub use name::split_list;
 pub use registry::{Engine, NamedBuild, Profile, Registry};

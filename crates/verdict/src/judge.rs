@@ -16,11 +16,11 @@ use crate::disturbance::Disturbances;
 use crate::figures::{Figures, Points};
 use crate::levels::{LevelRanking, rank_levels};
 use crate::measure::Measure;
-use crate::pairs::mean_over;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
+use crate::summary::{SummaryVerdict, summarize, tests_of_means};
 use crate::table::count_all_comparisons;
-use crate::views::{Outcome, Views, is_disproved, sustained};
+use crate::views::{Outcome, Views, sustained};
 
 /// What may be said about a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -160,24 +160,6 @@ pub enum CellStanding {
     NotIsolated,
 }
 
-/// What may be said about a contender over all tests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SummaryVerdict {
-    /// The contender, by its position in the run.
-    pub contender: usize,
-    /// The geometric mean of its ratios to the baseline over the tests that all contenders passed;
-    /// absent for the baseline and where there is no such test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub geometric_mean: Option<Ratio>,
-    /// Whether that is a difference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<Difference>,
-    /// How many tests the mean is over.
-    pub tests: usize,
-    /// Whether it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the two.
-    pub same_level: bool,
-}
-
 /// Judges a run.
 pub fn judge(run: &Run) -> Verdict {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
@@ -187,8 +169,7 @@ pub fn judge(run: &Run) -> Verdict {
     let views = Views::new(run, &tests);
     sustained::tell(&views.sustained, &mut tests);
     let meant = tests_of_means(run, &tests);
-    let mut summaries: Vec<_> =
-        shown.iter().map(|&contender| summarize(run, &tests, &meant, contender)).collect();
+    let mut summaries = summarize(run, &tests, &meant, &shown);
     count_all_comparisons(run, &mut tests, &meant, &mut summaries);
     Verdict {
         about: About::new(run),
@@ -313,32 +294,4 @@ impl Cell {
 pub(crate) fn is_unproved(run: &Run, contender: usize) -> bool {
     let proof = run.contenders[contender].proof.as_ref();
     proof.is_some_and(|proof| proof.encrypts && !proof.holds())
-}
-
-/// The tests of which the means over all contenders are, by position.
-fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
-    let passed = |test: &TestVerdict| {
-        let ranked = test.cells.iter().filter(|cell| {
-            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated);
-            !run.contenders[cell.contender].harness && !is_out
-        });
-        test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
-    };
-    (0..tests.len()).filter(|&place| passed(&tests[place])).collect()
-}
-
-fn summarize(run: &Run, tests: &[TestVerdict], meant: &[usize], contender: usize) -> SummaryVerdict {
-    let baseline = run.baseline_index();
-    let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
-    let geometric_mean =
-        (contender != baseline && !is_unproved(run, contender) && !is_disproved(run, contender))
-            .then(|| mean_over(run, &meant, contender, baseline))
-            .flatten();
-    SummaryVerdict {
-        contender,
-        geometric_mean,
-        difference: geometric_mean.map(|mean| mean.difference()),
-        tests: meant.len(),
-        same_level: run.class(contender) == run.class(baseline),
-    }
 }

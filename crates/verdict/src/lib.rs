@@ -19,6 +19,7 @@ mod pairs;
 mod precision;
 mod responses;
 pub mod statistics;
+mod summary;
 mod table;
 mod views;
 
@@ -29,11 +30,12 @@ pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
 pub use history::{History, HistoryLine, Turn, history};
-pub use judge::{Cell, CellStanding, Line, SummaryVerdict, TestVerdict, Verdict, judge};
+pub use judge::{Cell, CellStanding, Line, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
 pub use precision::is_precise;
 pub use responses::ResponseVerdict;
+pub use summary::SummaryVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     AMinute, Added, Against, Anomaly, Debt, DebtLine, Durability, Invariant, Invariants, Ladder, Latency,

@@ -4,9 +4,10 @@
 
 use dyno_record::Run;
 
-use crate::judge::{Cell, SummaryVerdict, TestVerdict};
+use crate::judge::{Cell, TestVerdict};
 use crate::pairs::{log_ratios, mean_log_ratios};
-use crate::statistics::{Compared, Difference, NoDifference, told_apart};
+use crate::statistics::{Compared, told_apart};
+use crate::summary::SummaryVerdict;
 
 /// Takes back the differences that could be chance among all of the table's comparisons. `meant` are the tests of which
 /// the means are, by position.
@@ -40,10 +41,7 @@ pub(crate) fn count_all_comparisons(
     let means = summaries.iter_mut().filter_map(|summary| summary.difference.as_mut());
     let differences = cells.filter_map(|cell| cell.difference.as_mut()).chain(means);
     for difference in differences {
-        let holds = apart.next().unwrap_or(false);
-        if !holds && matches!(difference, Difference::Faster | Difference::Slower) {
-            *difference = Difference::None(NoDifference::WithinTable);
-        }
+        *difference = difference.held(apart.next().unwrap_or(false));
     }
 }
 

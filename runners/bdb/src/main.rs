@@ -1,9 +1,11 @@
 //! The runner for Berkeley DB: loads libdb 5.3 and calls its C API.
 //!
 //! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
-//! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock
-//! for each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those that are to share one and those of a
-//! transaction that changes what it has read. Each of many clients has handles of its own in one environment. `api` is the library's interface, `databases` what is open, `store` a store with its operations, `settings` how.
+//! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock for
+//! each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those
+//! that are to share one and those of a transaction that changes what it has read. Each of many clients has handles
+//! of its own in one environment. `api` is the library's interface, `databases` what is open, `store` a store with
+//! its operations, `settings` how.
 
 mod api;
 mod databases;

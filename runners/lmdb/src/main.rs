@@ -1,8 +1,10 @@
 //! The runner for LMDB: loads the library that the job names and calls its C API.
 //!
-//! LMDB has neither reads nor writes outside of transactions. Where each lookup has one of its own, one transaction is
-//! reset and renewed, as the manual advises. One writes at a time, and the others wait. Pages that a transaction has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`).
-//! `environment` is what is open, `store` a store with its operations, `settings` the flags, `api` the table of functions.
+//! LMDB has neither reads nor writes outside of transactions. Where each lookup has one of its own, one transaction
+//! is reset and renewed, as the manual advises. One writes at a time, and the others wait. Pages that a transaction
+//! has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such
+//! (`MDB_INTEGERKEY`). `environment` is what is open, `store` a store with its operations, `settings` the flags,
+//! `api` the table of functions.
 
 mod api;
 mod environment;

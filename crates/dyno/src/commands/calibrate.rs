@@ -8,7 +8,7 @@ use dyno_lab::machine::keep_calibration;
 use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration, Run};
 use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
-use dyno_verdict::{Span, calibrate};
+use dyno_verdict::{Calibration, Span, calibrate};
 
 use super::run::{perform, typed};
 use super::{Exit, Input, print};
@@ -27,7 +27,7 @@ const SLOWDOWNS: [&str; 5] = ["0%", "1%", "3%", "5%", "10%"];
 pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     let CalibrateArgs { again, mut run } = arguments;
     if let Some(path) = again {
-        return shown(&dyno_record::load(&path).input()?);
+        return shown(&calibrate(&dyno_record::load(&path).input()?));
     }
     let registry = Registry::load(&Home::find()?)?;
     run.suite.get_or_insert_with(|| SUITE.into());
@@ -49,15 +49,15 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         }
     }
     perform(request, &registry, &run.place, |run, _| {
-        let exit = shown(run)?;
-        keep(run)?;
+        let calibration = calibrate(run);
+        let exit = shown(&calibration)?;
+        keep(run, &calibration)?;
         Ok(exit)
     })
 }
 
 /// Keeps what was found, so that later runs can quote it. Too few blocks tell nothing worth keeping.
-fn keep(run: &Run) -> Result<()> {
-    let calibration = calibrate(run);
+fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
     let Some((contender, span)) = calibration.contenders.first().and_then(|contender| {
         let told = |span: &&Span| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
         Some((contender, contender.spans.iter().rfind(told)?))
@@ -80,6 +80,6 @@ fn keep(run: &Run) -> Result<()> {
     Ok(())
 }
 
-fn shown(run: &Run) -> Result<Exit> {
-    print(&calibration::render(&calibrate(run)))
+fn shown(calibration: &Calibration) -> Result<Exit> {
+    print(&calibration::render(calibration))
 }

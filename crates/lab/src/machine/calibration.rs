@@ -1,11 +1,10 @@
 //! The last calibration of this machine, kept in one file in dyno's folder of data.
 
-use std::env;
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dyno_engine::{data_folder, machine_folder};
+use dyno_engine::kept_files;
 use dyno_record::{CALIBRATION_SCHEMA, Machine, MachineCalibration};
 
 /// Names another file than the usual one.
@@ -47,11 +46,7 @@ pub fn kept_calibration(machine: &Machine) -> Option<MachineCalibration> {
     places().into_iter().find_map(read)
 }
 
-/// The files, that of this user first: `DYNO_CALIBRATION` if it is set and nothing else; otherwise in dyno's folder of data,
-/// and root's.
+/// The files, that of this user first.
 fn places() -> Vec<PathBuf> {
-    if let Some(path) = env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
-        return vec![path.into()];
-    }
-    data_folder().into_iter().chain([machine_folder()]).map(|folder| folder.join(NAME)).collect()
+    kept_files(VARIABLE, NAME)
 }

@@ -51,6 +51,16 @@ pub enum NoDifference {
     WithinHarnessCost,
 }
 
+impl Difference {
+    /// What is left of it where it does not hold beside all comparisons of its table.
+    pub fn held(self, holds: bool) -> Difference {
+        match self {
+            Difference::Faster | Difference::Slower if !holds => Difference::None(NoDifference::WithinTable),
+            difference => difference,
+        }
+    }
+}
+
 impl Ratio {
     /// Whether the interval excludes one. A ratio without interval is no difference.
     pub fn is_difference(&self) -> bool {

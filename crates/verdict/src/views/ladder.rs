@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::{CellStanding, TestVerdict};
 use crate::pairs::{log_ratios, ratio_in};
-use crate::statistics::{Compared, Difference, Interval, NoDifference, Ratio, told_apart};
+use crate::statistics::{Compared, Difference, Interval, Ratio, told_apart};
 
 /// The rungs in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,10 +108,7 @@ fn tell_apart(test: &TestVerdict, rungs: &mut [Rung]) {
     };
     let mut apart = told_apart(&rungs.iter().filter_map(compared).collect::<Vec<_>>()).into_iter();
     for difference in rungs.iter_mut().filter_map(|rung| rung.difference.as_mut()) {
-        let holds = apart.next().unwrap_or(false);
-        if !holds && matches!(difference, Difference::Faster | Difference::Slower) {
-            *difference = Difference::None(NoDifference::WithinTable);
-        }
+        *difference = difference.held(apart.next().unwrap_or(false));
     }
 }
 

@@ -1,0 +1,66 @@
+//! Contenders over all tests: the geometric means of their ratios to the baseline.
+
+use dyno_record::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
+use crate::pairs::mean_over;
+use crate::statistics::{Difference, Ratio};
+use crate::views::is_disproved;
+
+/// What may be said about a contender over all tests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryVerdict {
+    /// The contender, by its position in the run.
+    pub contender: usize,
+    /// The geometric mean of its ratios to the baseline over the tests that all contenders passed;
+    /// absent for the baseline and where there is no such test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometric_mean: Option<Ratio>,
+    /// Whether that is a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// How many tests the mean is over.
+    pub tests: usize,
+    /// Whether it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the two.
+    pub same_level: bool,
+}
+
+/// The tests of which the means over all contenders are, by position.
+pub(crate) fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
+    let passed = |test: &TestVerdict| {
+        let ranked = test.cells.iter().filter(|cell| {
+            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated);
+            !run.contenders[cell.contender].harness && !is_out
+        });
+        test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
+    };
+    (0..tests.len()).filter(|&place| passed(&tests[place])).collect()
+}
+
+/// The contenders shown, over these tests, by position.
+pub(crate) fn summarize(
+    run: &Run,
+    tests: &[TestVerdict],
+    meant: &[usize],
+    shown: &[usize],
+) -> Vec<SummaryVerdict> {
+    let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
+    shown.iter().map(|&contender| summary(run, &meant, contender)).collect()
+}
+
+fn summary(run: &Run, meant: &[&TestVerdict], contender: usize) -> SummaryVerdict {
+    let baseline = run.baseline_index();
+    let geometric_mean =
+        (contender != baseline && !is_unproved(run, contender) && !is_disproved(run, contender))
+            .then(|| mean_over(run, meant, contender, baseline))
+            .flatten();
+    SummaryVerdict {
+        contender,
+        geometric_mean,
+        difference: geometric_mean.map(|mean| mean.difference()),
+        tests: meant.len(),
+        same_level: run.class(contender) == run.class(baseline),
+    }
+}
