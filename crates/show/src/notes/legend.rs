@@ -114,24 +114,8 @@ fn figures(verdict: &Verdict) -> String {
 fn marks(verdict: &Verdict) -> Vec<String> {
     let cells = || grid::cells(verdict);
     let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
-    let reason = |wanted| {
-        let cells = cells().map(|cell| cell.difference);
-        let means = verdict.summaries.iter().filter(|mean| mean.same_level).map(|mean| mean.difference);
-        cells.chain(means).any(|found| found == Some(Difference::None(wanted)))
-    };
-    let reasons: Vec<String> = [
-        NoDifference::WithinInterval,
-        NoDifference::WithinTable,
-        NoDifference::WithinHarnessCost,
-        NoDifference::TooFewSamples,
-    ]
-    .into_iter()
-    .filter(|&wanted| reason(wanted))
-    .map(|reason| reason.to_string())
-    .collect();
-    if !reasons.is_empty() {
-        lines.push(format!("≈ too close to call: {}", reasons.join(", or ")));
-    }
+    let means = verdict.summaries.iter().filter(|mean| mean.same_level).map(|mean| mean.difference);
+    lines.extend(too_close(cells().map(|cell| cell.difference).chain(means).flatten()));
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
         let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
@@ -144,6 +128,23 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     }
     lines.extend(caveats(verdict));
     lines
+}
+
+/// What ≈ means among these comparisons; none where each is a difference.
+pub fn too_close(differences: impl Iterator<Item = Difference>) -> Option<String> {
+    let differences: Vec<Difference> = differences.collect();
+    let occurs = |wanted: &NoDifference| differences.contains(&Difference::None(*wanted));
+    let reasons: Vec<String> = [
+        NoDifference::WithinInterval,
+        NoDifference::WithinTable,
+        NoDifference::WithinHarnessCost,
+        NoDifference::TooFewSamples,
+    ]
+    .iter()
+    .filter(|wanted| occurs(wanted))
+    .map(NoDifference::to_string)
+    .collect();
+    (!reasons.is_empty()).then(|| format!("≈ too close to call: {}", reasons.join(", or ")))
 }
 
 /// What the mark of the fastest means, where it is used.

@@ -12,7 +12,7 @@ use dyno_verdict::Verdict;
 use super::{units, wrapped};
 
 pub use contenders::{left_out, safety, versions};
-pub use legend::{fastest_mark, figure_marks, legend, reading};
+pub use legend::{fastest_mark, figure_marks, legend, reading, too_close};
 pub use troubles::{disturbances, noisy, troubles};
 
 /// What was run, where, how often and why it ended.

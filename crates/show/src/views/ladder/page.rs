@@ -29,7 +29,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         text: "Each rung changes one thing of another rung and is measured beside it. Its bar goes from the rate of that \
                rung to its own; the figure at the right is the gain. ‡ marks a rung that is safer or less safe than the rung \
                it changes: it pays for safety, or buys speed with it. ≈ marks what is too close to call: the interval of \
-               the gain includes 1.00."
+               the gain includes 1.00, there are too few trials for one, or it may be chance among so many rungs."
             .into(),
         choices: if several { series.iter().map(|series| series.name.clone()).collect() } else { Vec::new() },
         figure: Figure::new(

@@ -80,10 +80,7 @@ fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
          number stands under 'over', with its 95 % interval."
             .to_owned(),
     );
-    if rungs().any(|rung| matches!(rung.difference, Some(Difference::None(_)))) {
-        let interval = "≈ too close to call: the 95 % interval of the gain includes 1.00, or it may be chance among so many rungs";
-        lines.push(interval.into());
-    }
+    lines.extend(notes::too_close(rungs().filter_map(|rung| rung.difference)));
     if rungs().any(is_traded) {
         lines.push(
             "‡ the two rungs are not equally safe: the rung gains speed for safety, or pays for it".into(),
