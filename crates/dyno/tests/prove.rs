@@ -273,7 +273,36 @@ fn several_clients_lose_nothing_and_their_sums_add_up() {
     }
     let careless = subject(&report, "sqlite:nosync,busy_timeout=20000");
     assert_eq!(count(careless, "strict", "lost"), count(careless, "strict", "tried"), "{careless}");
-    place.dyno("prove --with lmdb --clients 2 --cuts 1 --kills 0 --quiet").exits(3);
+    place.dyno("prove --with bdb/c+hash --clients 2 --cuts 1 --kills 0 --quiet").exits(3);
+    place.assert_clean();
+}
+
+#[test]
+fn threads_of_one_process_lose_nothing_that_each_was_told_is_done() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let contenders = "lmdb,redb,fjall,fjall:persistent,sqlite:wal,busy_timeout=20000";
+    let options = "--clients 3 --threads --commits 14 --cuts 10 --kills 2 --seed 7 --no-errors --keep kept";
+    let report = proved(&place, &format!("--with {contenders} {options}"));
+    for label in ["lmdb", "redb", "fjall", "sqlite:wal,busy_timeout=20000"] {
+        let subject = subject(&report, label);
+        assert_eq!(subject["proof"]["observed"]["commits"], 14, "{label}: {subject}");
+        assert_eq!(subject["proof"]["observed"]["bundled"], 0, "{label}: {subject}");
+        assert_eq!(count(subject, "cuts", "survived"), 10, "{label}: {subject}");
+        assert_eq!(count(subject, "kills", "survived"), 2, "{label}: {subject}");
+        assert_eq!(subject["proof"]["notices_loss"], true, "{label}: {subject}");
+    }
+    let careless = subject(&report, "fjall:persistent");
+    assert_eq!(count(careless, "strict", "lost"), count(careless, "strict", "tried"), "{careless}");
+    assert_eq!(count(careless, "cuts", "broken"), 0, "{careless}");
+    let repeat = Command::new(place.path("kept/fjall-persistent/repeat.sh"))
+        .env("DYNO", env!("CARGO_BIN_EXE_dyno"))
+        .env("TMPDIR", place.path("data"))
+        .output()
+        .unwrap();
+    assert!(repeat.status.success(), "{repeat:?}");
     place.assert_clean();
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{Safety, Standing};
+use dyno_record::{Level, Safety, Standing};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
@@ -116,13 +116,17 @@ impl Contender {
             .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
     }
 
-    /// The safety of the settings in force. On a file system that dyno mounts it is no more than claimed: what a sync
-    /// through it does to a page of which only a part is written, nobody has tried.
+    /// The safety of the settings in force. On a file system that dyno mounts it is no more than claimed, because nobody
+    /// reads back what that does, and has its caveat.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
         let safety = self.engine.safety(in_force, variant)?;
-        let standing = if self.file_system.is_some() { Standing::Claimed } else { safety.standing };
-        Some(Safety { standing, ..safety })
+        let Some(file_system) = self.file_system.filter(|_| safety.level > Level::None) else {
+            return Some(safety);
+        };
+        let caveat = safety.caveat.into_iter().chain([file_system.caveat().to_owned()]);
+        let caveat = Some(caveat.collect::<Vec<_>>().join("; "));
+        Some(Safety { standing: Standing::Claimed, caveat, ..safety })
     }
 
     /// Whether its data are encrypted, by the engine or by the file system.

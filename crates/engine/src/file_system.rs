@@ -29,6 +29,13 @@ impl FileSystem {
         Ok(found)
     }
 
+    /// What whoever reads a level above [`Level::None`] must know of data on it.
+    ///
+    /// [`Level::None`]: dyno_record::Level::None
+    pub fn caveat(self) -> &'static str {
+        "gocryptfs cannot read a block of 4 KiB of which a power cut let only a part be written: after such cuts `dyno prove` found databases that did not open (docs/proofs.md)"
+    }
+
     /// The name, as the setting spells it.
     pub fn name(self) -> &'static str {
         GOCRYPTFS

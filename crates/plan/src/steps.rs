@@ -56,6 +56,7 @@ impl Arrays<'_> {
                 clients,
                 steps,
                 think,
+                tells: None,
                 lasts,
                 patience_ns: PATIENCE,
                 store: None,

@@ -23,6 +23,8 @@ pub enum Event {
     },
     /// The clock stands, and the runner waits for a turn at the test that it is about. Only in jobs with turns.
     Waiting(Waiting),
+    /// An operation of a mix begins, or is done. Only where the mix `tells`; from several clients in any order.
+    Operation(Operation),
     /// A test has ended and this is what it took.
     Sample(Sample),
     /// Rows of the test's answer; large answers come as several events, in order.
@@ -75,6 +77,15 @@ pub struct Waiting {
     pub of: u64,
     /// What those that are done took, in nanoseconds.
     pub nanoseconds: u64,
+}
+
+/// How far an operation of a mix is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Operation {
+    /// The number that its step says of it.
+    pub number: i64,
+    /// Whether it is done, with success; else it is about to begin, for the first time or once more.
+    pub done: bool,
 }
 
 /// What went wrong.

@@ -27,6 +27,10 @@ pub struct MixWork {
     /// free. Absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<usize>,
+    /// The position of a field, a number: each client says it in an event `operation` right before it does a step, and
+    /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tells: Option<usize>,
     /// How long the section lasts; each client begins anew with its first step when it has done its last one, but
     /// where steps have times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,6 +21,8 @@ use crate::subject::Subject;
 
 /// The file that fills a disk.
 const FILLER: &str = "filler";
+/// After how many of the last acknowledgements the power is cut too, when the device has failed.
+const LAST: usize = 4;
 /// How much is left on a disk that is about to be full, in bytes: less than the commits need.
 const LEFT: u64 = 32 << 10;
 
@@ -35,8 +37,8 @@ pub struct Failed {
     pub acknowledged: usize,
     /// How many of them it acknowledged after the failure.
     pub afterwards: usize,
-    /// What was found when the device worked again: after a cut that keeps only what was flushed, and with everything
-    /// that was written.
+    /// What was found when the device worked again: after cuts that keep only what was flushed, right after the last
+    /// acknowledgements and at the end, and with everything that was written.
     pub verdict: Verdict,
 }
 
@@ -88,16 +90,26 @@ impl Workshop {
             return Ok(Failed { device, said, acknowledged: 0, afterwards: 0, verdict });
         }
         let mut roll = Roll::new(history.entries(), base.clone());
-        let flushed = Cut { place: end, kept: Kept::None, is_strict: true };
+        // What it acknowledged too early, a later flush may have made good.
+        let mut strict = history.acknowledgements();
+        strict.drain(..strict.len().saturating_sub(LAST));
+        strict.push(end);
+        let strict = strict.into_iter().map(|place| Cut { place, kept: Kept::None, is_strict: true });
         let written = Cut { place: history.entries().len(), kept: Kept::All, is_strict: false };
-        for cut in [flushed, written] {
+        for cut in strict.chain([written]) {
             let image = roll.content(&cut);
             let Some((found, _)) = self.look(subject, &image)? else {
                 verdict.broken.push("the file system cannot be mounted".to_owned());
                 continue;
             };
-            let may_have = |commit| history.may_have(end, commit);
-            let one = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            let may_have = |commit| history.may_have(cut.place, commit);
+            let one = judge(
+                &found,
+                &history.promised(cut.place),
+                subject.before(),
+                may_have,
+                subject.is_in_order(),
+            );
             verdict.lost = verdict.lost.union(&one.lost).copied().collect::<BTreeSet<u64>>();
             verdict.broken.extend(one.broken);
         }

@@ -54,7 +54,7 @@ impl Workshop {
         let said = self.place.join("said");
         let output = fs::File::create(&said)?;
         let watch = Watch::new(self.watcher.clone(), output.try_clone()?);
-        let manner = Manner { kill_after: None, watch: Some(&watch) };
+        let manner = Manner { watch: Some(&watch), ..Manner::default() };
         let worked = subject.work(stand.folder(), output, manner);
         stand.end()?;
         worked?.failure.map_or(Ok(()), |why| Err(anyhow!(why)))?;
@@ -79,7 +79,7 @@ impl Workshop {
             let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
             let stand = self.stand(base)?;
             let said = self.place.join("said");
-            let manner = Manner { kill_after: after, watch: None };
+            let manner = Manner { kill_after: after, ..Manner::default() };
             let worked = subject.work(stand.folder(), fs::File::create(&said)?, manner)?;
             whole = whole.or(Some(worked.took));
             let history = spoken(subject, fs::read(&said)?);

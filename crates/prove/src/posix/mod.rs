@@ -6,6 +6,7 @@
 //! Real file systems keep more.
 
 mod attributes;
+mod names;
 mod server;
 mod state;
 

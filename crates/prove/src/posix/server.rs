@@ -61,7 +61,7 @@ impl Files {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes something under a name.
+    /// Makes something under a name, that belongs to who asks.
     fn make(
         &self,
         request: &Request,
@@ -70,26 +70,7 @@ impl Files {
         mode: u32,
     ) -> Result<FileAttr, Errno> {
         let rights = Rights { mode: mode & 0o7777, uid: request.uid(), gid: request.gid() };
-        let mut state = self.state();
-        if state.tree.named(parent.0, name).is_some() {
-            return Err(Errno::EEXIST);
-        }
-        let node = state.tree.fresh();
-        state.apply(Op::Make(node, kind, rights))?;
-        state.apply(Op::Name { folder: parent.0, name: name.to_owned(), node: Some(node) })?;
-        attributes(&state.tree, node).ok_or(Errno::EIO)
-    }
-
-    fn unname(&self, parent: INodeNo, name: &OsStr, is_folder: bool) -> Result<(), Errno> {
-        let mut state = self.state();
-        let node = state.tree.named(parent.0, name).ok_or(Errno::ENOENT)?;
-        match state.tree.names(node) {
-            Some(_) if !is_folder => return Err(Errno::EISDIR),
-            Some(names) if !names.is_empty() => return Err(Errno::ENOTEMPTY),
-            None if is_folder => return Err(Errno::ENOTDIR),
-            _ => {}
-        }
-        state.apply(Op::Name { folder: parent.0, name: name.to_owned(), node: None })
+        self.state().make((parent.0, name), kind, rights)
     }
 
     fn attributes(&self, node: INodeNo) -> Option<FileAttr> {
@@ -147,20 +128,8 @@ impl Filesystem for Files {
         reply: ReplyAttr,
     ) {
         let mut state = self.state();
-        let mut change = || -> Result<(), Errno> {
-            let Some(found) = state.tree.node(node.0) else { return Ok(()) };
-            let old = found.rights;
-            let rights = Rights {
-                mode: mode.map_or(old.mode, |mode| mode & 0o7777),
-                uid: uid.unwrap_or(old.uid),
-                gid: gid.unwrap_or(old.gid),
-            };
-            if rights != old {
-                state.apply(Op::Rights(node.0, rights))?;
-            }
-            size.map_or(Ok(()), |size| state.apply(Op::Length(node.0, size)))
-        };
-        match (change(), attributes(&state.tree, node.0)) {
+        let changed = state.change(node.0, (mode, uid, gid), size);
+        match (changed, attributes(&state.tree, node.0)) {
             (Ok(()), Some(attributes)) => reply.attr(&VALID, &attributes),
             (Err(error), _) => reply.error(error),
             _ => reply.error(Errno::ENOENT),
@@ -204,11 +173,11 @@ impl Filesystem for Files {
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.unname(parent, name, false));
+        done(reply, self.state().unname((parent.0, name), false));
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.unname(parent, name, true));
+        done(reply, self.state().unname((parent.0, name), true));
     }
 
     fn symlink(&self, request: &Request, parent: INodeNo, name: &OsStr, to: &Path, reply: ReplyEntry) {
@@ -225,32 +194,11 @@ impl Filesystem for Files {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        let mut state = self.state();
-        let mut rename = || -> Result<(), Errno> {
-            let node = state.tree.named(parent.0, name).ok_or(Errno::ENOENT)?;
-            let there = state.tree.named(to.0, to_name);
-            if flags.contains(RenameFlags::RENAME_NOREPLACE) && there.is_some() {
-                return Err(Errno::EEXIST);
-            }
-            if !flags.difference(RenameFlags::RENAME_NOREPLACE).is_empty() {
-                return Err(Errno::EINVAL);
-            }
-            if there.and_then(|there| state.tree.names(there)).is_some_and(|names| !names.is_empty()) {
-                return Err(Errno::ENOTEMPTY);
-            }
-            let (from, to) = ((parent.0, name.to_owned()), (to.0, to_name.to_owned()));
-            state.apply(Op::Move { from, to, node })
-        };
-        done(reply, rename());
+        done(reply, self.state().rename((parent.0, name), (to.0, to_name), flags));
     }
 
     fn link(&self, _: &Request, node: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let mut state = self.state();
-        let named = match state.tree.named(parent.0, name) {
-            Some(_) => Err(Errno::EEXIST),
-            None => state.apply(Op::Name { folder: parent.0, name: name.to_owned(), node: Some(node.0) }),
-        };
-        entry(reply, named.and_then(|()| attributes(&state.tree, node.0).ok_or(Errno::EIO)));
+        entry(reply, self.state().link((parent.0, name), node.0));
     }
 
     fn open(&self, _: &Request, node: INodeNo, _: OpenFlags, reply: ReplyOpen) {

@@ -7,7 +7,7 @@ use nix::libc;
 
 use super::attributes::attributes;
 use crate::disk::log::Writer;
-use crate::tree::{Number, Op, Tree, What};
+use crate::tree::{Number, Op, Rights, Tree, What};
 
 /// Both.
 pub struct State {
@@ -28,6 +28,26 @@ impl State {
     /// Logs what the program says.
     pub fn say(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         self.log.text(bytes).map_err(|_| Errno::ENOSPC)
+    }
+
+    /// Changes rights, as mode, owner and group, and the length, each where there is a new one.
+    pub fn change(
+        &mut self,
+        number: Number,
+        (mode, uid, gid): (Option<u32>, Option<u32>, Option<u32>),
+        size: Option<u64>,
+    ) -> Result<(), Errno> {
+        let Some(node) = self.tree.node(number) else { return Ok(()) };
+        let old = node.rights;
+        let rights = Rights {
+            mode: mode.map_or(old.mode, |mode| mode & 0o7777),
+            uid: uid.unwrap_or(old.uid),
+            gid: gid.unwrap_or(old.gid),
+        };
+        if rights != old {
+            self.apply(Op::Rights(number, rights))?;
+        }
+        size.map_or(Ok(()), |size| self.apply(Op::Length(number, size)))
     }
 
     /// Makes a part of a file zeros, or the file longer, as fallocate(2) says.

@@ -12,9 +12,9 @@ use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Value, Work};
 use super::Found;
 
 /// The table, and the store.
-const NAME: &str = "proof";
+pub const NAME: &str = "proof";
 /// The table of accounts.
-const ACCOUNT: &str = "account";
+pub const ACCOUNT: &str = "account";
 /// The rows of a commit where there are transactions.
 pub const PARTS: u64 = 2;
 /// Where each statement commits by itself.
@@ -24,10 +24,10 @@ pub const CLIENT: u64 = 100_000;
 /// How many accounts there are where several clients commit.
 const ACCOUNTS: u64 = 64;
 /// The width of a value, in bytes. Two rows of a commit are on different pages now and then.
-const VALUE: usize = 600;
+pub const VALUE: usize = 600;
 
 /// The value of a row: nothing that a wrong row could hold by luck.
-fn value(commit: u64, part: u64) -> String {
+pub fn value(commit: u64, part: u64) -> String {
     format!("{:.<VALUE$}", format!("commit {commit} part {part} "))
 }
 
@@ -53,18 +53,23 @@ fn transfer(commit: u64) -> (u64, u64, i64) {
     (from, (from + 17) % ACCOUNTS, (commit % 97 + 1) as i64)
 }
 
+/// The accounts that such a commit changes, and what it adds to each: in the order of their numbers, so that no two
+/// commits wait for each other.
+pub fn moves(commit: u64) -> [(u64, i64); 2] {
+    let (from, to, sum) = transfer(commit);
+    let mut moves = [(from, -sum), (to, sum)];
+    moves.sort_unstable();
+    moves
+}
+
 /// The statements of a commit of one of several clients: rows of its own, and a sum moved between accounts that all share.
 pub fn shared(commit: u64, begin: &str) -> Vec<String> {
-    let (from, to, sum) = transfer(commit);
     let update =
         |account, sum| format!("UPDATE {ACCOUNT} SET balance = balance + {sum} WHERE id = {account}");
-    let mut moves = [(from, -sum), (to, sum)];
-    // In the order of their numbers, so that no two wait for each other.
-    moves.sort_unstable();
     let mut statements = statements(commit, PARTS);
     begin.clone_into(&mut statements[0]);
     let end = statements.len() - 1;
-    statements.splice(end..end, moves.map(|(account, sum)| update(account, sum)));
+    statements.splice(end..end, moves(commit).map(|(account, sum)| update(account, sum)));
     statements
 }
 
@@ -206,7 +211,8 @@ pub fn read_digest(row: &[Value], count: u64) -> Found {
     }
 }
 
-fn store() -> Store {
+/// The store.
+pub fn store() -> Store {
     Store { name: NAME.to_owned(), key: KeyKind::Integer }
 }
 
@@ -215,7 +221,8 @@ fn keys(commit: u64, folder: &Path) -> Result<Cells> {
     Ok(Cells { file, count: 1, bytes: 8 })
 }
 
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<std::path::PathBuf> {
+/// Writes a file of inputs.
+pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<std::path::PathBuf> {
     let file = folder.join(name);
     fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)

@@ -36,7 +36,7 @@ impl Subject for Encrypted {
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let mounted = self.open(folder)?;
-        self.inner.work(mounted.clear(), output, manner)
+        self.inner.work(mounted.clear(), output, Manner { below: Some(folder), ..manner })
     }
 
     fn read(&self, line: &str) -> Line {

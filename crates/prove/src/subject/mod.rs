@@ -8,6 +8,7 @@ mod import;
 mod link;
 mod runner;
 mod server;
+mod threads;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -50,6 +51,8 @@ pub struct Manner<'a> {
     pub kill_after: Option<Duration>,
     /// Who is to watch it, from before the first commit on.
     pub watch: Option<&'a Watch>,
+    /// Where the files are in which an encrypting file system keeps those that it works on.
+    pub below: Option<&'a Path>,
 }
 
 /// Somebody whose commits are to be proved.

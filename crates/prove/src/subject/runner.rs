@@ -1,5 +1,6 @@
 //! An engine within the process of a runner of dyno's: each commit is a test of a job, begun with the event `progress`
-//! and acknowledged by the event `sample`, which the runner writes after the work and before anything else.
+//! and acknowledged by the event `sample`, which the runner writes after the work and before anything else. Where several
+//! clients are threads of one process, all commits are one test, and each client says so itself ([`threads`]).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,10 +13,10 @@ use dyno_engine::Contender;
 use dyno_lab::environment;
 use dyno_lab::interrupts::Interrupts;
 use dyno_plan::probe;
-use dyno_protocol::{Event, Test, Value};
+use dyno_protocol::{Event, Operation, Test, Value};
 use dyno_suite::NO_SQL;
 
-use super::{Found, Manner, Subject, Worked, data};
+use super::{Found, Manner, Subject, Worked, data, threads};
 use crate::history::Line;
 use crate::process::{Ended, Limit, Output, run};
 
@@ -31,8 +32,10 @@ pub struct Embedded {
     pub contender: Contender,
     /// How many commits it makes.
     pub commits: u64,
-    /// How many processes make them at once, each its share; several only in SQL and where the database may be shared.
+    /// How many clients make them at once, each its share.
     pub clients: u64,
+    /// Whether the clients are threads of one process; else each is a process, which must be able to share the database.
+    pub threads: bool,
     /// Where inputs go: not on the disk.
     pub inputs: PathBuf,
     /// How long the runner may take for all of its job.
@@ -83,6 +86,17 @@ impl Embedded {
         }
     }
 
+    /// What the answers say of a store, of which the last is its digest.
+    fn read_store(&self, answers: &[Vec<Vec<Value>>]) -> Found {
+        let row = |answer: &[Vec<Value>]| answer.first().cloned().unwrap_or_default();
+        let Some((digest, clients)) = answers.split_last() else { return Found::default() };
+        if clients.is_empty() {
+            return data::read_digest(&row(digest), self.commits);
+        }
+        let count = |answer: &Vec<Vec<Value>>| row(answer).first().and_then(data::number).unwrap_or_default();
+        threads::read(&clients.iter().map(count).collect::<Vec<_>>(), &row(digest))
+    }
+
     fn start(&self, folder: &Path, tests: Vec<Test>, output: Output, manner: Manner) -> Result<Ended> {
         let directory = folder.join(DATABASE);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -115,14 +129,23 @@ impl Subject for Embedded {
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let start = Instant::now();
+        let is_mixed = self.threads && self.clients > 1;
+        let tests = |client: u64| -> Result<Vec<Test>> {
+            match is_mixed {
+                true => Ok(vec![threads::test(self.has_sql(), self.clients, self.commits, &self.inputs)?]),
+                false => {
+                    data::numbers(client, self.clients, self.commits).map(|one| self.commit(one)).collect()
+                }
+            }
+        };
         let one = |client: u64| -> Result<Option<String>> {
-            let tests = data::numbers(client, self.clients, self.commits).map(|number| self.commit(number));
             let output = Output::Recorder(output.try_clone()?);
-            let ended = self.start(folder, tests.collect::<Result<_>>()?, output, manner)?;
+            let ended = self.start(folder, tests(client)?, output, manner)?;
             Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
         };
+        let processes = if is_mixed { 1 } else { self.clients };
         let failures = thread::scope(|scope| {
-            let clients = (0..self.clients).map(|client| scope.spawn(move || one(client)));
+            let clients = (0..processes).map(|client| scope.spawn(move || one(client)));
             let clients: Vec<_> = clients.collect();
             let ended = clients
                 .into_iter()
@@ -137,35 +160,47 @@ impl Subject for Embedded {
         match serde_json::from_str(line) {
             Ok(Event::Progress { test }) => number(&test).map_or(Line::Other, Line::Begins),
             Ok(Event::Sample(sample)) => number(&sample.test).map_or(Line::Other, Line::Acknowledged),
+            Ok(Event::Operation(Operation { number, done })) => match (u64::try_from(number), done) {
+                (Ok(number), true) => Line::Acknowledged(number),
+                (Ok(number), false) => Line::Begins(number),
+                (Err(_), _) => Line::Other,
+            },
             _ => Line::Other,
         }
     }
 
     fn check(&self, folder: &Path) -> Result<Found> {
+        let is_shared = self.clients > 1;
         let mut tests = Vec::new();
-        if self.clients > 1 {
-            tests.push(data::test("balances", &[data::balances()], &self.inputs)?);
-        }
         if self.has_sql() {
             tests.push(data::test("look", &[data::rows()], &self.inputs)?);
+            if is_shared {
+                tests.push(data::test("balances", &[data::balances()], &self.inputs)?);
+            }
             if self.contender.engine.dialect == "sqlite" {
                 tests.push(data::test("integrity", &["PRAGMA integrity_check".to_owned()], &self.inputs)?);
             }
         } else {
+            if is_shared {
+                tests = threads::look(self.clients, self.commits, &self.inputs)?;
+            }
             tests.push(data::delete(FIRST, &self.inputs)?);
         }
+        let asked = tests.len();
         let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
-        let mut answers = answers(&ended);
-        let balances = (self.clients > 1 && !answers.rows.is_empty()).then(|| answers.rows.remove(0));
+        let answers = answers(&ended);
+        let is_whole = answers.rows.len() == asked;
         let mut found = match (answers.rows.first(), self.has_sql()) {
-            (None, _) => Found::default(),
             (Some(rows), true) => data::read_rows(rows, data::PARTS),
-            (Some(rows), false) => data::read_digest(rows.first().map_or(&[], Vec::as_slice), self.commits),
+            // Only all of it tells of a store.
+            (Some(_), false) if is_whole => self.read_store(&answers.rows),
+            _ => Found::default(),
         };
-        if let Some(rows) = balances {
-            data::read_balances(&rows, &mut found);
+        let others = answers.rows.get(1..).filter(|_| self.has_sql()).unwrap_or_default();
+        if is_shared && let Some(rows) = others.first() {
+            data::read_balances(rows, &mut found);
         }
-        if let Some(rows) = answers.rows.get(1)
+        if let Some(rows) = others.get(usize::from(is_shared))
             && *rows != [[Value::Text("ok".to_owned())]]
         {
             found.troubles.push(format!("the integrity check says: {rows:?}"));
@@ -199,7 +234,11 @@ fn answers(ended: &Ended) -> Answers {
                 }
             }
             Event::Failed(failed) => answers.failed = Some(failed.message),
-            Event::Hello(_) | Event::Progress { .. } | Event::Waiting(_) | Event::Bye {} => {}
+            Event::Hello(_)
+            | Event::Progress { .. }
+            | Event::Waiting(_)
+            | Event::Operation(_)
+            | Event::Bye {} => {}
         }
     }
     answers

@@ -162,11 +162,13 @@ impl PrivateSubject {
     }
 
     /// Starts the server on the data that are there, for those who work.
-    pub fn begin(&self, folder: &Path) -> Result<PrivateServer> {
+    pub fn begin(&self, folder: &Path, manner: Manner) -> Result<PrivateServer> {
         let mut server = self.resume(folder, &folder.join(DATA))?;
         drop(self.reach(&mut server)?);
-        // The server's folder is new, and nobody else would make it durable.
-        nix::unistd::syncfs(File::open(folder)?)?;
+        // The server's folder is new, and nobody else would make it durable. What encrypts passes no such call on.
+        for system in [Some(folder), manner.below].into_iter().flatten() {
+            nix::unistd::syncfs(File::open(system)?)?;
+        }
         // Of files that are recorded themselves, that says nothing of names.
         for named in [folder, server.folder()] {
             File::open(named)?.sync_all()?;
@@ -245,7 +247,7 @@ impl Subject for PrivateSubject {
     }
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
-        let mut server = self.begin(folder)?;
+        let mut server = self.begin(folder, manner)?;
         let address = server.connection("");
         manner.watch.map_or(Ok(()), |watch| watch.begin(server.process()))?;
         let kill_after = manner.kill_after;

@@ -163,6 +163,15 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// The number in a field of its step.
+    #[inline]
+    pub fn number(&self, field: usize) -> i64 {
+        match self.step.value(field) {
+            Value::Integer(number) => number,
+            _ => 0,
+        }
+    }
+
     /// Executes all of them by whoever does statements.
     #[inline]
     pub fn with(self, doer: &mut impl Run) -> Result<Tried> {

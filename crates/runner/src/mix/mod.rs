@@ -4,7 +4,7 @@
 //! when, [`Recorder`] what became of it. `program` is the order of a class's statements and what their parameters are,
 //! `kept` what an operation keeps of rows for later statements. `client` is the loop of one client, `section` lets all of
 //! them go at once. `doer` is who does an operation's statements, `store` does them on a store of keys and values, and
-//! `invariants` looks at that store afterwards.
+//! `invariants` looks at that store afterwards. `told` says of each operation when it begins and ends.
 
 mod client;
 mod doer;
@@ -18,6 +18,7 @@ mod steps;
 mod store;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use invariants::read_back;
 pub use program::Values;

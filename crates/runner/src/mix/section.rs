@@ -16,6 +16,7 @@ use super::kept::Kept;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use super::store::StoreClient;
+use super::told::Told;
 use crate::clock::Clock;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Session};
@@ -161,8 +162,15 @@ fn be_client<'b, S: Session>(
     }
 }
 
-/// The life of one client with who does its statements.
+/// The life of one client with who does its statements, and perhaps says so.
 fn be_doer<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
+    match shared.mix.tells {
+        None => be_at_work(place, doer, shared, lines),
+        Some(field) => be_at_work(place, Told::new(doer, field), shared, lines),
+    }
+}
+
+fn be_at_work<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
     let Shared { mix, steps, next, window, stop, firsts, programs, board } = shared;
     let mut answer = Answer::new();
     answer.begin(false);

@@ -19,6 +19,12 @@ type Hello struct {
 	Settings      []Setting           `json:"settings"`
 }
 
+// Operation says how far an operation of a mix is: about to begin, or done with success.
+type Operation struct {
+	Number int64 `json:"number"`
+	Done   bool  `json:"done"`
+}
+
 // Sample is one measurement of one test.
 type Sample struct {
 	Test          string  `json:"test"`

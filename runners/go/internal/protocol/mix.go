@@ -18,6 +18,9 @@ type Mix struct {
 	// Think is the position of a field: how long the client waits before it sends the step, in nanoseconds
 	// since it was free; nil: not at all.
 	Think *int `json:"think"`
+	// Tells is the position of a field: each client says its number right before it does a step and right after the
+	// step is done; nil: nothing is said.
+	Tells *int `json:"tells"`
 	// Lasts is how long the section lasts; nil: all steps are done once.
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.

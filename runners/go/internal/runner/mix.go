@@ -25,6 +25,8 @@ type mixWork struct {
 	firsts []int
 	// programs has for each class the order of its statements.
 	programs []program
+	// tell says how far an operation is; nil where nothing is said.
+	tell func(protocol.Operation) error
 }
 
 // lines are between a client and whoever lets it go.
@@ -46,6 +48,9 @@ type ended struct {
 func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 	if err := w.load(); err != nil {
 		return sample, err
+	}
+	if w.mix.Tells != nil {
+		w.tell = func(operation protocol.Operation) error { return t.events.send("operation", operation) }
 	}
 	clients := w.mix.Clients
 	sessions := make([]Session, 0, clients)
@@ -205,7 +210,7 @@ func (w *mixWork) beClient(place int, session Session, recorder *recorder, lines
 		return
 	}
 	client := &client{mix: w.mix, session: session, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts,
-		programs: w.programs, keeps: !isHarness(session), answer: &Answer{}}
+		programs: w.programs, keeps: !isHarness(session), answer: &Answer{}, tell: w.tell}
 	for i := range w.mix.Classes {
 		client.kept = append(client.kept, make([]Answer, len(w.mix.Classes[i].Statements)))
 	}

@@ -39,6 +39,8 @@ type client struct {
 	values Values
 	// answer is where rows go. It counts and keeps none.
 	answer *Answer
+	// tell says how far an operation is; nil where nothing is said.
+	tell func(protocol.Operation) error
 }
 
 // work does steps until the time is up, or until all are done. began is when the clients began.
@@ -126,8 +128,24 @@ func (c *client) operation(class int, step Step, sent int64, began moment) (retr
 	}
 }
 
-// attempt is one try.
+// attempt is one try, of which the client says when it begins and when it is done, if it is to.
 func (c *client) attempt(class int, step Step) (outcome, error) {
+	if c.tell == nil {
+		return c.try(class, step)
+	}
+	number, _ := step.Value(*c.mix.Tells).(int64)
+	if err := c.tell(protocol.Operation{Number: number}); err != nil {
+		return outcome{}, err
+	}
+	ended, err := c.try(class, step)
+	if err == nil && ended.how == endedDone {
+		err = c.tell(protocol.Operation{Number: number, Done: true})
+	}
+	return ended, err
+}
+
+// try does the statements of an operation.
+func (c *client) try(class int, step Step) (outcome, error) {
 	purpose := c.mix.Classes[class].Transaction
 	if purpose == "" {
 		return c.statements(class, step)

@@ -28,7 +28,7 @@ pub fn subjects(
         subjects.push((command.clone(), Box::new(maker.program(command, check))));
     }
     for contender in contenders {
-        let subject = maker.subject(contender, arguments.commits, arguments.clients)?;
+        let subject = maker.subject(contender, arguments)?;
         subjects.push((contender.label.clone(), subject));
     }
     Ok(subjects)

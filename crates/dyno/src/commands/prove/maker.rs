@@ -12,10 +12,12 @@ use dyno_lab::scratch::Scratch;
 use dyno_lab::server::Installation;
 use dyno_lab::trial::{Conduct, Reply};
 use dyno_plan::probe;
-use dyno_protocol::Hello;
+use dyno_protocol::{Hello, Model};
 use dyno_prove::subject::{
     Embedded, Encrypted, Import, PrivateSubject, Program, ServerImport, SqliteImport, Subject,
 };
+
+use crate::cli::ProveArgs;
 
 /// The engine whose data several processes may share as they are.
 const SEVERAL: &str = "sqlite";
@@ -65,14 +67,22 @@ impl Maker<'_> {
     /// A contender on trial.
     ///
     /// # Errors
-    /// Its server is not installed.
-    pub fn subject(&self, contender: &Contender, commits: u64, clients: u64) -> Result<Box<dyn Subject>> {
+    /// Its server is not installed, or its driver has no clients that are threads.
+    pub fn subject(&self, contender: &Contender, arguments: &ProveArgs) -> Result<Box<dyn Subject>> {
+        let &ProveArgs { commits, clients, threads, .. } = arguments;
         let inner: Box<dyn Subject> = match contender.engine.server() {
-            None if clients > 1 && contender.engine.name != SEVERAL => bail!(
-                "several clients are tried of servers and of {SEVERAL}: {} shares its data with no other process",
-                contender.label
-            ),
-            None => Box::new(Embedded { clients, ..self.embedded(contender, commits) }),
+            None => {
+                let threads = threads || contender.engine.name != SEVERAL;
+                let Contender { runner, driver, variant, .. } = contender;
+                let has_mix = runner.implements(driver, variant.as_ref(), Model::Mix.name());
+                if clients > 1 && threads && !has_mix {
+                    bail!(
+                        "{} shares its data with no other process, and its driver has no clients that are threads: try it with one client",
+                        contender.label
+                    );
+                }
+                Box::new(Embedded { clients, threads, ..self.embedded(contender, commits) })
+            }
             Some(engine) => Box::new(self.server(contender, &engine, commits, clients)?),
         };
         Ok(match (contender.file_system, &contender.key) {
@@ -144,6 +154,7 @@ impl Maker<'_> {
             contender: contender.clone(),
             commits,
             clients: 1,
+            threads: false,
             inputs: self.inputs.clone(),
             patience: self.conduct.timeout,
             interrupts: self.conduct.interrupts.clone(),

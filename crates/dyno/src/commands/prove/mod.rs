@@ -193,11 +193,12 @@ fn prove(
     proved.promised = contender.claimed.clone();
     let proof = maker.hello(contender).and_then(|hello| {
         proved.hello = Some(hello);
-        let subject = maker.subject(contender, arguments.commits, arguments.clients)?;
+        let subject = maker.subject(contender, arguments)?;
         let label = &contender.label;
         let numbers = [arguments.commits, arguments.clients].map(|number| number.to_string());
         let again = ["--with", label, "--commits", &numbers[0], "--clients", &numbers[1]].map(String::from);
-        let again = [ground_arguments(arguments), again.to_vec()].concat();
+        let threads = arguments.threads.then(|| "--threads".to_owned()).into_iter().collect();
+        let again = [ground_arguments(arguments), again.to_vec(), threads].concat();
         let named = Named { subject: subject.as_ref(), label, again: &again };
         workshop.prove(named, effort, &|what| tell(label, what))
     });

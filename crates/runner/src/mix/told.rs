@@ -1,0 +1,54 @@
+//! Operations of which each client says when they begin and when they are done: for proofs, which time nothing.
+
+use std::io::{self, Stdout};
+
+use anyhow::{Context, Error, Result};
+use dyno_protocol::{Event, Operation, Purpose};
+
+use super::client::{Attempt, Tried};
+use super::doer::Doer;
+use crate::events::Events;
+
+/// Who does them, and says so.
+pub struct Told<D> {
+    doer: D,
+    /// The field of a step with the number by which it is told.
+    field: usize,
+    /// Standard output, of which each client has its own: an event is one write.
+    events: Events<Stdout>,
+}
+
+impl<D: Doer> Told<D> {
+    /// Operations are done by `doer`, and told by the number in a field of their steps.
+    pub fn new(doer: D, field: usize) -> Told<D> {
+        Told { doer, field, events: Events::new(io::stdout()) }
+    }
+
+    fn tell(&mut self, work: Attempt, does: impl FnOnce(&mut D, Attempt) -> Result<Tried>) -> Result<Tried> {
+        let number = work.number(self.field);
+        self.say(Operation { number, done: false })?;
+        let tried = does(&mut self.doer, work)?;
+        if matches!(tried, Tried::Done) {
+            self.say(Operation { number, done: true })?;
+        }
+        Ok(tried)
+    }
+
+    fn say(&mut self, operation: Operation) -> Result<()> {
+        self.events.send(&Event::Operation(operation)).context("cannot write to standard output")
+    }
+}
+
+impl<D: Doer> Doer for Told<D> {
+    fn each(&mut self, work: Attempt) -> Result<Tried> {
+        self.tell(work, D::each)
+    }
+
+    fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried> {
+        self.tell(work, |doer, work| doer.transaction(purpose, work))
+    }
+
+    fn may_pass(&self, error: &Error) -> bool {
+        self.doer.may_pass(error)
+    }
+}
