@@ -10,6 +10,8 @@ mod compare;
 mod files;
 mod sqlite;
 
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,12 +37,25 @@ struct Arguments {
     /// Records of the schedule.
     #[arg(long, default_value_t = 864_913)]
     records: u64,
+    /// Only the tables whose titles hold this.
+    #[arg(long, default_value = "")]
+    only: String,
     /// Rows of three numbers to load besides, from a file of their own. 100 million take 6 GB of disk.
     #[arg(long, default_value_t = 2_000_000)]
     numbers: u64,
+    /// Another `dyno` to measure beside this one, such as one of before a change.
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// Where files and databases go.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
+}
+
+impl Arguments {
+    /// Compares contenders, where their table is asked for.
+    fn compare(&self, title: &str, contenders: Vec<Contender>) -> Result<()> {
+        if title.contains(&self.only) { compare(title, contenders, self.rounds) } else { Ok(()) }
+    }
 }
 
 /// The columns of the schedule, and what C calls their types.
@@ -59,7 +74,8 @@ fn main() -> Result<()> {
     let quoted = folder.path().join("quoted.csv");
     files::quoted(&schedule, &quoted)?;
 
-    let (folder, rounds) = (folder.path().join("sqlite"), arguments.rounds);
+    let folder = folder.path().join("sqlite");
+    let before = arguments.before.as_deref();
     let typed = &["--types", TYPES.0];
     let mut contenders = vec![
         sqlite::dyno("dyno import, durable", &programs, &schedule, &folder, typed),
@@ -70,7 +86,9 @@ fn main() -> Result<()> {
         sqlite::floor(&programs, &schedule, &folder, typed)?,
     ];
     contenders.extend(sqlite::shell(&schedule, &folder, ".mode tabs"));
-    compare(&format!("{} records into a new SQLite database", arguments.records), contenders, rounds)?;
+    contenders.extend(sqlite::before(before, &schedule, &folder, typed));
+    contenders.extend(sqlite::before_on_one(before, &schedule, &folder, typed));
+    arguments.compare(&format!("{} records into a new SQLite database", arguments.records), contenders)?;
 
     let mut contenders = vec![
         sqlite::dyno("dyno import, durable", &programs, &quoted, &folder, typed),
@@ -78,26 +96,56 @@ fn main() -> Result<()> {
         sqlite::floor(&programs, &quoted, &folder, typed)?,
     ];
     contenders.extend(sqlite::shell(&quoted, &folder, ".mode csv"));
-    compare("The same with quotes around every field", contenders, rounds)?;
+    contenders.extend(sqlite::before(before, &quoted, &folder, typed));
+    arguments.compare("The same with quotes around every field", contenders)?;
 
     let indexed = &["--types", TYPES.0, "--index", "c4"];
-    let contenders = vec![
+    let mut contenders = vec![
         sqlite::dyno("dyno import, durable", &programs, &schedule, &folder, indexed),
         sqlite::inserts(&programs, &schedule, &folder, indexed),
         sqlite::floor(&programs, &schedule, &folder, indexed)?,
     ];
-    compare("The records with an index on a column of whole numbers", contenders, rounds)?;
+    contenders.extend(sqlite::before(before, &schedule, &folder, indexed));
+    arguments.compare("The records with an index on a column of whole numbers", contenders)?;
+
+    append(&programs, &schedule, &folder, &["--types", TYPES.0], &arguments)?;
 
     let whole = &["--types", "INTEGER,INTEGER,INTEGER"];
-    let contenders = vec![
+    let mut contenders = vec![
         sqlite::dyno("dyno import, durable", &programs, &numbers, &folder, whole),
         sqlite::inserts(&programs, &numbers, &folder, whole),
         sqlite::in_c(&c, Path::new("-"), &folder, "iii", Some(arguments.numbers)),
         sqlite::floor(&programs, &numbers, &folder, whole)?,
     ];
+    contenders.extend(sqlite::before(before, &numbers, &folder, whole));
     let title = format!("{} rows of three numbers into a new SQLite database", arguments.numbers);
-    compare(&title, contenders, rounds)?;
+    arguments.compare(&title, contenders)?;
+    append(&programs, &numbers, &folder, whole, &arguments)?;
     into_postgres(&programs, &schedule, &arguments)
+}
+
+/// Rows for a table that is there.
+fn append(
+    programs: &Path,
+    file: &Path,
+    folder: &Path,
+    types: &'static [&str],
+    arguments: &Arguments,
+) -> Result<()> {
+    let tiny = file.with_extension("tiny");
+    let lines = BufReader::new(File::open(file)?).lines().take(2).collect::<io::Result<Vec<_>>>()?;
+    fs::write(&tiny, lines.join("\n"))?;
+    let files = [file, tiny.as_path()];
+    let mut contenders = vec![
+        sqlite::append("dyno import --append, durable", &programs.join("dyno"), files, folder, types),
+        sqlite::inserts(programs, file, folder, types),
+    ];
+    let before = arguments.before.as_deref();
+    contenders.extend(
+        before.map(|before| sqlite::append("--append of before, durable", before, files, folder, types)),
+    );
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    arguments.compare(&format!("The {name} into a table that is there"), contenders)
 }
 
 fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Result<()> {
@@ -145,7 +193,7 @@ fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Res
         Contender::new("dyno import", import, drop_table),
         Contender::new("psql \\copy", move || copy(&[format!("\\copy schedule from '{file}'")]), create),
     ];
-    compare(&format!("{} records into PostgreSQL", arguments.records), contenders, arguments.rounds)
+    arguments.compare(&format!("{} records into PostgreSQL", arguments.records), contenders)
 }
 
 fn compile(programs: &Path) -> Result<PathBuf> {

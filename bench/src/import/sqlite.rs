@@ -39,15 +39,60 @@ pub fn inserts(programs: &Path, file: &Path, folder: &Path, more: &[&str]) -> Co
 
 /// The same on one processor.
 pub fn on_one(programs: &Path, file: &Path, folder: &Path, more: &[&str]) -> Contender {
-    let (mut command, folder) = (import(programs, more), folder.to_owned());
+    alone("dyno import on one processor, durable", &programs.join("dyno"), file, folder, more)
+}
+
+fn alone(name: &'static str, program: &Path, file: &Path, folder: &Path, more: &[&str]) -> Contender {
+    let (mut command, folder) = (import_by(program, more), folder.to_owned());
     command.arg("--into").arg(folder.join("a.db")).arg(file);
     let command: Vec<OsString> =
         ["taskset", "-c", "0"].map(OsString::from).into_iter().chain(parts(&command)).collect();
-    Contender::new("dyno import on one processor, durable", move || of(&command), move || fresh(&folder))
+    Contender::new(name, move || of(&command), move || fresh(&folder))
+}
+
+/// The same by another `dyno`, such as one of before a change, where one is given.
+pub fn before(program: Option<&Path>, file: &Path, folder: &Path, more: &[&str]) -> Option<Contender> {
+    let (mut command, folder) = (import_by(program?, more), folder.to_owned());
+    command.arg("--into").arg(folder.join("a.db")).arg(file);
+    let command = parts(&command);
+    Some(Contender::new("dyno import of before, durable", move || of(&command), move || fresh(&folder)))
+}
+
+/// That on one processor.
+pub fn before_on_one(program: Option<&Path>, file: &Path, folder: &Path, more: &[&str]) -> Option<Contender> {
+    Some(alone("dyno import of before on one processor, durable", program?, file, folder, more))
+}
+
+/// Rows for a table that is there, with two rows and nothing else, by a `dyno`. `tiny` are the two.
+pub fn append(
+    name: &'static str,
+    program: &Path,
+    files: [&Path; 2],
+    folder: &Path,
+    more: &'static [&str],
+) -> Contender {
+    let [file, tiny] = files;
+    let (folder, there) = (folder.to_owned(), folder.join("there.db"));
+    let mut prepare = import_by(program, more);
+    prepare.args(["--table", "t", "--into"]).arg(&there).arg(tiny);
+    let mut command = import_by(program, &["--append", "--table", "t"]);
+    command.arg("--into").arg(&there).arg(file);
+    let (prepare, command) = (parts(&prepare), parts(&command));
+    let before = move || {
+        fresh(&folder)?;
+        executed(of(&prepare))?;
+        nix::unistd::sync();
+        Ok(())
+    };
+    Contender::new(name, move || of(&command), before)
 }
 
 fn import(programs: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(programs.join("dyno"));
+    import_by(&programs.join("dyno"), more)
+}
+
+fn import_by(program: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(["import", "-q", "--no-header"]).args(more);
     command
 }

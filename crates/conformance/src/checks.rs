@@ -4,13 +4,14 @@ use std::fs;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_lab::trial::Trial;
 use dyno_protocol::{Hello, PROTOCOL, Setting, Value, Work};
 
-use super::script::{Script, answered, failed, finished};
+use super::script::{Lines, Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
-pub const ALL: [Duty; 20] = [
+pub const ALL: [Duty; 22] = [
     ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
     ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
     ("every setting asked for is read back", Needs::Settings, reads_back),
@@ -23,6 +24,8 @@ pub const ALL: [Duty; 20] = [
     ("rows of statements are the answer, with their types", SQL, answers_with_types),
     ("a check's rows are the answer, and only they", SQL, check_is_the_answer),
     ("a large answer arrives whole", SQL, large_answer),
+    ("what a test left is there when the database was closed and opened again", SQL, read_again),
+    ("what ends with the connection is missed then", SQL, missed),
     ("a statement that fails is named, with the engine's words", SQL, failing_statement),
     ("the runner reports a check that fails", SQL, failing_check),
     ("the runner reports an input that is missing", STATEMENTS, missing_input),
@@ -171,6 +174,29 @@ fn large_answer(script: &Script) -> Result<()> {
     let row = |x: i64, y: i64| vec![Value::Integer(x), Value::Text(format!("row {y}"))];
     let rows: Vec<_> = (0..100).flat_map(|x| (0..100).map(move |y| row(x, y))).collect();
     answered(&trial, 2, &rows)
+}
+
+/// A trial at whose end the database is closed, opened again and asked once more.
+fn ending(script: &Script, tests: &[Lines]) -> Result<Trial> {
+    script.run_changed(tests, |job, _| {
+        job.read_again = true;
+        Ok(())
+    })
+}
+
+fn read_again(script: &Script) -> Result<()> {
+    finished(&ending(script, &[(&[CREATE, INSERT], Some("SELECT a, b FROM t"))])?)
+}
+
+fn missed(script: &Script) -> Result<()> {
+    let create = "CREATE TEMPORARY TABLE gone(a INTEGER)";
+    let trial = ending(script, &[(&[create], Some("SELECT COUNT(*) FROM gone"))])?;
+    let hello = trial.hello.as_ref().context("there was no hello")?;
+    // A database that ends with its process is closed and not opened again.
+    match hello.settings.iter().any(|setting| setting.name == "database" && setting.value != "file") {
+        true => finished(&trial),
+        false => failed(&trial, None, &["test 1", "gone"]),
+    }
 }
 
 fn failing_statement(script: &Script) -> Result<()> {

@@ -62,6 +62,11 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     all_right(&record, &verdict["verdict"]);
     owes(&verdict["verdict"]["debts"]);
+    let csv = place.dyno("show run.json --format csv").exits(0).stdout;
+    let settled = csv.lines().filter(|line| line.contains(",139200,")).count();
+    assert_eq!((settled, csv.contains("settled_share")), (5, true), "{csv}");
+    let page = place.dyno("show run.json --format markdown").exits(0);
+    page.prints("What was put off until settle").prints("times the input");
     let trials = record["trials"].as_array().unwrap();
     let samples = trials.iter().flat_map(|trial| trial["samples"].as_array().unwrap());
     let cut = samples.filter(|sample| sample["extrapolated_to"] == 600).count();

@@ -330,7 +330,7 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
             [null, "", 0.1, null, "1969-12-31", null, "null"],
         ])
     );
-    import(&place, "people.parquet --into a.db --append").exits(0).prints("Parsing took");
+    import(&place, "people.parquet --into a.db --append").exits(0).prints("wrote their pages");
     let list = "SELECT json_group_array(json_array(id, typeof(id), name, size, ok, day, price)) FROM people";
     let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
     assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));

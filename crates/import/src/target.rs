@@ -48,8 +48,8 @@ pub trait Target {
     fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
         minijinja::context! {}
     }
-    /// Whether a table is written by [`Target::build`]: then no statement takes its rows.
-    fn builds(&self, _existing: Existing) -> bool {
+    /// Whether a table's rows are written by [`Target::build`]: then no statement takes each of them.
+    fn builds(&self, _table: &Table, _existing: Existing) -> bool {
         false
     }
     /// Has [`Target::builds`] say no from now on: the rows cannot be read once more, or their keys are violated.
@@ -62,7 +62,7 @@ pub trait Target {
     fn folder(&self) -> PathBuf {
         PathBuf::from(".")
     }
-    /// Makes a database of the table whose pages `fill` writes.
+    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the table that is there.
     ///
     /// # Errors
     /// Nothing was loaded.

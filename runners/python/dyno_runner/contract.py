@@ -77,6 +77,8 @@ class Job:
     read_back: list[str] = field(default_factory=list)
     # The names that the engine gives to numbers, by setting.
     values: dict[str, list[str]] = field(default_factory=dict)
+    # Whether the database is closed after the last test, opened again and compared.
+    read_again: bool = False
 
     def scratch_server(self) -> Server:
         """The server of a job whose engine has one."""
@@ -144,6 +146,7 @@ def _job(job: Any) -> Job:
         server=None if server is None else _server(server),
         read_back=take(job, "read_back", list, []),
         values=take(job, "values", dict, {}),
+        read_again=take(job, "read_again", bool, False),
     )
 
 

@@ -76,6 +76,16 @@ class Driver:
         up."""
         return None
 
+    def lasts(self) -> bool:
+        """Whether `open` with the same job finds the database again after it was closed."""
+        return False
+
+    def reopened(self, job: Job) -> "Driver | None":
+        """Closes the database and opens it again as it was opened before; of a server, whose trial is one connection,
+        that is the connection. None where the database ends with its process: then it is only closed."""
+        self.close()
+        return type(self).open(job)[0] if self.lasts() else None
+
     def close(self) -> None:
         """Closes the database, and removes what was made on a server."""
 

@@ -15,8 +15,9 @@ from .mix.work import Work
 from .records import RecordFile
 
 
-# What a test came to: the sample, and where the answer is found, asked for after the sample was sent.
-Outcome = tuple[dict[str, Any], Callable[[], list[Any]]]
+# What a test came to: the sample, and where the answer is found, asked for after the sample was sent, and perhaps once
+# more when the database was opened again.
+Outcome = tuple[dict[str, Any], Callable[[Driver], list[Any]]]
 
 
 def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
@@ -33,7 +34,7 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
         case "scan":
             return _scan(test, driver, clock)
         case "mix":
-            return perform_mix(Work(test.input), driver, clock), list
+            return perform_mix(Work(test.input), driver, clock), lambda _: []
         case model:
             raise Failure(f"this runner does not implement the model {model}")
 
@@ -59,7 +60,7 @@ def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
         raise failure.within(f"statement {failure.place + 1} of {len(statements)} ({text})") from None
     rows = answer.count + driver.changes() - changed
     sample |= {"operations": len(statements), "rows": rows, "bytes": statements.bytes}
-    return sample, lambda: answer.rows
+    return sample, lambda _: answer.rows
 
 
 def _rows(test: Test) -> RowFile:
@@ -85,7 +86,7 @@ def _load(
     if rest.count:
         _told(rest, "row (after the clock)", lambda: way(rest))
     sample |= {"operations": timed, "rows": timed, "bytes": file.bytes_of(timed)}
-    return sample, lambda: _digest(load, driver)
+    return sample, lambda driver: _digest(load, driver)
 
 
 def _told(load: Load, what: str, work: Callable[[], Any]) -> Any:
@@ -106,7 +107,7 @@ def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
     except Failure as failure:
         raise failure.within("the scan") from None
     sample |= {"operations": 1, "rows": answer.count}
-    return sample, lambda: answer.rows
+    return sample, lambda _: answer.rows
 
 
 def _digest(load: Load, driver: Driver) -> list[Any]:

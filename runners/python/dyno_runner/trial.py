@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from . import VERSION
+from .again import Left, lasting, read_again
 from .clock import Clock
 from .contract import PROTOCOL, Job, Test
 from .driver import Driver
@@ -19,6 +20,8 @@ class Trial:
         self._job = job
         self._events = events
         self.current: str | None = None
+        self._lasting = lasting(job.tests) if job.read_again else set()
+        self._left: list[Left] = []
 
     def run(self) -> None:
         """Goes through the job, from `hello` to `bye`."""
@@ -34,17 +37,19 @@ class Trial:
                 settings=[vars(setting) for setting in hello.settings],
             )
             clock = Clock(self._job.server.process if self._job.server else None)
-            for test in self._job.tests:
+            for place, test in enumerate(self._job.tests):
                 self.current = test.id
-                self._test(test, driver, clock)
+                self._test(place, test, driver, clock)
             self.current = None
+            last = read_again(driver, self._job, self._left) if self._left else driver
         except BaseException:
             driver.abandon()
             raise
-        driver.close()
+        if last is not None:
+            last.close()
         self._events.send("bye")
 
-    def _test(self, test: Test, driver: Driver, clock: Clock) -> None:
+    def _test(self, place: int, test: Test, driver: Driver, clock: Clock) -> None:
         # Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes out before
         # the input is loaded and not just before the clock starts.
         self._events.send("progress", test=test.id)
@@ -54,8 +59,12 @@ class Trial:
         size = driver.database_bytes()
         size = folder_bytes(self._job.directory) if size is None else size
         self._events.send("sample", test=test.id, **sample, database_bytes=size)
-        rows = answer() if test.check is None else asked(driver, test.check, "the check query")
+        check = test.check
+        ask = answer if check is None else lambda driver: asked(driver, check, "the check query")
+        rows = ask(driver)
         self._events.send_answer(test.id, rows)
+        if place in self._lasting:
+            self._left.append(Left.of(test, ask, rows))
 
 
 # What the kernel counts blocks of files in.

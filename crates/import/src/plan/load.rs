@@ -108,7 +108,7 @@ impl Plan {
     /// Chooses another way where the keys are not what this one took them for: none is left of the error then. A bad row
     /// of a table with a key is told by the database too, which knows whether a violated key comes before it.
     fn adapted(&mut self, error: Error) -> Option<Error> {
-        let is_built = !self.table.primary_key.is_empty() && self.target.builds(self.existing);
+        let is_built = !self.table.primary_key.is_empty() && self.target.builds(&self.table, self.existing);
         match error.downcast_ref() {
             Some(Unfit::Unordered) => self.is_unordered = true,
             Some(Unfit::Violated) => self.target.never_build(),
@@ -173,7 +173,7 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
-        if self.target.builds(self.existing) {
+        if self.target.builds(&self.table, self.existing) {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());

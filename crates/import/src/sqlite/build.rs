@@ -1,10 +1,11 @@
 //! A new database that is written page by page. SQLite only says how its schema reads.
 
+use std::fs::File;
+
 use anyhow::{Context, Result, ensure};
 use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter, Value, Values, compare};
 
 use super::connection::Connection;
-use super::place::Fresh;
 use super::{Sqlite, schema};
 use crate::error::{Input, Interrupted, shown};
 use crate::fill::{Filled, Unfit};
@@ -30,14 +31,14 @@ impl Sqlite {
     /// Writes the table and its indexes to a file that is nobody's database yet.
     pub(super) fn write_pages(
         &self,
-        fresh: &Fresh,
+        file: &File,
         table: &Table,
         watch: &dyn Watch,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<()> {
         let (described, version) = self.describe(table).input()?;
         let size = PageSize::new(PAGE).context("SQLite has no pages of this size")?;
-        let database = Database::new(fresh.file(), size);
+        let database = Database::new(file, size);
         let pages = database.pages();
         let filled = fill(pages)?;
         let mut roots = vec![filled.tree.finish(pages)?];

@@ -86,25 +86,42 @@ impl Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
+        let connection = self.open_existing()?;
+        let watch = rows.watch();
+        in_transaction(connection, watch, |connection| {
+            interruptible(connection, watch, || self.fill(connection, table, existing, rows))?;
+            check()
+        })
+    }
+
+    /// Opens the database that is there, with what the safety asks for in force.
+    pub(super) fn open_existing(&self) -> Result<Connection> {
         let connection = Connection::open(&self.api, &self.place)?;
         let is_wal = journal(&connection).input()? == "wal";
         let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
         set(&connection, &settings.copied().collect::<Vec<_>>())?;
-        // At once, so that nobody else's writing can come between and fail it half way.
-        connection.execute("BEGIN IMMEDIATE")?;
-        let watch = rows.watch();
-        let filled = interruptible(&connection, watch, || self.fill(&connection, table, existing, rows));
-        if let Err(error) = filled.and_then(|()| check()) {
-            // SQLite may have rolled back already, as it does when the disk is full.
-            let _ = connection.execute("ROLLBACK");
-            return Err(error);
-        }
-        rows.watch().doing("committing");
-        connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
-        let reached = reached(&connection)?;
-        connection.close()?;
-        Ok(reached)
+        Ok(connection)
     }
+}
+
+/// Does the work in one transaction, commits it and closes the database.
+pub(super) fn in_transaction(
+    connection: Connection,
+    watch: &dyn Watch,
+    work: impl FnOnce(&Connection) -> Result<()>,
+) -> Result<Reached> {
+    // At once, so that nobody else's writing can come between and fail it half way.
+    connection.execute("BEGIN IMMEDIATE")?;
+    if let Err(error) = work(&connection) {
+        // SQLite may have rolled back already, as it does when the disk is full.
+        let _ = connection.execute("ROLLBACK");
+        return Err(error);
+    }
+    watch.doing("committing");
+    connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
+    let reached = reached(&connection)?;
+    connection.close()?;
+    Ok(reached)
 }
 
 /// Sets PRAGMAs and makes sure that they are in force.
@@ -141,7 +158,7 @@ fn reached(connection: &Connection) -> Result<Reached> {
 }
 
 /// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
-fn interruptible(
+pub(super) fn interruptible(
     connection: &Connection,
     watch: &dyn Watch,
     work: impl FnOnce() -> Result<()>,

@@ -6,6 +6,7 @@ mod feed;
 mod load;
 mod place;
 mod schema;
+mod transfer;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -48,15 +49,17 @@ pub struct Sqlite {
     api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
-    /// Whether dyno may write the pages of a new database itself.
+    /// Whether dyno may write pages itself.
     may_build: bool,
+    /// The columns of the table that is there, where it has nothing else and SQLite moves whole records to it.
+    bare: Option<Vec<Column>>,
 }
 
 impl Sqlite {
     /// The database at a place, there or not.
     pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
-        Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true })
+        Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true, bare: None })
     }
 
     fn is_fresh(&self) -> bool {
@@ -83,9 +86,14 @@ impl Target for Sqlite {
             return Ok(None);
         }
         let connection = Connection::open(&self.api, &self.place)?;
-        schema::existing(&connection, table)
+        let columns = schema::existing(&connection, table)
             .with_context(|| format!("cannot read {}", self.place.display()))
-            .input()
+            .input()?;
+        // ATTACH takes a path as a text.
+        let is_text = self.place.to_str().is_some();
+        let applies = |columns: &Vec<Column>| is_text && transfer::applies(&connection, table, columns);
+        self.bare = columns.clone().filter(applies);
+        Ok(columns)
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
@@ -100,8 +108,13 @@ impl Target for Sqlite {
         true
     }
 
-    fn builds(&self, existing: Existing) -> bool {
-        self.may_build && self.is_fresh() && existing == Existing::Create
+    fn builds(&self, table: &Table, existing: Existing) -> bool {
+        self.may_build
+            && match existing {
+                Existing::Create => self.is_fresh(),
+                Existing::Append => self.bare.as_ref().is_some_and(|bare| transfer::fills(table, bare)),
+                Existing::Replace => false,
+            }
     }
 
     fn never_build(&mut self) {
@@ -122,18 +135,22 @@ impl Target for Sqlite {
         watch: &dyn Watch,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
+        if !self.is_fresh() {
+            return self.load_by_transfer(table, watch, fill);
+        }
         let fresh = Fresh::unnamed(&self.place)?;
-        fresh.write_behind(|| self.write_pages(&fresh, table, watch, fill)).map_err(told)?;
+        fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(told)?;
         self.finish(fresh, watch)
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        if self.builds(existing) {
-            let statements = schema::statements(table, existing);
-            return [statements.before, statements.after].concat();
-        }
-        let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
         let statements = schema::statements(table, existing);
+        let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
+        match self.builds(table, existing) {
+            true if self.is_fresh() => return [statements.before, statements.after].concat(),
+            true => return pragmas.chain(transfer::statements(&self.place, table)).collect(),
+            false => {}
+        }
         let begin = if self.is_fresh() { "BEGIN" } else { "BEGIN IMMEDIATE" };
         let all = pragmas.chain([begin.to_owned()]).chain(statements.before).chain([statements.insert]);
         all.chain(statements.after).chain(["COMMIT".to_owned()]).collect()
@@ -153,14 +170,19 @@ impl Target for Sqlite {
                 self.place.display()
             )],
         };
-        reasons.push(match self.builds(existing) {
-            true => "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite",
+        reasons.push(match self.builds(table, existing) {
+            true if self.is_fresh() => {
+                "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite"
+            }
+            true => {
+                "nothing hangs on the table that rows must be held against: dyno parses them on all processors and writes pages of their records to a file beside the database, from which SQLite moves the records to the table"
+            }
             false if self.is_fresh() => {
                 "SQLite inserts the rows, since it must check the primary key and standard input cannot be read again; INSERT … SELECT from a virtual table needs no call for each row"
             }
             false => "SQLite inserts the rows: INSERT … SELECT from a virtual table needs no call for each row and no copy of a text",
         }.into());
-        if self.builds(existing) && !table.primary_key.is_empty() {
+        if self.builds(table, existing) && !table.primary_key.is_empty() {
             reasons.push("if a key comes twice or is missing it begins anew: SQLite inserts the rows then, and says which".into());
         }
         reasons

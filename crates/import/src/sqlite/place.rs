@@ -23,6 +23,36 @@ const GATHERED: u64 = 4 << 20;
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// A database that rows are only on their way through, beside the one that they go to. It is gone when it is dropped.
+pub struct Passing(Building);
+
+impl Passing {
+    /// An empty file.
+    pub fn beside(place: &Path) -> Result<Passing> {
+        Building::unnamed(place).map(Passing)
+    }
+
+    /// The file, for reading and writing.
+    pub fn file(&self) -> &File {
+        self.0.file()
+    }
+
+    /// Gives it a hidden name while somebody opens it by that.
+    pub fn opened<T>(&self, place: &Path, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        match &self.0 {
+            Building::Named(file) => open(file.path()),
+            Building::Unnamed(file) => {
+                let prefix = hidden(place);
+                let mut names = tempfile::Builder::new();
+                let named = names.prefix(&prefix).make_in(folder(place), |path| name(file, path));
+                let named =
+                    named.with_context(|| format!("cannot name a file in {}", folder(place).display()))?;
+                open(named.path())
+            }
+        }
+    }
+}
+
 /// A database that is being built.
 pub struct Fresh {
     file: Building,
@@ -37,10 +67,9 @@ enum Building {
     Named(NamedTempFile),
 }
 
-impl Fresh {
-    /// An empty file beside `place`, where nothing is yet, without a name where the file system has such files.
-    pub fn unnamed(place: &Path) -> Result<Fresh> {
-        refuse_stale(place)?;
+impl Building {
+    /// Beside `place`, without a name where the file system has such files.
+    fn unnamed(place: &Path) -> Result<Building> {
         // Giving it its name later needs the first of these.
         let unnamed = Path::new("/proc/self/fd").exists().then(|| {
             let mut options = OpenOptions::new();
@@ -49,30 +78,45 @@ impl Fresh {
             options.open(folder(place))
         });
         match unnamed {
-            Some(Ok(file)) => Ok(Fresh { file: Building::Unnamed(file), place: place.to_owned() }),
-            _ => Fresh::named(place),
+            Some(Ok(file)) => Ok(Building::Unnamed(file)),
+            _ => Building::named(place),
         }
+    }
+
+    fn named(place: &Path) -> Result<Building> {
+        let folder = folder(place);
+        let file = tempfile::Builder::new()
+            .prefix(&hidden(place))
+            .permissions(Permissions::from_mode(0o644))
+            .tempfile_in(folder);
+        let file = file.with_context(|| format!("cannot make a database in {}", folder.display())).input()?;
+        Ok(Building::Named(file))
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Building::Unnamed(file) => file,
+            Building::Named(file) => file.as_file(),
+        }
+    }
+}
+
+impl Fresh {
+    /// An empty file beside `place`, where nothing is yet, without a name where the file system has such files.
+    pub fn unnamed(place: &Path) -> Result<Fresh> {
+        refuse_stale(place)?;
+        Ok(Fresh { file: Building::unnamed(place)?, place: place.to_owned() })
     }
 
     /// The same under a hidden name, which SQLite needs, and the path of that.
     pub fn named(place: &Path) -> Result<Fresh> {
         refuse_stale(place)?;
-        let folder = folder(place);
-        let name = place.file_name().unwrap_or_default().to_string_lossy();
-        let file = tempfile::Builder::new()
-            .prefix(&format!(".{name}.dyno-"))
-            .permissions(Permissions::from_mode(0o644))
-            .tempfile_in(folder);
-        let file = file.with_context(|| format!("cannot make a database in {}", folder.display())).input()?;
-        Ok(Fresh { file: Building::Named(file), place: place.to_owned() })
+        Ok(Fresh { file: Building::named(place)?, place: place.to_owned() })
     }
 
     /// The file, for reading and writing.
     pub fn file(&self) -> &File {
-        match &self.file {
-            Building::Unnamed(file) => file,
-            Building::Named(file) => file.as_file(),
-        }
+        self.file.file()
     }
 
     /// Where it is built; none without a name.
@@ -151,6 +195,11 @@ fn refuse_stale(place: &Path) -> Result<()> {
         ensure!(!exists(&stale), BadInput(anyhow!(stands())));
     }
     Ok(())
+}
+
+/// How hidden names beside a place begin.
+pub fn hidden(place: &Path) -> String {
+    format!(".{}.dyno-", place.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Gives a file without a name one, where there is none of it.

@@ -110,6 +110,18 @@ func (d *Database) Close() error {
 	return last.dropDatabase(d.server.Scratch)
 }
 
+// Reconnect closes the connection and goes on by another, with the settings in force.
+func (d *Database) Reconnect() error {
+	if err := d.session.Close(); err != nil {
+		return explain(err)
+	}
+	another, err := d.another()
+	if err == nil {
+		d.session = another
+	}
+	return err
+}
+
 // checkVersion refuses a server that is not the engine that was asked for, because those that speak the protocol
 // have drifted apart, and one that is too old.
 func checkVersion(engine string, rule protocol.VersionRule, version string) error {

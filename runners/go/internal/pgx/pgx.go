@@ -69,6 +69,13 @@ func connect(server *protocol.Server, database string) (*session, error) {
 
 func (d *Database) Close() error { return d.scratch.Remove() }
 
+// Reconnect goes on by another connection.
+func (d *Database) Reconnect() error {
+	err := d.scratch.Reconnect()
+	d.session = d.scratch.Session
+	return err
+}
+
 func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.session) }
 
 func (d *Database) Changes() (int, error) { return d.changed, nil }

@@ -56,6 +56,18 @@ func (s *Scratch[S]) Another() (S, error) {
 	return session, nil
 }
 
+// Reconnect closes the connection and opens another, with the settings in force.
+func (s *Scratch[S]) Reconnect() error {
+	if err := s.Session.Close(); err != nil {
+		return err
+	}
+	session, err := s.Another()
+	if err == nil {
+		s.Session = session
+	}
+	return err
+}
+
 // Remove closes the connection and removes the database.
 func (s *Scratch[S]) Remove() error {
 	// No database can be removed while somebody is connected to it. A connection that is lost does not

@@ -85,6 +85,13 @@ func bytes(value []byte, kind string, answer *runner.Answer) {
 
 func (d *Database) Close() error { return d.scratch.Remove() }
 
+// Reconnect goes on by another connection.
+func (d *Database) Reconnect() error {
+	err := d.scratch.Reconnect()
+	d.conn = d.scratch.Session.conn
+	return explain(err)
+}
+
 func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
 	done, err := d.conn.Statements(list, answer)
 	return done, explain(err)

@@ -14,6 +14,12 @@ type Lasting interface {
 	Lasts() bool
 }
 
+// Reconnecting is a driver of a server, which keeps the trial's database when nobody is connected to it.
+type Reconnecting interface {
+	// Reconnect closes the connection to the database and opens another, with the settings in force.
+	Reconnect() error
+}
+
 // left is what a test left: its answer, as JSON.
 type left struct {
 	test *protocol.Test
@@ -62,22 +68,14 @@ func (t *trial) keep(test *protocol.Test) (left, error) {
 }
 
 // readAgain closes the database, opens it again and holds what is there against what tests left. All of it is outside
-// the clock. A database in memory, or on a server, is left as it is.
+// the clock. A database in memory is left as it is.
 func (t *trial) readAgain(open Open, all []left) error {
-	driver, ok := t.driver.(Lasting)
-	if !ok || !driver.Lasts() || len(all) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
-	closing := t.driver
-	t.driver = nil
-	if err := closing.Close(); err != nil {
-		return fmt.Errorf("the database did not close: %w", err)
+	if reopened, err := t.reopen(open); err != nil || !reopened {
+		return err
 	}
-	opened, _, err := open(t.job)
-	if err != nil {
-		return fmt.Errorf("the database was closed and does not open again: %w", err)
-	}
-	t.driver = opened
 	for _, before := range all {
 		if err := t.askAgain(before.test); err != nil {
 			return fmt.Errorf("test %s, after the database was opened again: %w", before.test.ID, err)
@@ -93,6 +91,34 @@ func (t *trial) readAgain(open Open, all []left) error {
 		}
 	}
 	return nil
+}
+
+// reopen closes the database and opens it again, and says whether it did; of a server, that is the connection.
+func (t *trial) reopen(open Open) (bool, error) {
+	switch driver := t.driver.(type) {
+	case Reconnecting:
+		if err := driver.Reconnect(); err != nil {
+			return false, fmt.Errorf("the connection was closed and does not open again: %w", err)
+		}
+		return true, nil
+	case Lasting:
+		if !driver.Lasts() {
+			return false, nil
+		}
+	default:
+		return false, nil
+	}
+	closing := t.driver
+	t.driver = nil
+	if err := closing.Close(); err != nil {
+		return false, fmt.Errorf("the database did not close: %w", err)
+	}
+	opened, _, err := open(t.job)
+	if err != nil {
+		return false, fmt.Errorf("the database was closed and does not open again: %w", err)
+	}
+	t.driver = opened
+	return true, nil
 }
 
 // askAgain asks once more what a test left.

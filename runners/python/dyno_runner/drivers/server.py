@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..contract import Server
+from ..contract import Job, Server
+from ..driver import Driver
 from ..failure import Failure
 from .sql import Sql
 
@@ -38,6 +39,11 @@ class Scratch:
     def another(self) -> Any:
         """One more connection to the database, with the settings in force."""
         raise NotImplementedError
+
+    def reconnect(self) -> None:
+        """Closes the connection and opens another."""
+        self._close(self.connection)
+        self.connection = self.another()
 
     def remove(self) -> None:
         """Closes the connection and removes the database."""
@@ -84,10 +90,16 @@ class ServerDriver(Sql):
 
     _parameter = "%s"
 
-    def __init__(self, scratch: Scratch) -> None:
+    def __init__(self, scratch: Scratch, variant: str) -> None:
         self._scratch = scratch
+        self._variant = variant
         self._connection = scratch.connection
         self._cursor = scratch.connection.cursor()
+
+    def reopened(self, job: Job) -> Driver:
+        """The server keeps the database: it is reached by another connection."""
+        self._scratch.reconnect()
+        return type(self)(self._scratch, self._variant)
 
     def close(self) -> None:
         self._scratch.remove()

@@ -1,8 +1,10 @@
-//! What stores put off, as rows of text. Time and bytes of each test are among the other figures of the page and of CSV.
+//! What stores put off: rows of text, a section of the page for each test that settles, and columns.
 
+mod csv;
+mod page;
 mod table;
 
 use super::{NOTHING, Parts};
 
 /// What there is of it.
-pub const PARTS: Parts = Parts { tables: table::tables, ..NOTHING };
+pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, ..NOTHING };

@@ -7,7 +7,7 @@ use crate::table::{TableOptions, plain};
 use crate::units;
 
 /// What the columns after the contender hold.
-const COLUMNS: [&str; 8] =
+pub const COLUMNS: [&str; 8] =
     ["survives", "writes", "settle", "of both", "written", "by settling", "times the input", "files"];
 
 /// The tables.
@@ -21,7 +21,8 @@ fn table(verdict: &Verdict, debt: &Debt) -> Grid {
     Grid { header, rows: debt.lines.iter().map(|line| row(verdict, debt, line)).collect() }
 }
 
-fn row(verdict: &Verdict, debt: &Debt, line: &DebtLine) -> Vec<String> {
+/// The row of a contender, the first cell of which is empty.
+pub fn row(verdict: &Verdict, debt: &Debt, line: &DebtLine) -> Vec<String> {
     let times =
         |written: f64| format!("{:.1}", (written + line.settle_bytes) / debt.input_bytes.max(1) as f64);
     vec![

@@ -29,8 +29,9 @@ class DuckDb(Sql):
 
     _error = duckdb.Error
 
-    def __init__(self, connection: Any, variant: str) -> None:
+    def __init__(self, connection: Any, variant: str, lasts: bool) -> None:
         self._connection = connection
+        self._lasts = lasts
         if variant == "arrow":
             # Before a clock starts, and only where it is needed.
             self._batches = import_module(".arrow", __package__).Batches
@@ -56,7 +57,7 @@ class DuckDb(Sql):
             connection = duckdb.connect(place, config=config)
         except duckdb.Error as error:
             raise Failure(f"cannot open {place}: {one_line(error)}") from None
-        driver = cls(connection, variant)
+        driver = cls(connection, variant, settings.database == "file")
         settings.apply(connection)
         version, source = driver.query("SELECT library_version, source_id FROM pragma_version()")[0]
         build = {"source_id": [source], "library": [duckdb.__file__ or "unknown"]}
@@ -131,6 +132,9 @@ class DuckDb(Sql):
             for start, stop in self._transactions(load):
                 whole = stop - start == file.count
                 self._connection.execute(sql if whole else f"{sql} LIMIT {stop - start} OFFSET {start}")
+
+    def lasts(self) -> bool:
+        return self._lasts
 
     def close(self) -> None:
         try:

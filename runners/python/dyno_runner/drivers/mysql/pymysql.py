@@ -36,7 +36,7 @@ class PyMySql(ServerDriver):
     _error = pymysql.Error
 
     def __init__(self, scratch: MySqlScratch, variant: str) -> None:
-        super().__init__(scratch)
+        super().__init__(scratch, variant)
         self._insert_row = self._cursor.execute
         ways = {"load-data": self._load_data, "multirow": self._multi_row, "insert": self.insert_rows}
         self._load = ways[variant]

@@ -30,7 +30,7 @@ class Psycopg(ServerDriver):
     _error = psycopg.Error
 
     def __init__(self, scratch: PostgresScratch, variant: str) -> None:
-        super().__init__(scratch)
+        super().__init__(scratch, variant)
         self._insert_row = partial(self._cursor.execute, prepare=True)
         ways = {"copy": self._copy, "pipeline": self._pipeline, "insert": self.insert_rows}
         self._load = ways[variant]

@@ -53,6 +53,9 @@ class Database(Sql):
         settings.apply(database.query)
         return database
 
+    def lasts(self) -> bool:
+        return self._settings.database == "file"
+
     def session(self, place: int) -> Session:
         if place == 0:
             return SqliteSession(self, None)

@@ -1,0 +1,104 @@
+//! Rows for a table that is there, by way of pages: dyno writes them to a database that nobody else sees, and SQLite moves
+//! their records to the table as they are, without looking at their values.
+//!
+//! SQLite does so where nothing hangs on the table that values would have to be held against: no index, trigger, CHECK, NOT
+//! NULL, default or key (`xferOptimization` in its source). Whether it does, its program of the statement says.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use sqlite_pages::Pages;
+
+use super::connection::Connection;
+use super::load::{in_transaction, interruptible};
+use super::place::{Passing, hidden};
+use super::schema::quoted;
+use super::{Sqlite, told};
+use crate::fill::Filled;
+use crate::pipeline::Watch;
+use crate::safety::Reached;
+use crate::table::{Column, Table};
+use crate::value::Kind;
+
+/// What that database is called in statements.
+const SCHEMA: &str = "dyno_pages";
+
+/// Whether SQLite moves whole records into a table with these columns.
+pub fn applies(connection: &Connection, table: &str, columns: &[Column]) -> bool {
+    // What cannot be asked here, SQLite's inserts take as they always did.
+    asked(connection, table, columns).unwrap_or(false)
+}
+
+fn asked(connection: &Connection, table: &str, columns: &[Column]) -> Result<bool> {
+    // The pages that dyno writes have texts in UTF-8.
+    let is_utf8 = connection.value("PRAGMA encoding")?.as_deref() == Some("UTF-8");
+    let Some(columns) = bare(columns).filter(|_| is_utf8) else { return Ok(false) };
+    let declared: Vec<String> =
+        columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.declared)).collect();
+    connection.execute(&format!("ATTACH ':memory:' AS {SCHEMA}"))?;
+    let (name, declared) = (quoted(table), declared.join(", "));
+    connection.execute(&format!("CREATE TABLE {SCHEMA}.{name} ({declared})"))?;
+    let program = connection.rows(&format!("EXPLAIN {}", statement(table)))?;
+    connection.execute(&format!("DETACH {SCHEMA}"))?;
+    let has = |code: &str| program.iter().any(|row| row.get(1).and_then(Option::as_deref) == Some(code));
+    // The second makes a record of values: the program has it where it may come to that.
+    Ok(has("RowCell") && !has("MakeRecord"))
+}
+
+/// Columns with the types that give them their affinity; none where SQLite may store a value as another than dyno would.
+fn bare(columns: &[Column]) -> Option<Vec<Column>> {
+    let bare = columns.iter().map(|column| {
+        let declared = match column.kind {
+            Kind::INTEGER => "INTEGER",
+            Kind::Real => "REAL",
+            Kind::TEXT => "TEXT",
+            _ => return None,
+        };
+        Some(Column { declared: declared.to_owned(), ..column.clone() })
+    });
+    bare.collect()
+}
+
+/// Whether the file fills all columns of the table in their order, and nothing is to be made of them besides.
+pub fn fills(table: &Table, columns: &[Column]) -> bool {
+    table.columns == columns && table.primary_key.is_empty() && table.indexes.is_empty()
+}
+
+/// The statement that moves the rows.
+fn statement(table: &str) -> String {
+    let name = quoted(table);
+    format!("INSERT INTO main.{name} SELECT * FROM {SCHEMA}.{name}")
+}
+
+/// What is executed behind the settings.
+pub fn statements(place: &Path, table: &Table) -> [String; 4] {
+    let attach = format!("ATTACH '{}…' AS {SCHEMA}", hidden(place));
+    [attach, "BEGIN IMMEDIATE".to_owned(), statement(&table.name), "COMMIT".to_owned()]
+}
+
+impl Sqlite {
+    /// Loads into a table that is there.
+    pub(super) fn load_by_transfer(
+        &self,
+        table: &Table,
+        watch: &dyn Watch,
+        fill: &dyn Fn(&Pages) -> Result<Filled>,
+    ) -> Result<Reached> {
+        let passing = Passing::beside(&self.place)?;
+        let columns = bare(&table.columns).context("a column of another type, which is a fault of dyno")?;
+        let bare = Table { columns, ..table.clone() };
+        self.write_pages(passing.file(), &bare, watch, fill).map_err(told)?;
+        let connection = self.open_existing()?;
+        passing.opened(&self.place, |path| {
+            let path = path.to_str().context("the path is not UTF-8")?.replace('\'', "''");
+            connection.execute(&format!("ATTACH '{path}' AS {SCHEMA}"))
+        })?;
+        watch.doing("moving the rows");
+        in_transaction(connection, watch, |connection| {
+            let moved = || connection.execute(&statement(&table.name));
+            interruptible(connection, watch, || {
+                moved().context("SQLite cannot take the rows; nothing was loaded")
+            })
+        })
+    }
+}
