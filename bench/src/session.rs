@@ -148,7 +148,8 @@ impl Session {
 
     /// From now on lets runner and C program take turns, where both know how.
     pub fn take_turns(&mut self) -> Result<()> {
-        let contenders = self.comparisons.iter().map(|comparison| &self.plan.contenders[comparison.contender]);
+        let contenders =
+            self.comparisons.iter().map(|comparison| &self.plan.contenders[comparison.contender]);
         if let Some(other) = contenders.into_iter().find(|contender| contender.runner.name != TAKES_TURNS) {
             bail!("the C program beside {} takes no turns: name others by --only and --with", other.label);
         }

@@ -63,8 +63,7 @@ impl Turns {
             let command = command.into_iter().map(text).collect::<Result<_>>()?;
             members.push(Member { command, job, expected: expected.clone(), harness: false });
         }
-        let sliced =
-            conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {});
+        let sliced = conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {});
         let sides = sliced.into_iter().map(|one| match one.trial.outcome {
             Outcome::Finished => Ok(times(&one.trial)),
             Outcome::Failed { message, .. } => bail!("in turns: {message}"),
