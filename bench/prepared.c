@@ -2,7 +2,7 @@
 ** statements, to look keys up and to scan a table, and to know how long each takes. dyno's own time is measured
 ** against this program's.
 **
-**     prepared DIRECTORY [NAME=VALUE ...] -- TEST ...
+**     prepared [turns] DIRECTORY [NAME=VALUE ...] -- TEST ...
 **
 ** Each NAME=VALUE becomes a PRAGMA, but for `database`, which says where it is. A test is one of cells.h, where keys
 ** of 8 bytes are whole numbers, or one of
@@ -10,10 +10,11 @@
 **     rows TABLE SETUP COLUMNS NAME ... FILE WIDTH ...
 **     query SQL
 **
-** For each test one line is printed, as by reference.c.
+** For each test one line is printed, as by reference.c; or it is done in slices, as turns.h says.
 */
 #include "sqlite.h"
 #include "cells.h"
+#include "turns.h"
 
 static sqlite3 *db;
 
@@ -52,18 +53,19 @@ static void read_back(const char *table, const char *order) {
   check(sqlite3_finalize(stmt), sql);
 }
 
-static void put(const Test *test, size_t from, size_t to, size_t per_commit) {
+static void put(const Test *test, size_t from, size_t to, size_t per_commit, int timed) {
   char sql[256];
   snprintf(sql, sizeof sql, "INSERT INTO \"%s\"(k, v) VALUES(?1, ?2)", test->store);
   sqlite3_stmt *insert = prepare(sql), *start = prepare("BEGIN"), *commit = prepare("COMMIT");
   while (from < to) {
     size_t last = per_commit && to - from > per_commit ? from + per_commit : to;
     if (per_commit != 1) step(start);
-    for (; from < last; from++) {
-      bind_key(insert, test->keys, from);
-      check(sqlite3_bind_blob(insert, 2, cell(test->values, from), (int)test->values.width, SQLITE_STATIC), "bind");
-      step(insert);
-    }
+    while (from < last)
+      for (size_t stop = from + (timed ? take(last - from) : last - from); from < stop; from++) {
+        bind_key(insert, test->keys, from);
+        check(sqlite3_bind_blob(insert, 2, cell(test->values, from), (int)test->values.width, SQLITE_STATIC), "bind");
+        step(insert);
+      }
     if (per_commit != 1) step(commit);
   }
   sqlite3_finalize(insert);
@@ -76,19 +78,20 @@ static void get(const Test *test) {
   size_t bytes = 0;
   const void *volatile found;
   snprintf(sql, sizeof sql, "SELECT v FROM \"%s\" WHERE k = ?1", test->store);
-  Reading before = begin();
+  begin_test(test->keys.count);
   sqlite3_stmt *select = prepare(sql);
-  for (size_t i = 0; i < test->keys.count; i++) {
-    bind_key(select, test->keys, i);
-    int code = sqlite3_step(select);
-    if (code == SQLITE_ROW) {
-      found = sqlite3_column_blob(select, 0);
-      bytes += sqlite3_column_bytes(select, 0);
-    } else if (code != SQLITE_DONE) die(sql, sqlite3_errmsg(db));
-    sqlite3_reset(select);
-  }
+  for (size_t i = 0; i < test->keys.count;)
+    for (size_t stop = i + take(test->keys.count - i); i < stop; i++) {
+      bind_key(select, test->keys, i);
+      int code = sqlite3_step(select);
+      if (code == SQLITE_ROW) {
+        found = sqlite3_column_blob(select, 0);
+        bytes += sqlite3_column_bytes(select, 0);
+      } else if (code != SQLITE_DONE) die(sql, sqlite3_errmsg(db));
+      sqlite3_reset(select);
+    }
   sqlite3_finalize(select);
-  end(before);
+  end_test();
   (void)found;
   if (bytes == 0) die(test->store, "nothing found");
 }
@@ -102,10 +105,10 @@ static char **run_pairs(char **argument, char **last) {
   execute(db, sql, -1);
   if (strcmp(test.what, "get") == 0) get(&test);
   else {
-    Reading before = begin();
-    put(&test, 0, test.timed, test.per_commit);
-    end(before);
-    put(&test, test.timed, test.keys.count, 0);
+    begin_test(test.timed);
+    put(&test, 0, test.timed, test.per_commit, 1);
+    end_test();
+    put(&test, test.timed, test.keys.count, 0, 0);
     read_back(test.store, " ORDER BY k");
   }
   unmap(test.keys);
@@ -116,14 +119,15 @@ static char **run_pairs(char **argument, char **last) {
 static void insert(const char *sql, Rows rows) {
   sqlite3_stmt *insert = prepare(sql), *start = prepare("BEGIN"), *commit = prepare("COMMIT");
   const char *at = rows.cells;
-  for (size_t row = 0; row < rows.count; row++) {
-    for (int i = 0; i < rows.columns; i++) {
-      check(sqlite3_bind_text(insert, i + 1, at, (int)rows.widths[i], SQLITE_STATIC), "bind");
-      at += rows.widths[i];
+  for (size_t row = 0; row < rows.count;)
+    for (size_t stop = row + take(rows.count - row); row < stop; row++) {
+      for (int i = 0; i < rows.columns; i++) {
+        check(sqlite3_bind_text(insert, i + 1, at, (int)rows.widths[i], SQLITE_STATIC), "bind");
+        at += rows.widths[i];
+      }
+      if (row == 0) step(start);
+      step(insert);
     }
-    if (row == 0) step(start);
-    step(insert);
-  }
   if (rows.count) step(commit);
   sqlite3_finalize(insert);
   sqlite3_finalize(start);
@@ -143,9 +147,9 @@ static char **run_rows(char **argument, char **last) {
   for (int i = 0; i < columns; i++) length += snprintf(sql + length, sizeof sql - length, i ? ",?" : "?");
   snprintf(sql + length, sizeof sql - length, ")");
   execute(db, argument[2], -1);
-  Reading before = begin();
+  begin_test(rows.count);
   insert(sql, rows);
-  end(before);
+  end_test();
   munmap((void *)rows.cells, rows.count * rows.width);
   read_back(argument[1], "");
   return file + columns + 1;
@@ -154,9 +158,9 @@ static char **run_rows(char **argument, char **last) {
 static char **run_query(char **argument, char **last) {
   if (last - argument < 2) die("query", "no statement");
   used = 0;
-  Reading before = begin();
+  begin_test(1);
   execute(db, argument[1], -1);
-  end(before);
+  end_test();
   return argument + 2;
 }
 
@@ -169,7 +173,8 @@ static char **run(char **argument, char **last) {
 int main(int argc, char **argv) {
   char path[4096];
   int i = 2;
-  if (argc < 3) die("usage", "prepared DIRECTORY [NAME=VALUE ...] -- TEST ...");
+  greet(&argc, &argv);
+  if (argc < 3) die("usage", "prepared [turns] DIRECTORY [NAME=VALUE ...] -- TEST ...");
   snprintf(path, sizeof path, "%s/dyno.db", argv[1]);
   for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
     if (strcmp(argv[i], "database=temporary") == 0) *path = 0;
@@ -181,6 +186,11 @@ int main(int argc, char **argv) {
   sqlite3_extended_result_codes(db, 1);
   for (int j = 2; j < i; j++)
     if (strncmp(argv[j], "database=", 9) != 0) set(db, argv[j]);
-  for (char **next = argv + i + 1; next < argv + argc;) next = run(next, argv + argc);
-  return sqlite3_close(db) != SQLITE_OK;
+  for (char **next = argv + i + 1; next < argv + argc;) {
+    announce();
+    next = run(next, argv + argc);
+  }
+  if (sqlite3_close(db) != SQLITE_OK) die("close", sqlite3_errmsg(db));
+  leave();
+  return 0;
 }

@@ -9,6 +9,9 @@
 //! which either had to wait for a processor are left out and repeated. Check queries are left out,
 //! because they warm the engine's cache and C makes none.
 //!
+//! With `--turns` the two are side by side, and each does the tests in slices while the other waits, as contenders of
+//! `dyno run` do.
+//!
 //! Planning, placement, trials and statistics are dyno's own. The tables are Markdown. The exit code is
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
@@ -20,6 +23,7 @@ mod reference;
 mod rows;
 mod session;
 mod table;
+mod turns;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +49,9 @@ struct Arguments {
     /// The contenders to compare with C, where they are not the usual ones of the work.
     #[arg(long, value_delimiter = ',', requires = "only")]
     with: Vec<String>,
+    /// Let runner and C program take turns; for contenders of the runner for SQLite.
+    #[arg(long)]
+    turns: bool,
     /// How many rows a load has.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
@@ -90,6 +97,9 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
     let Some(mut session) = Session::prepare(measured, &names, *rows, dir, placement, *seed)? else {
         return Ok(false);
     };
+    if arguments.turns {
+        session.take_turns()?;
+    }
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds

@@ -70,6 +70,14 @@ impl References {
             .map(|line| time(line).with_context(|| format!("the C program printed: {line}")))
             .collect()
     }
+
+    /// What starts one that takes turns.
+    pub fn in_turns(&self, runner: &str, job: &Job) -> Result<Vec<OsString>> {
+        let mut scratch = OsString::from("SQLITE_TMPDIR=");
+        scratch.push(&job.directory);
+        let first = ["env".into(), scratch, self.programs[runner].clone().into(), "turns".into()];
+        Ok(first.into_iter().chain(place(runner, job)?).chain(tests(job)?).collect())
+    }
 }
 
 /// The tests of a job, as a C program reads them.

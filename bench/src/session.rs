@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, Interrupts, Outcome, Servers};
+use dyno_lab::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
 use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
 use dyno_record::{Placement, Sharing};
@@ -17,10 +17,14 @@ use tempfile::TempDir;
 use crate::loads::{self, Inputs, Load};
 use crate::measured::Measured;
 use crate::reference::{self, References};
+use crate::turns::{Side, Turns};
 use crate::{clients, kv};
 
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The runner beside which the C programs take turns.
+const TAKES_TURNS: &str = "sqlite";
 
 /// The share of a duration that its process may have waited for a processor.
 const MOST_WAIT: f64 = 0.03;
@@ -69,6 +73,8 @@ pub struct Session {
     inputs: Option<Inputs>,
     servers: Servers,
     random: Rng,
+    /// Where runner and C program take turns.
+    turns: Option<Turns>,
     /// Of each contender but the null runner.
     pub comparisons: Vec<Comparison>,
     /// For each round the null runner's nanoseconds for each test.
@@ -135,36 +141,66 @@ impl Session {
             },
             references,
             random: Rng::with_seed(seed),
+            turns: None,
             null: Vec::new(),
         }))
+    }
+
+    /// From now on lets runner and C program take turns, where both know how.
+    pub fn take_turns(&mut self) -> Result<()> {
+        let contenders =
+            self.comparisons.iter().map(|comparison| &self.plan.contenders[comparison.contender]);
+        if let Some(other) = contenders.into_iter().find(|contender| contender.runner.name != TAKES_TURNS) {
+            bail!("the C program beside {} takes no turns: name others by --only and --with", other.label);
+        }
+        self.turns = Some(Turns::new(&self.conduct, self.comparisons.len(), &mut self.random));
+        Ok(())
     }
 
     /// Runs every program once. A round that does not count is forgotten.
     pub fn round(&mut self, counts: bool) -> Result<()> {
         let null = self.comparisons.len();
-        let mut turns: Vec<usize> = (0..=null).collect();
-        self.random.shuffle(&mut turns);
-        for turn in turns {
-            if turn == null {
+        let mut order: Vec<usize> = (0..=null).collect();
+        self.random.shuffle(&mut order);
+        for place in order {
+            if place == null {
                 let times = self.dyno(self.plan.contenders.len() - 1, None)?;
                 if counts {
                     self.null.push(times.into_iter().map(|time| time.nanoseconds).collect());
                 }
                 continue;
             }
-            let Comparison { contender, load, .. } = self.comparisons[turn];
-            let (dyno, reference) = if self.random.bool() {
+            let Comparison { contender, load, .. } = self.comparisons[place];
+            let (dyno, reference) = if self.turns.as_ref().is_some_and(|turns| turns.knows(place)) {
+                self.side_by_side(place, contender)?
+            } else if self.random.bool() {
                 let dyno = self.dyno(contender, load)?;
                 (dyno, self.reference(contender, load)?)
             } else {
                 let reference = self.reference(contender, load)?;
                 (self.dyno(contender, load)?, reference)
             };
+            if let Some(turns) = self.turns.as_mut().filter(|turns| !turns.knows(place)) {
+                turns.learn(place, &dyno);
+            }
             if counts {
-                self.comparisons[turn].add(&dyno, &reference);
+                self.comparisons[place].add(&dyno, &reference);
             }
         }
         Ok(())
+    }
+
+    /// A trial of dyno and the C program's, in turns.
+    fn side_by_side(&mut self, comparison: usize, contender: usize) -> Result<(Vec<Time>, Vec<Time>)> {
+        let (folder, other) = (self.fresh()?, self.scratch.trial()?);
+        let job = self.job(contender, None, folder.path())?;
+        let runner = &self.plan.contenders[contender].runner;
+        let dyno = Side { command: runner.command().into_iter().map(Into::into).collect(), job };
+        let job = self.job(contender, None, other.path())?;
+        let command = self.references.in_turns(&self.plan.contenders[contender].runner.name, &job)?;
+        let turns = self.turns.as_mut().context("nobody takes turns")?;
+        let [dyno, reference] = turns.run(&self.conduct, comparison, [dyno, Side { command, job }])?;
+        Ok((dyno, reference))
     }
 
     /// The tests, in order.
@@ -194,12 +230,7 @@ impl Session {
             Outcome::Failed { message, .. } => bail!("{}: {message}", self.plan.contenders[contender].label),
             Outcome::Interrupted => bail!("interrupted"),
         }
-        let time = |sample: &dyno_protocol::Sample| Time {
-            nanoseconds: sample.section.nanoseconds,
-            wait_ns: sample.section.client.wait_ns,
-            cpu_ns: sample.section.client.user_ns + sample.section.client.system_ns,
-        };
-        Ok(trial.samples.iter().map(time).collect())
+        Ok(times(&trial))
     }
 
     /// The same by the C program, or by psql.
@@ -234,6 +265,16 @@ impl Session {
         nix::unistd::sync();
         self.scratch.trial().context("no folder for a database")
     }
+}
+
+/// What the samples of a trial took.
+pub fn times(trial: &Trial) -> Vec<Time> {
+    let time = |sample: &dyno_protocol::Sample| Time {
+        nanoseconds: sample.section.nanoseconds,
+        wait_ns: sample.section.client.wait_ns,
+        cpu_ns: sample.section.client.user_ns + sample.section.client.system_ns,
+    };
+    trial.samples.iter().map(time).collect()
 }
 
 impl Comparison {

@@ -107,6 +107,24 @@ fn who_is_ranked_with_one_apart_takes_no_turns() {
 }
 
 #[test]
+fn drivers_of_every_language_take_turns() {
+    let place = Place::new();
+    let drivers = ["c", "mattn", "gosqlite", "modernc", "sqlite3", "apsw"];
+    let contenders = drivers.map(|driver| format!("--with sqlite/{driver}:nosync")).join(" ");
+    // An answer that differs from the others' ends it with 3.
+    place.dyno(&format!("run speedtest --only 2-6 --trials 1 {contenders} --quiet -o run.jsonl")).exits(0);
+    let run = run(&place);
+    for (contender, driver) in drivers.iter().enumerate() {
+        assert_eq!(run.contenders[contender].apart, None, "{driver}");
+        let trials = trials(&run, contender);
+        assert!(trials.iter().all(|trial| trial.failure.is_none()), "{driver}: {trials:?}");
+        let longest = trials[0].samples.iter().find(|one| one.sample.test == "4").unwrap();
+        assert!(longest.slices > Some(1), "{driver}: {longest:?}");
+    }
+    place.assert_clean();
+}
+
+#[test]
 fn without_turns_every_trial_is_by_itself() {
     let place = Place::new();
     let contenders = "--with sqlite:nosync --with sqlite:memory";

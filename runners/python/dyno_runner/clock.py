@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from .counters import Counters
 from .gauge import Gauge
+from .turns import Giver, Slices, Turns
 
 Result = TypeVar("Result")
 
@@ -19,15 +20,24 @@ Result = TypeVar("Result")
 class Clock:
     """Times sections of one trial."""
 
-    def __init__(self, server_process: int | None) -> None:
-        """`server_process` is the main process of a server that may be looked at."""
+    def __init__(self, server_process: int | None, giver: Giver | None = None, slowdown: float = 0.0) -> None:
+        """`server_process` is the main process of a server that may be looked at, `giver` who gives turns, and
+        `slowdown` the share by which sections are to be slower than they are."""
         self._counters = Counters()
         self._server = None if server_process is None else Gauge(server_process)
+        self._giver = giver
+        self._slowdown = slowdown
 
-    def time(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """Does the work and returns what it came to and what it cost: the sample's section."""
+    def time(self, of: int, work: Callable[[Turns], Result]) -> tuple[Result, dict[str, Any]]:
+        """Does work of so many operations (1: it is one piece) and returns what it came to and what it cost: the
+        sample's section."""
         self.collect()
-        return self.section(work)
+        if self._giver is None:
+            turns = Turns()
+            return self.section(lambda: work(turns))
+        slices = Slices(self._giver, self, of)
+        result = work(slices)
+        return result, {"section": slices.end()}
 
     def collect(self) -> None:
         """Collects what the runner has made, and puts the rest of it out of the collector's sight."""
@@ -36,19 +46,36 @@ class Clock:
         gc.freeze()
 
     def section(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """The same for work that goes on already: nothing is collected."""
+        """The same for work that goes on already, or knows no turns: nothing is collected."""
+        self.start()
+        result = work()
+        return result, {"section": self.stop()}
+
+    def start(self) -> None:
+        """Reads the counters and starts the clock."""
         if self._server:
             self._server.before()
-        before = self._counters.before()
+        self._before = self._counters.before()
+        self._start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-        start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        result = work()
+    def stop(self) -> dict[str, Any]:
+        """Stops the clock and tells what was spent since it was started."""
         end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        if self._slowdown:
+            end = _spin(end + round((end - self._start) * self._slowdown))
 
         after = self._counters.after()
+        before = self._before
         client = {name: max(0, value - getattr(before, name)) for name, value in vars(after).items()}
         client["peak_memory_bytes"] = self._counters.peak_bytes()
-        section: dict[str, Any] = {"nanoseconds": end - start, "client": client}
+        section: dict[str, Any] = {"nanoseconds": end - self._start, "client": client}
         if self._server and (cost := self._server.after()):
             section["server"] = cost
-        return result, {"section": section}
+        return section
+
+
+def _spin(until: int) -> int:
+    """Does nothing until then; when that was."""
+    while (now := time.clock_gettime_ns(time.CLOCK_MONOTONIC)) < until:
+        pass
+    return now

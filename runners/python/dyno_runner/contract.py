@@ -79,6 +79,10 @@ class Job:
     values: dict[str, list[str]] = field(default_factory=dict)
     # Whether the database is closed after the last test, opened again and compared.
     read_again: bool = False
+    # Whether tests are done in slices, each of them when a line of the input says so.
+    turns: bool = False
+    # The share by which timed sections are to be slower than they are.
+    slowdown: float = 0.0
 
     def scratch_server(self) -> Server:
         """The server of a job whose engine has one."""
@@ -95,8 +99,10 @@ class Job:
 
 
 def read_job(stream: BinaryIO) -> Job:
-    """Reads one job, to the end of the input."""
-    data = stream.read()
+    """Reads one job: to the end of the input, or to the end of the first line where turns follow."""
+    data = stream.readline()
+    if not _has_turns(data):
+        data += stream.read()
     if not data.strip():
         raise Failure(
             "standard input is empty where a job is expected: a runner is started by dyno, not by hand"
@@ -116,7 +122,16 @@ def read_job(stream: BinaryIO) -> Job:
     return _job(job)
 
 
-def take(record: Any, name: str, kind: type, default: Any = ...) -> Any:
+def _has_turns(line: bytes) -> bool:
+    """Whether a line is a job with turns."""
+    try:
+        job = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(job, dict) and job.get("turns") is True
+
+
+def take(record: Any, name: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
     """A field of the job, which must be of a kind; `default` where it is absent and may be."""
     if not isinstance(record, dict):
         raise _unreadable(f"a value of another kind where an object with `{name}` is expected")
@@ -147,6 +162,8 @@ def _job(job: Any) -> Job:
         read_back=take(job, "read_back", list, []),
         values=take(job, "values", dict, {}),
         read_again=take(job, "read_again", bool, False),
+        turns=take(job, "turns", bool, False),
+        slowdown=float(take(job, "slowdown", (int, float), 0.0)),
     )
 
 

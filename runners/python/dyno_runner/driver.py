@@ -34,8 +34,8 @@ class Driver:
         up what it began if this fails."""
         raise NotImplementedError
 
-    def statements(self, statements: Statements, answer: Answer) -> None:
-        """Executes the statements in order and fetches every value of every row. Timed."""
+    def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
+        """Executes the statements from one place to another and fetches every value of every row. Timed."""
         raise unsupported("statements")
 
     def insert_rows(self, load: Load) -> None:

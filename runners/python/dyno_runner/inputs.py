@@ -8,13 +8,14 @@ import mmap
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from .contract import take
 from .counters import number_after, read_text
 from .failure import Failure
+from .turns import Turns
 
 # How many bytes of rows are made into objects at once: enough that what a block costs is nothing beside what
 # its rows cost, and little enough to stay in the processor's cache.
@@ -58,11 +59,12 @@ class Statements:
         """How many bytes the texts have together, without the NUL bytes."""
         return len(self._data) - len(self._ends)
 
-    def texts(self) -> Iterator[str]:
-        """The statements in order, each decoded when its turn comes."""
+    def texts(self, start: int, stop: int) -> Iterator[str]:
+        """The statements from one place to another, each decoded when it is asked for."""
         data = self._data
-        start = 0
-        for end in self._ends:
+        ends = self._ends if stop - start == len(self) else self._ends[start:stop]
+        start = self._ends[start - 1] + 1 if start else 0
+        for end in ends:
             yield str(data[start:end], "utf-8")
             start = end + 1
 
@@ -148,6 +150,8 @@ class Load:
     start: int
     stop: int
     per_commit: int | None
+    # When they are loaded.
+    turns: Turns = field(default_factory=Turns)
 
     @property
     def count(self) -> int:

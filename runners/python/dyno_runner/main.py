@@ -22,7 +22,7 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
     events = Events(out)
     trial: Trial | None = None
     try:
-        trial = Trial(read_job(source), events)
+        trial = Trial(read_job(source), events, source)
         trial.run()
         return 0
     except Closed as closed:

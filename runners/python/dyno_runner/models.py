@@ -1,6 +1,7 @@
 """What each model does: its input loaded, its work between two readings of the clock, its answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .answer import Answer, Rows
@@ -13,7 +14,7 @@ from .inputs import Load, RowFile, Statements
 from .mix.section import perform as perform_mix
 from .mix.work import Work
 from .records import RecordFile
-
+from .turns import Turns
 
 # What a test came to: the sample, and where the answer is found, asked for after the sample was sent, and perhaps once
 # more when the database was opened again.
@@ -51,8 +52,13 @@ def _statements(test: Test, driver: Driver, clock: Clock) -> Outcome:
     statements = Statements(take(test.input, "file", str), take(test.input, "count", int))
     answer = Answer(keep=test.check is None)
     changed = driver.changes()
+
+    def work(turns: Turns) -> None:
+        for start, stop in turns.parts(0, len(statements)):
+            driver.statements(statements, start, stop, answer)
+
     try:
-        _, sample = clock.time(lambda: driver.statements(statements, answer))
+        _, sample = clock.time(len(statements), work)
     except Failure as failure:
         if failure.place is None:
             raise
@@ -75,14 +81,17 @@ def _load(
     load = Load(table, file, 0, timed, take(test.input, "per_commit", int, None))
     rest = Load(table, file, timed, file.count, None)
 
-    def work() -> None:
+    # A file of records is imported in one piece.
+    operations = timed if isinstance(file, RowFile) else 1
+
+    def work(turns: Turns) -> None:
         for sql in file.before:
             asked(driver, sql, "before the first record")
-        way(load)
+        way(replace(load, turns=turns))
         for sql in file.after:
             asked(driver, sql, "after the last record")
 
-    _, sample = _told(load, "row", lambda: clock.time(work))
+    _, sample = _told(load, "row", lambda: clock.time(operations, work))
     if rest.count:
         _told(rest, "row (after the clock)", lambda: way(rest))
     sample |= {"operations": timed, "rows": timed, "bytes": file.bytes_of(timed)}
@@ -103,7 +112,7 @@ def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
     sql = take(test.input, "sql", str)
     answer = Answer(keep=True)
     try:
-        _, sample = clock.time(lambda: driver.scan(sql, answer))
+        _, sample = clock.time(1, lambda _: driver.scan(sql, answer))
     except Failure as failure:
         raise failure.within("the scan") from None
     sample |= {"operations": 1, "rows": answer.count}

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 from . import VERSION
 from .again import Left, lasting, read_again
@@ -11,14 +12,17 @@ from .driver import Driver
 from .drivers import find
 from .events import Events
 from .models import asked, perform
+from .turns import Giver
 
 
 class Trial:
     """A job on its way. `current` names the test at work, also where something raises."""
 
-    def __init__(self, job: Job, events: Events) -> None:
+    def __init__(self, job: Job, events: Events, source: BinaryIO) -> None:
+        """Turns, if there are any, come from `source`."""
         self._job = job
         self._events = events
+        self._giver = Giver(source, events) if job.turns else None
         self.current: str | None = None
         self._lasting = lasting(job.tests) if job.read_again else set()
         self._left: list[Left] = []
@@ -36,7 +40,9 @@ class Trial:
                 build=hello.build,
                 settings=[vars(setting) for setting in hello.settings],
             )
-            clock = Clock(self._job.server.process if self._job.server else None)
+            clock = Clock(
+                self._job.server.process if self._job.server else None, self._giver, self._job.slowdown
+            )
             for place, test in enumerate(self._job.tests):
                 self.current = test.id
                 self._test(place, test, driver, clock)

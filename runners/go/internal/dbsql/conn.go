@@ -52,9 +52,9 @@ func (c *Conn) Close() error {
 // Changed is how many rows statements have changed, as the engine told of each.
 func (c *Conn) Changed() int { return c.changed }
 
-// Statements executes statements in order and fetches every value of every row. This is a timed section.
-func (c *Conn) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	for i := range list.Len() {
+// Statements executes statements from one place of a list to another and fetches every value of every row. This is a timed section.
+func (c *Conn) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	for i := from; i < to; i++ {
 		var err error
 		if list.MayAnswer(i) {
 			err = c.fetch(list.Get(i), answer)
@@ -62,10 +62,10 @@ func (c *Conn) Statements(list *runner.StatementList, answer *runner.Answer) (in
 			err = c.Exec(list.Get(i))
 		}
 		if err != nil {
-			return i, runner.At(i, err)
+			return runner.At(i, err)
 		}
 	}
-	return list.Len(), nil
+	return nil
 }
 
 // Query executes a statement and puts its rows into the answer.

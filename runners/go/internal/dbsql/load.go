@@ -102,13 +102,15 @@ func (c *Conn) insertRest(load *runner.Load, parameter Parameter, from, to int) 
 func insert(statement *sql.Stmt, load *runner.Load, from, to, rows int) error {
 	columns := len(load.Columns)
 	values := make([]any, rows*columns)
-	for place := from; place < to; place += rows {
-		for row := range rows {
-			load.Strings(load.Rows.Get(place+row), values[row*columns:])
+	return load.Turns.Parts(from, to, rows, func(from, to int) error {
+		for place := from; place < to; place += rows {
+			for row := range rows {
+				load.Strings(load.Rows.Get(place+row), values[row*columns:])
+			}
+			if _, err := statement.ExecContext(background, values...); err != nil {
+				return runner.At(place, err)
+			}
 		}
-		if _, err := statement.ExecContext(background, values...); err != nil {
-			return runner.At(place, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -50,9 +50,9 @@ func (d *Database) Close() error { return d.conn.Close() }
 // Lasts says whether there is a file that can be opened again.
 func (d *Database) Lasts() bool { return d.settings.Database == "file" }
 
-// Statements executes statements in order and fetches every value of every row. This is a timed section.
-func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	for i := range list.Len() {
+// Statements executes statements from one place of a list to another and fetches every value of every row. This is a timed section.
+func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	for i := from; i < to; i++ {
 		var err error
 		if list.MayAnswer(i) {
 			err = d.fetch(list.Get(i), answer)
@@ -60,10 +60,10 @@ func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer)
 			err = d.conn.Exec(list.Get(i))
 		}
 		if err != nil {
-			return i, runner.At(i, err)
+			return runner.At(i, err)
 		}
 	}
-	return list.Len(), nil
+	return nil
 }
 
 func (d *Database) Query(sql string, answer *runner.Answer) error { return d.fetch(sql, answer) }

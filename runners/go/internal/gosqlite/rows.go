@@ -29,19 +29,21 @@ func (d *Database) insert(load *runner.Load) (int, error) {
 	done := 0
 	err = runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
 		return d.conn.WithTx(func() error {
-			for place := from; place < to; place++ {
-				row := load.Rows.Get(place)
-				for i := range load.Columns {
-					width := load.Columns[i].Bytes
-					values[i] = driver.RawString(runner.String(row[:width]))
-					row = row[width:]
+			return load.Turns.Parts(from, to, 1, func(from, to int) error {
+				for place := from; place < to; place++ {
+					row := load.Rows.Get(place)
+					for i := range load.Columns {
+						width := load.Columns[i].Bytes
+						values[i] = driver.RawString(runner.String(row[:width]))
+						row = row[width:]
+					}
+					if err := statement.Exec(values...); err != nil {
+						return runner.At(place, err)
+					}
+					done++
 				}
-				if err := statement.Exec(values...); err != nil {
-					return runner.At(place, err)
-				}
-				done++
-			}
-			return nil
+				return nil
+			})
 		})
 	})
 	return done, err

@@ -164,9 +164,8 @@ func bytes(value []byte, kind string, answer *runner.Answer) {
 	}
 }
 
-func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	done, err := d.Conn.Statements(list, answer)
-	return done, explain(err)
+func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	return explain(d.Conn.Statements(list, from, to, answer))
 }
 
 func (d *Database) Query(sql string, answer *runner.Answer) error {

@@ -38,11 +38,11 @@ func (Driver) StoresNothing() {}
 
 func (Driver) Close() error { return nil }
 
-func (Driver) Statements(list *runner.StatementList, _ *runner.Answer) (int, error) {
-	for i := range list.Len() {
+func (Driver) Statements(list *runner.StatementList, from, to int, _ *runner.Answer) error {
+	for i := from; i < to; i++ {
 		sink.text = list.Get(i)
 	}
-	return list.Len(), nil
+	return nil
 }
 
 func (Driver) Query(string, *runner.Answer) error { return nil }
@@ -54,14 +54,16 @@ func (Driver) InsertRows(load *runner.Load) (int, error) { return walk(load) }
 func (Driver) BulkLoad(load *runner.Load) (int, error) { return walk(load) }
 
 func walk(load *runner.Load) (int, error) {
-	for i := range load.Rows.Len() {
-		row := load.Rows.Get(i)
-		for c := range load.Columns {
-			width := load.Columns[c].Bytes
-			sink.bytes, row = row[:width], row[width:]
+	return load.Rows.Len(), load.Turns.Parts(0, load.Rows.Len(), 1, func(from, to int) error {
+		for i := from; i < to; i++ {
+			row := load.Rows.Get(i)
+			for c := range load.Columns {
+				width := load.Columns[c].Bytes
+				sink.bytes, row = row[:width], row[width:]
+			}
 		}
-	}
-	return load.Rows.Len(), nil
+		return nil
+	})
 }
 
 func (Driver) Scan(*runner.Scan, *runner.Answer) error { return nil }
@@ -71,38 +73,40 @@ func (Driver) ReadRows(string, []protocol.Column, func([][]byte) error) error { 
 func (Driver) OpenStore(*protocol.Store) error { return nil }
 
 func (Driver) Put(put *runner.Put, watch *runner.Latency) (int, error) {
-	for i := range put.Keys.Len() {
-		begin := watch.Begin()
-		sink.bytes = put.Keys.Get(i)
-		sink.bytes = put.Values.Get(i)
-		watch.End(begin)
-	}
-	return put.Keys.Len(), nil
+	return put.Keys.Len(), put.Turns.Parts(0, put.Keys.Len(), 1, func(from, to int) error {
+		for i := from; i < to; i++ {
+			begin := watch.Begin()
+			sink.bytes = put.Keys.Get(i)
+			sink.bytes = put.Values.Get(i)
+			watch.End(begin)
+		}
+		return nil
+	})
 }
 
 func (Driver) Get(lookups *runner.Lookups, watch *runner.Latency) (runner.Found, error) {
-	look(lookups.Keys, watch)
-	return runner.Found{}, nil
+	return runner.Found{}, look(lookups.Keys, lookups.Turns, watch)
 }
 
 func (Driver) ScanPairs(func(key, value []byte)) error { return nil }
 
 func (Driver) Range(ranges *runner.Ranges, watch *runner.Latency) (runner.Found, error) {
-	look(ranges.Keys, watch)
-	return runner.Found{}, nil
+	return runner.Found{}, look(ranges.Keys, ranges.Turns, watch)
 }
 
 func (Driver) Delete(del *runner.Delete, watch *runner.Latency) (int, error) {
-	look(del.Keys, watch)
-	return del.Keys.Len(), nil
+	return del.Keys.Len(), look(del.Keys, del.Turns, watch)
 }
 
-func look(keys runner.Cells, watch *runner.Latency) {
-	for i := range keys.Len() {
-		begin := watch.Begin()
-		sink.bytes = keys.Get(i)
-		watch.End(begin)
-	}
+func look(keys runner.Cells, turns *runner.Turns, watch *runner.Latency) error {
+	return turns.Parts(0, keys.Len(), 1, func(from, to int) error {
+		for i := from; i < to; i++ {
+			begin := watch.Begin()
+			sink.bytes = keys.Get(i)
+			watch.End(begin)
+		}
+		return nil
+	})
 }
 
 func (Driver) Settle([]protocol.Store) error { return nil }

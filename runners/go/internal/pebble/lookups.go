@@ -25,20 +25,23 @@ func (d *Database) Get(lookups *runner.Lookups, watch *runner.Latency) (found ru
 	reader, end := d.reader(lookups)
 	defer func() { err = errors.Join(err, end()) }()
 	var key []byte
-	for place := range lookups.Keys.Len() {
-		begin := watch.Begin()
-		key = d.prefixed(key, lookups.Keys.Get(place))
-		value, closer, err := reader.Get(key)
-		if err == nil {
-			found.Add(len(value))
-			err = closer.Close()
+	err = lookups.Turns.Parts(0, lookups.Keys.Len(), 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			key = d.prefixed(key, lookups.Keys.Get(place))
+			value, closer, err := reader.Get(key)
+			if err == nil {
+				found.Add(len(value))
+				err = closer.Close()
+			}
+			watch.End(begin)
+			if err != nil && !errors.Is(err, pebble.ErrNotFound) {
+				return runner.At(place, err)
+			}
 		}
-		watch.End(begin)
-		if err != nil && !errors.Is(err, pebble.ErrNotFound) {
-			return found, runner.At(place, err)
-		}
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // Range has one iterator for all ranges where they share a snapshot, and else one for each.
@@ -54,32 +57,35 @@ func (d *Database) Range(ranges *runner.Ranges, watch *runner.Latency) (found ru
 	}
 	var key []byte
 	within := bounds(d.prefix)
-	for place := range ranges.Keys.Len() {
-		begin := watch.Begin()
-		key = d.prefixed(key, ranges.Keys.Get(place))
-		pairs := shared
-		if pairs == nil {
-			if pairs, err = reader.NewIter(within); err != nil {
-				return found, runner.At(place, err)
+	err = ranges.Turns.Parts(0, ranges.Keys.Len(), 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			key = d.prefixed(key, ranges.Keys.Get(place))
+			pairs := shared
+			if pairs == nil {
+				if pairs, err = reader.NewIter(within); err != nil {
+					return runner.At(place, err)
+				}
+			}
+			more := pairs.SeekGE(key)
+			for left := ranges.Length; more && left > 0; left-- {
+				found.Add(len(pairs.Value()))
+				if left > 1 {
+					more = pairs.Next()
+				}
+			}
+			err := pairs.Error()
+			if shared == nil {
+				err = errors.Join(err, pairs.Close())
+			}
+			watch.End(begin)
+			if err != nil {
+				return runner.At(place, err)
 			}
 		}
-		more := pairs.SeekGE(key)
-		for left := ranges.Length; more && left > 0; left-- {
-			found.Add(len(pairs.Value()))
-			if left > 1 {
-				more = pairs.Next()
-			}
-		}
-		err := pairs.Error()
-		if shared == nil {
-			err = errors.Join(err, pairs.Close())
-		}
-		watch.End(begin)
-		if err != nil {
-			return found, runner.At(place, err)
-		}
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // Visit is one range, outside the clock.

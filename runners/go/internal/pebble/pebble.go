@@ -98,37 +98,53 @@ func bounds(prefix []byte) *pebble.IterOptions {
 }
 
 // batches does operations on batches of so many each, and commits them. An operation that is a batch by
-// itself goes without one.
-func (d *Database) batches(count, perCommit int, watch *runner.Latency, operation func(writer pebble.Writer, place int) error) (int, error) {
+// itself goes without one. It returns how many were done.
+func (d *Database) batches(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
+	operation func(writer pebble.Writer, place int) error) (int, error) {
 	if perCommit == 1 {
-		for place := range count {
+		return d.each(count, turns, watch, operation)
+	}
+	batch, done := d.db.NewBatch(), 0
+	err := turns.Parts(0, count, 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			err := operation(batch, place)
+			if last := place+1 == count; err == nil && (last || (place+1)%perCommit == 0 || batch.Len() >= largestBatch) {
+				if err = batch.Commit(d.write); err == nil {
+					err = batch.Close()
+				}
+				if !last {
+					batch = d.db.NewBatch()
+				}
+			}
+			watch.End(begin)
+			if err != nil {
+				return runner.At(place, err)
+			}
+			done++
+		}
+		return nil
+	})
+	return done, err
+}
+
+// each does operations that are a batch each.
+func (d *Database) each(count int, turns *runner.Turns, watch *runner.Latency,
+	operation func(writer pebble.Writer, place int) error) (int, error) {
+	done := 0
+	err := turns.Parts(0, count, 1, func(from, to int) error {
+		for place := from; place < to; place++ {
 			begin := watch.Begin()
 			err := operation(d.db, place)
 			watch.End(begin)
 			if err != nil {
-				return place, runner.At(place, err)
+				return runner.At(place, err)
 			}
+			done++
 		}
-		return count, nil
-	}
-	batch := d.db.NewBatch()
-	for place := range count {
-		begin := watch.Begin()
-		err := operation(batch, place)
-		if last := place+1 == count; err == nil && (last || (place+1)%perCommit == 0 || batch.Len() >= largestBatch) {
-			if err = batch.Commit(d.write); err == nil {
-				err = batch.Close()
-			}
-			if !last {
-				batch = d.db.NewBatch()
-			}
-		}
-		watch.End(begin)
-		if err != nil {
-			return place, runner.At(place, err)
-		}
-	}
-	return count, nil
+		return nil
+	})
+	return done, err
 }
 
 // numbered is the key of a row: the table's prefix and the row's number, the most significant byte first.

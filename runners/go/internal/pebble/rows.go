@@ -16,7 +16,7 @@ func (d *Database) InsertRows(load *runner.Load) (int, error) {
 	prefix := prefixOf(load.Table)
 	first := d.rows[load.Table]
 	var key, value []byte
-	done, err := d.batches(load.Rows.Len(), load.PerCommit, nil, func(writer pebble.Writer, place int) error {
+	done, err := d.batches(load.Rows.Len(), load.PerCommit, load.Turns, nil, func(writer pebble.Writer, place int) error {
 		key = numbered(key, prefix, first+uint64(place))
 		value = encode(value[:0], load.Rows.Get(place), load.Columns)
 		return writer.Set(key, value, d.write)

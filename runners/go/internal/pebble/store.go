@@ -22,7 +22,7 @@ func (d *Database) prefixed(buffer, key []byte) []byte {
 
 func (d *Database) Put(put *runner.Put, watch *runner.Latency) (int, error) {
 	var key []byte
-	return d.batches(put.Keys.Len(), put.PerCommit, watch, func(writer pebble.Writer, place int) error {
+	return d.batches(put.Keys.Len(), put.PerCommit, put.Turns, watch, func(writer pebble.Writer, place int) error {
 		key = d.prefixed(key, put.Keys.Get(place))
 		return writer.Set(key, put.Values.Get(place), d.write)
 	})
@@ -30,7 +30,7 @@ func (d *Database) Put(put *runner.Put, watch *runner.Latency) (int, error) {
 
 func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error) {
 	var key []byte
-	return d.batches(del.Keys.Len(), del.PerCommit, watch, func(writer pebble.Writer, place int) error {
+	return d.batches(del.Keys.Len(), del.PerCommit, del.Turns, watch, func(writer pebble.Writer, place int) error {
 		key = d.prefixed(key, del.Keys.Get(place))
 		return writer.Delete(key, d.write)
 	})

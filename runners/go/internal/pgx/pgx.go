@@ -90,9 +90,10 @@ func (s *session) Rows(sql string) ([][]protocol.Value, error) {
 	return answer.Kept(), nil
 }
 
-// Statements executes statements in order and reads every value of every row. This is a timed section.
-func (s *session) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	for i := range list.Len() {
+// Statements executes statements from one place of a list to another and reads every value of every row. It is a part of a
+// timed section.
+func (s *session) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	for i := from; i < to; i++ {
 		var err error
 		if list.MayAnswer(i) {
 			err = s.fetch(list.Get(i), answer)
@@ -100,10 +101,10 @@ func (s *session) Statements(list *runner.StatementList, answer *runner.Answer) 
 			err = s.exec(list.Get(i))
 		}
 		if err != nil {
-			return i, runner.At(i, s.explain(err))
+			return runner.At(i, s.explain(err))
 		}
 	}
-	return list.Len(), nil
+	return nil
 }
 
 func (s *session) Query(sql string, answer *runner.Answer) error {

@@ -22,13 +22,15 @@ const batchRows = 1000
 func (s *session) InsertRows(load *runner.Load) (int, error) {
 	return s.inserts(load, func(statement string, from, to int) error {
 		values := make([]any, len(load.Columns))
-		for place := from; place < to; place++ {
-			load.Strings(load.Rows.Get(place), values)
-			if _, err := s.conn.Exec(background, statement, values...); err != nil {
-				return runner.At(place, err)
+		return load.Turns.Parts(from, to, 1, func(from, to int) error {
+			for place := from; place < to; place++ {
+				load.Strings(load.Rows.Get(place), values)
+				if _, err := s.conn.Exec(background, statement, values...); err != nil {
+					return runner.At(place, err)
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
@@ -71,32 +73,37 @@ func (s *source) Values() ([]any, error) {
 
 func (s *source) Err() error { return nil }
 
-// batches sends the inserts of some rows at once. A batch keeps the values until it is sent, so each row
-// has its own.
+// batches sends the inserts of some rows, a thousand at once.
 func (s *session) batches(load *runner.Load, statement string, from, to int) error {
-	columns := len(load.Columns)
-	for start := from; start < to; start += batchRows {
-		end := min(start+batchRows, to)
-		batch := &pgx.Batch{}
-		values := make([]any, (end-start)*columns)
-		for place := start; place < end; place++ {
-			row := values[(place-start)*columns:][:columns:columns]
-			load.Strings(load.Rows.Get(place), row)
-			batch.Queue(statement, row...)
-		}
-		results := s.conn.SendBatch(background, batch)
-		for place := start; place < end; place++ {
-			if _, err := results.Exec(); err != nil {
-				// What the rest of the batch comes to follows from this.
-				_ = results.Close()
-				return runner.At(place, err)
+	return load.Turns.Parts(from, to, batchRows, func(from, to int) error {
+		for start := from; start < to; start += batchRows {
+			if err := s.batch(load, statement, start, min(start+batchRows, to)); err != nil {
+				return err
 			}
 		}
-		if err := results.Close(); err != nil {
-			return err
+		return nil
+	})
+}
+
+// batch sends the inserts of some rows at once. It keeps the values until it is sent, so each row has its own.
+func (s *session) batch(load *runner.Load, statement string, start, end int) error {
+	columns := len(load.Columns)
+	batch := &pgx.Batch{}
+	values := make([]any, (end-start)*columns)
+	for place := start; place < end; place++ {
+		row := values[(place-start)*columns:][:columns:columns]
+		load.Strings(load.Rows.Get(place), row)
+		batch.Queue(statement, row...)
+	}
+	results := s.conn.SendBatch(background, batch)
+	for place := start; place < end; place++ {
+		if _, err := results.Exec(); err != nil {
+			// What the rest of the batch comes to follows from this.
+			_ = results.Close()
+			return runner.At(place, err)
 		}
 	}
-	return nil
+	return results.Close()
 }
 
 // inserts prepares the insert of one row and does work with it.

@@ -92,9 +92,8 @@ func (d *Database) Reconnect() error {
 	return explain(err)
 }
 
-func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	done, err := d.conn.Statements(list, answer)
-	return done, explain(err)
+func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	return explain(d.conn.Statements(list, from, to, answer))
 }
 
 func (d *Database) Query(sql string, answer *runner.Answer) error {

@@ -56,6 +56,37 @@ type Cost struct {
 	PeakMemoryBytes    int64 `json:"peak_memory_bytes"`
 }
 
+// Add adds what another slice of the section came to.
+func (s *Section) Add(slice Section) {
+	s.Nanoseconds += slice.Nanoseconds
+	s.Client.add(slice.Client)
+	if slice.Server != nil {
+		if s.Server == nil {
+			s.Server = &Cost{}
+		}
+		s.Server.add(*slice.Server)
+	}
+}
+
+// add adds what was spent. Of memory the most counts.
+func (c *Cost) add(slice Cost) {
+	c.UserNS += slice.UserNS
+	c.SystemNS += slice.SystemNS
+	c.WaitNS += slice.WaitNS
+	c.DeviceReadBytes += slice.DeviceReadBytes
+	c.DeviceWrittenBytes += slice.DeviceWrittenBytes
+	c.PeakMemoryBytes = max(c.PeakMemoryBytes, slice.PeakMemoryBytes)
+}
+
+// Waiting says how far a test is that waits for a turn.
+type Waiting struct {
+	// Done is how many of its operations are done, Of how many it has.
+	Done int `json:"done"`
+	Of   int `json:"of"`
+	// Nanoseconds is what they took.
+	Nanoseconds int64 `json:"nanoseconds"`
+}
+
 // Class is what became of the operations of one class. Durations are HdrHistograms in their compressed
 // encoding, empty where there are none.
 type Class struct {

@@ -26,8 +26,12 @@ type Job struct {
 	Directory string              `json:"directory"`
 	Latency   bool                `json:"latency"`
 	// ReadAgain says whether the database is closed after the last test, opened again and compared.
-	ReadAgain bool   `json:"read_again"`
-	Tests     []Test `json:"tests"`
+	ReadAgain bool `json:"read_again"`
+	// Turns says whether tests are done in slices, each of them when a line says so.
+	Turns bool `json:"turns"`
+	// Slowdown is the share by which timed sections are to be slower than they are.
+	Slowdown float64 `json:"slowdown"`
+	Tests    []Test  `json:"tests"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".

@@ -9,33 +9,62 @@ import (
 
 // clock times sections of one trial: two readings of the monotonic clock, with the counters just outside
 // them.
-type clock struct{ gauge *gauge }
+type clock struct {
+	gauge *gauge
+	// giver gives turns; nil where the job has none.
+	giver *giver
+	// slowdown is the share by which sections are to be slower than they are.
+	slowdown float64
+}
 
-func newClock(job *protocol.Job) (*clock, error) {
+func newClock(job *protocol.Job, giver *giver) (*clock, error) {
 	server := 0
 	if job.Server != nil {
 		server = job.Server.Process
 	}
 	gauge, err := openGauge(server)
-	return &clock{gauge}, err
+	return &clock{gauge, giver, job.Slowdown}, err
 }
 
-// time does the work and returns what it cost: the sample's section. The garbage of what came before is collected first: it is the harness's own, or that of a test
-// that has ended.
-func (c *clock) time(work func() error) (protocol.Sample, error) {
+// time does work of so many operations (1: it is one piece) and returns what it cost: the sample's section. The garbage
+// of what came before is collected first: it is the harness's own, or that of a test that has ended.
+func (c *clock) time(of int, work func(turns *Turns) error) (protocol.Sample, error) {
 	runtime.GC()
-	return c.section(work)
+	if c.giver == nil {
+		return c.section(func() error { return work(nil) })
+	}
+	turns := &Turns{clock: c, of: of}
+	if err := turns.begin(); err != nil {
+		return protocol.Sample{}, err
+	}
+	err := work(turns)
+	turns.stop()
+	return protocol.Sample{Section: turns.section}, err
 }
 
-// section is time for work that goes on already: no garbage is collected.
+// section is time for work that goes on already, or knows no turns: no garbage is collected.
 func (c *clock) section(work func() error) (protocol.Sample, error) {
 	c.gauge.begin()
 
 	start := time.Now()
 	err := work()
+	return protocol.Sample{Section: c.end(start)}, err
+}
+
+// end stops the clock of what began then.
+func (c *clock) end(start time.Time) protocol.Section {
+	c.spin(start)
 	elapsed := time.Since(start)
 
 	section := c.gauge.end()
 	section.Nanoseconds = elapsed.Nanoseconds()
-	return protocol.Sample{Section: section}, err
+	return section
+}
+
+// spin makes what began then take longer, by a share of what it took.
+func (c *clock) spin(start time.Time) {
+	if c.slowdown > 0 {
+		for until := time.Duration(float64(time.Since(start)) * (1 + c.slowdown)); time.Since(start) < until; {
+		}
+	}
 }

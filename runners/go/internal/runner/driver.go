@@ -19,9 +19,9 @@ type Driver interface {
 
 // Statements is what a driver of an engine with SQL does.
 type Statements interface {
-	// Statements executes the statements in order and fetches every value of every row into the
-	// answer. This is a timed section. It returns how many were executed.
-	Statements(list *StatementList, answer *Answer) (int, error)
+	// Statements executes statements in order, from one place of the list to another, and fetches every value
+	// of every row into the answer. It is a part of a timed section.
+	Statements(list *StatementList, from, to int, answer *Answer) error
 	// Query runs one statement outside the clock: a check or a part of a test's setup.
 	Query(sql string, answer *Answer) error
 	// Changes is how many rows have been inserted, updated or deleted so far. Called outside the clock.

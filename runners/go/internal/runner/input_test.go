@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -173,13 +174,27 @@ func TestEveryOperationIsCountedOnce(t *testing.T) {
 	}
 }
 
+func TestASlowdownIsPlantedWithinTheClock(t *testing.T) {
+	clock, err := newClock(&protocol.Job{Slowdown: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, _ := clock.time(1, func(*Turns) error {
+		time.Sleep(5 * time.Millisecond)
+		return nil
+	})
+	if sample.Section.Nanoseconds < 20_000_000 {
+		t.Errorf("%+v", sample)
+	}
+}
+
 func TestWorkShowsInTheCounters(t *testing.T) {
-	clock, err := newClock(&protocol.Job{})
+	clock, err := newClock(&protocol.Job{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var memory []byte
-	sample, _ := clock.time(func() error {
+	sample, _ := clock.time(1, func(*Turns) error {
 		memory = make([]byte, 64<<20)
 		for i := range memory {
 			memory[i] = byte(i)

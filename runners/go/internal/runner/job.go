@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,10 +13,16 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// ReadJob reads one job, to the end of the input.
-func ReadJob(input io.Reader) (*protocol.Job, error) {
-	text, err := io.ReadAll(input)
-	if err != nil {
+// ReadJob reads one job: to the end of the input, or to the end of the first line where turns follow.
+func ReadJob(input *bufio.Reader) (*protocol.Job, error) {
+	text, err := input.ReadBytes('\n')
+	var turns struct{ Turns bool }
+	if err == nil && (json.Unmarshal(text, &turns) != nil || !turns.Turns) {
+		var rest []byte
+		rest, err = io.ReadAll(input)
+		text = append(text, rest...)
+	}
+	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("cannot read the job from standard input: %w", err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {

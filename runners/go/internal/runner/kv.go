@@ -7,12 +7,15 @@ type Put struct {
 	Overwrite bool
 	// PerCommit is how many operations make a transaction: all of them where the job does not say.
 	PerCommit int
+	// Turns is when they are put.
+	Turns *Turns
 }
 
 // Delete is keys to delete, each of which is there.
 type Delete struct {
 	Keys      Cells
 	PerCommit int
+	Turns     *Turns
 }
 
 // Lookups is keys to look up.
@@ -20,6 +23,8 @@ type Lookups struct {
 	Keys Cells
 	// InOne says whether all are in one transaction or snapshot, which is begun and ended within the clock.
 	InOne bool
+	// Turns is when they are looked up.
+	Turns *Turns
 }
 
 // Ranges is where ranges begin, and how many pairs each has.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,10 @@ func Main(drivers map[string]Open) {
 }
 
 func run(drivers map[string]Open, input io.Reader, output io.Writer) int {
-	trial := &trial{events: newEvents(output)}
+	trial := &trial{events: newEvents(output), input: bufio.NewReader(input)}
 	fatal.Store(trial)
 	err := guarded(func() error {
-		job, err := ReadJob(input)
+		job, err := ReadJob(trial.input)
 		if err != nil {
 			return err
 		}

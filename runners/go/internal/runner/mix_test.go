@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -153,7 +153,7 @@ func mixOf(t *testing.T, classes []string, clients int, files ...[]dueClass) *pr
 // mixed does a mix.
 func mixed(t *testing.T, mix *protocol.Mix) (protocol.Sample, []string, error) {
 	t.Helper()
-	clock, err := newClock(&protocol.Job{})
+	clock, err := newClock(&protocol.Job{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestAJobHasAMix(t *testing.T) {
 		"model":"mix","classes":[{"name":"a","transaction":"write","statements":[{"text":["x",""],"parameters":[0]}]}],
 		"fields":[{"name":"f","kind":"text","bytes":3}],"clients":2,"steps":[{"file":"f","count":4}],
 		"lasts":{"duration_ns":5},"patience_ns":7}]}`
-	job, err := ReadJob(bytes.NewReader([]byte(text)))
+	job, err := ReadJob(bufio.NewReader(strings.NewReader(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ type Load struct {
 	Rows Cells
 	// PerCommit is how many rows make a transaction: all of them where the job does not say.
 	PerCommit int
+	// Turns is when they are loaded.
+	Turns *Turns
 }
 
 // Scan is a scan of a table.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 // trial is the tests of a job in order, each between two readings of the clock.
 type trial struct {
 	events *events
+	// input is where turns come from.
+	input *bufio.Reader
 	// current is the test at work; empty before the first and after the last.
 	current string
 	job     *protocol.Job
@@ -44,7 +47,11 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 	if err := t.events.send("hello", hello); err != nil {
 		return err
 	}
-	if t.clock, err = newClock(job); err != nil {
+	var turns *giver
+	if job.Turns {
+		turns = &giver{t.input, t.events}
+	}
+	if t.clock, err = newClock(job, turns); err != nil {
 		return err
 	}
 	t.answer = residentAnswer()

@@ -83,16 +83,15 @@ func (w *statementsWork) perform(t *trial) (protocol.Sample, error) {
 	if err != nil {
 		return protocol.Sample{}, err
 	}
-	done := 0
-	sample, err := t.clock.time(func() (err error) {
-		done, err = w.driver.Statements(w.list, t.answer)
-		return err
+	count := w.list.Len()
+	sample, err := t.clock.time(count, func(turns *Turns) error {
+		return turns.Parts(0, count, 1, func(from, to int) error { return w.driver.Statements(w.list, from, to, t.answer) })
 	})
 	if err != nil {
 		return sample, w.explain(err)
 	}
 	after, err := w.driver.Changes()
-	sample.Operations, sample.Rows, sample.Bytes = done, t.answer.Rows()+max(after-before, 0), w.list.Bytes()
+	sample.Operations, sample.Rows, sample.Bytes = count, t.answer.Rows()+max(after-before, 0), w.list.Bytes()
 	return sample, err
 }
 

@@ -107,7 +107,10 @@ func (w *kvWork) put(t *trial, watch *Latency) (protocol.Sample, error) {
 	}
 	put := part(0, timed, perCommitOf(w.test, timed))
 	sample, err := w.change(t, "pair", count, timed,
-		func() (int, error) { return w.driver.Put(put, watch) },
+		func(turns *Turns) (int, error) {
+			put.Turns = turns
+			return w.driver.Put(put, watch)
+		},
 		func() (int, error) { return w.driver.Put(part(timed, count, count), nil) })
 	sample.Bytes = len(put.Keys.Bytes()) + len(put.Values.Bytes())
 	return sample, err
@@ -119,19 +122,25 @@ func (w *kvWork) remove(t *trial, watch *Latency) (protocol.Sample, error) {
 		return protocol.Sample{}, err
 	}
 	count, timed := keys.Len(), timedOf(w.test, keys.Len())
-	first := &Delete{keys.Slice(0, timed), perCommitOf(w.test, timed)}
+	first := &Delete{Keys: keys.Slice(0, timed), PerCommit: perCommitOf(w.test, timed)}
 	sample, err := w.change(t, "key", count, timed,
-		func() (int, error) { return w.driver.Delete(first, watch) },
-		func() (int, error) { return w.driver.Delete(&Delete{keys.Slice(timed, count), count}, nil) })
+		func(turns *Turns) (int, error) {
+			first.Turns = turns
+			return w.driver.Delete(first, watch)
+		},
+		func() (int, error) {
+			return w.driver.Delete(&Delete{Keys: keys.Slice(timed, count), PerCommit: count}, nil)
+		})
 	sample.Bytes = len(first.Keys.Bytes())
 	return sample, err
 }
 
 // change times the first operations and does the rest after the clock.
-func (w *kvWork) change(t *trial, what string, count, timed int, first, rest func() (int, error)) (protocol.Sample, error) {
+func (w *kvWork) change(t *trial, what string, count, timed int, first func(turns *Turns) (int, error),
+	rest func() (int, error)) (protocol.Sample, error) {
 	done := 0
-	sample, err := t.clock.time(func() (err error) {
-		done, err = first()
+	sample, err := t.clock.time(timed, func(turns *Turns) (err error) {
+		done, err = first(turns)
 		return err
 	})
 	if err != nil {
@@ -158,8 +167,8 @@ func (w *kvWork) get(t *trial, watch *Latency) (protocol.Sample, error) {
 	if err != nil {
 		return protocol.Sample{}, err
 	}
-	lookups := &Lookups{keys, w.inOne()}
-	sample, found, err := w.look(t, "key", keys.Len(), func() (Found, error) { return w.driver.Get(lookups, watch) })
+	lookups := &Lookups{Keys: keys, InOne: w.inOne()}
+	sample, found, err := w.look(t, "key", lookups, func() (Found, error) { return w.driver.Get(lookups, watch) })
 	if err != nil {
 		return sample, err
 	}
@@ -179,8 +188,8 @@ func (w *kvWork) visit(t *trial, watch *Latency) (protocol.Sample, error) {
 	if err != nil {
 		return protocol.Sample{}, err
 	}
-	ranges := &Ranges{Lookups{keys, w.inOne()}, w.test.Length}
-	sample, found, err := w.look(t, "range", keys.Len(), func() (Found, error) { return w.driver.Range(ranges, watch) })
+	ranges := &Ranges{Lookups{Keys: keys, InOne: w.inOne()}, w.test.Length}
+	sample, found, err := w.look(t, "range", &ranges.Lookups, func() (Found, error) { return w.driver.Range(ranges, watch) })
 	if err != nil {
 		return sample, err
 	}
@@ -206,10 +215,12 @@ func (w *kvWork) valuesMet(ranges *Ranges) (uint32, error) {
 func (w *kvWork) inOne() bool { return w.test.Reads == "one" }
 
 // look times lookups.
-func (w *kvWork) look(t *trial, what string, count int, lookups func() (Found, error)) (protocol.Sample, Found, error) {
+func (w *kvWork) look(t *trial, what string, lookups *Lookups, look func() (Found, error)) (protocol.Sample, Found, error) {
 	var found Found
-	sample, err := t.clock.time(func() (err error) {
-		found, err = lookups()
+	count := lookups.Keys.Len()
+	sample, err := t.clock.time(count, func(turns *Turns) (err error) {
+		lookups.Turns = turns
+		found, err = look()
 		return err
 	})
 	if err != nil {
@@ -220,7 +231,7 @@ func (w *kvWork) look(t *trial, what string, count int, lookups func() (Found, e
 }
 
 func (w *kvWork) settle(t *trial, _ *Latency) (protocol.Sample, error) {
-	sample, err := t.clock.time(func() error { return w.driver.Settle(w.test.Stores) })
+	sample, err := t.clock.time(1, func(*Turns) error { return w.driver.Settle(w.test.Stores) })
 	sample.Operations = 1
 	return sample, err
 }
@@ -246,7 +257,7 @@ func (w *kvWork) scan(t *trial, _ *Latency) (protocol.Sample, error) {
 	}
 	var found Found
 	// Reads the key: its first byte, which no compiler may leave out.
-	sample, err := t.clock.time(func() error {
+	sample, err := t.clock.time(1, func(*Turns) error {
 		return w.driver.ScanPairs(func(key, value []byte) {
 			touched ^= key[0]
 			found.Add(len(value))

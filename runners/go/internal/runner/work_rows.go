@@ -49,7 +49,8 @@ func (w *loadWork) perform(t *trial) (protocol.Sample, error) {
 	timed := timedOf(w.test, count)
 	load := w.part(0, timed, perCommitOf(w.test, timed))
 	done := 0
-	sample, err := t.clock.time(func() (err error) {
+	sample, err := t.clock.time(timed, func(turns *Turns) (err error) {
+		load.Turns = turns
 		done, err = w.way(load)
 		return err
 	})
@@ -114,7 +115,7 @@ func newScanWork(test *protocol.Test, driver Rows) (work, error) {
 }
 
 func (w *scanWork) perform(t *trial) (protocol.Sample, error) {
-	sample, err := t.clock.time(func() error { return w.driver.Scan(&w.scan, t.answer) })
+	sample, err := t.clock.time(1, func(*Turns) error { return w.driver.Scan(&w.scan, t.answer) })
 	sample.Operations, sample.Rows = 1, t.answer.Rows()
 	return sample, Place("the scan", err)
 }

@@ -84,8 +84,8 @@ func (d *Database) Close() error {
 // Lasts says whether there is a file that can be opened again.
 func (d *Database) Lasts() bool { return d.opening.settings.Database == "file" }
 
-func (d *Database) Statements(list *runner.StatementList, answer *runner.Answer) (int, error) {
-	return d.conn.Statements(list, answer)
+func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
+	return d.conn.Statements(list, from, to, answer)
 }
 
 func (d *Database) Query(sql string, answer *runner.Answer) error { return d.conn.Query(sql, answer) }

@@ -24,15 +24,18 @@ func (d *Database) Get(lookups *runner.Lookups, watch *runner.Latency) (found ru
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	var value sql.RawBytes
-	for place := range lookups.Keys.Len() {
-		begin := watch.Begin()
-		err := lengths(d.store.get, &found, []any{&value}, &value, d.store.key(lookups.Keys.Get(place)))
-		watch.End(begin)
-		if err != nil {
-			return found, runner.At(place, err)
+	err = lookups.Turns.Parts(0, lookups.Keys.Len(), 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			err := lengths(d.store.get, &found, []any{&value}, &value, d.store.key(lookups.Keys.Get(place)))
+			watch.End(begin)
+			if err != nil {
+				return runner.At(place, err)
+			}
 		}
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 func (d *Database) Range(ranges *runner.Ranges, watch *runner.Latency) (found runner.Found, err error) {
@@ -43,15 +46,18 @@ func (d *Database) Range(ranges *runner.Ranges, watch *runner.Latency) (found ru
 	defer func() { err = errors.Join(err, end()) }()
 	var value sql.RawBytes
 	pair := []any{d.store.place(), &value}
-	for place := range ranges.Keys.Len() {
-		begin := watch.Begin()
-		err := lengths(d.store.visit, &found, pair, &value, d.store.key(ranges.Keys.Get(place)), int64(ranges.Length))
-		watch.End(begin)
-		if err != nil {
-			return found, runner.At(place, err)
+	err = ranges.Turns.Parts(0, ranges.Keys.Len(), 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			err := lengths(d.store.visit, &found, pair, &value, d.store.key(ranges.Keys.Get(place)), int64(ranges.Length))
+			watch.End(begin)
+			if err != nil {
+				return runner.At(place, err)
+			}
 		}
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // place is where a key is put that is read.

@@ -82,24 +82,25 @@ func (s *store) key(key []byte) any {
 
 func (d *Database) Put(put *runner.Put, watch *runner.Latency) (int, error) {
 	if put.Overwrite {
-		return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
+		return d.change(put.Keys.Len(), put.PerCommit, put.Turns, watch, func(place int) (sql.Result, error) {
 			return d.store.overwrite.ExecContext(background, put.Values.Get(place), d.store.key(put.Keys.Get(place)))
 		})
 	}
-	return d.change(put.Keys.Len(), put.PerCommit, watch, func(place int) (sql.Result, error) {
+	return d.change(put.Keys.Len(), put.PerCommit, put.Turns, watch, func(place int) (sql.Result, error) {
 		return d.store.insert.ExecContext(background, d.store.key(put.Keys.Get(place)), put.Values.Get(place))
 	})
 }
 
 func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error) {
-	return d.change(del.Keys.Len(), del.PerCommit, watch, func(place int) (sql.Result, error) {
+	return d.change(del.Keys.Len(), del.PerCommit, del.Turns, watch, func(place int) (sql.Result, error) {
 		return d.store.deletion.ExecContext(background, d.store.key(del.Keys.Get(place)))
 	})
 }
 
 // change does operations in transactions: BEGIN belongs to the first operation of each and COMMIT to the
 // last. A single one is a transaction by itself.
-func (d *Database) change(count, perCommit int, watch *runner.Latency, operation func(int) (sql.Result, error)) (int, error) {
+func (d *Database) change(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
+	operation func(int) (sql.Result, error)) (int, error) {
 	done := 0
 	single := perCommit == 1
 	step := func(place int) error {
@@ -119,15 +120,18 @@ func (d *Database) change(count, perCommit int, watch *runner.Latency, operation
 		}
 		return err
 	}
-	for place := range count {
-		begin := watch.Begin()
-		err := step(place)
-		watch.End(begin)
-		if err != nil {
-			return done, runner.At(place, err)
+	err := turns.Parts(0, count, 1, func(from, to int) error {
+		for place := from; place < to; place++ {
+			begin := watch.Begin()
+			err := step(place)
+			watch.End(begin)
+			if err != nil {
+				return runner.At(place, err)
+			}
 		}
-	}
-	return done, nil
+		return nil
+	})
+	return done, err
 }
 
 func (d *Database) ScanPairs(visit func(key, value []byte)) error {

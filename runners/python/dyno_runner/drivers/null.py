@@ -27,21 +27,23 @@ class Null(Driver):
             raise Failure(f"the null engine has no setting '{setting.name}': it has none")
         return cls(), Hello(VERSION, VERSION, [])
 
-    def statements(self, statements: Statements, answer: Answer) -> None:
-        for place, _ in enumerate(statements.texts()):
+    def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
+        for place, _ in enumerate(statements.texts(start, stop), start):
             pass
 
     def query(self, sql: str) -> Rows:
         return []
 
     def insert_rows(self, load: Load) -> None:
-        for start, stop in load.transactions():
-            for place, _ in enumerate(load.file.tuples(start, stop), start):
-                pass
+        for transaction in load.transactions():
+            for start, stop in load.turns.parts(*transaction):
+                for place, _ in enumerate(load.file.tuples(start, stop), start):
+                    pass
 
     def bulk_load(self, load: Load) -> None:
-        for start, stop in load.transactions():
-            deque(load.file.tuples(start, stop), maxlen=0)
+        for transaction in load.transactions():
+            for start, stop in load.turns.parts(*transaction):
+                deque(load.file.tuples(start, stop), maxlen=0)
 
     def scan(self, sql: str, answer: Answer) -> None:
         pass

@@ -56,11 +56,11 @@ class Sql(Driver):
         except self._error as error:
             raise Failure(self.words(error)) from None
 
-    def statements(self, statements: Statements, answer: Answer) -> None:
+    def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
         run = self._run
-        place = 0
+        place = start
         try:
-            for place, sql in enumerate(statements.texts()):
+            for place, sql in enumerate(statements.texts(start, stop), start):
                 answer.take(run(sql))
         except self._error as error:
             raise Failure(self.words(error), place) from None
@@ -70,9 +70,10 @@ class Sql(Driver):
         insert = self._insert_row
         place = load.start
         try:
-            for start, stop in self._transactions(load):
-                for place, row in enumerate(load.file.tuples(start, stop), start):
-                    insert(sql, row)
+            for transaction in self._transactions(load):
+                for start, stop in load.turns.parts(*transaction):
+                    for place, row in enumerate(load.file.tuples(start, stop), start):
+                        insert(sql, row)
         except self._error as error:
             raise Failure(self.words(error), place - load.start) from None
 

@@ -90,10 +90,11 @@ class DuckDb(Sql):
         from one call of `execute` to the next, and would plan the same INSERT again for every row."""
         sql = self._insert(load)
         with self._told():
-            for start, stop in self._transactions(load):
-                rows = load.file.tuples(start, stop)
-                while block := list(islice(rows, BLOCK)):
-                    self._connection.executemany(sql, block)
+            for transaction in self._transactions(load):
+                for start, stop in load.turns.parts(*transaction):
+                    rows = load.file.tuples(start, stop)
+                    while block := list(islice(rows, BLOCK)):
+                        self._connection.executemany(sql, block)
 
     def _arrow(self, load: Load) -> None:
         """INSERT from a SELECT over Arrow data, which DuckDB reads where they lie."""

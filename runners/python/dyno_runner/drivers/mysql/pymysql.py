@@ -89,10 +89,11 @@ class PyMySql(ServerDriver):
     def _multi_row(self, load: Load) -> None:
         """`executemany`, which makes one INSERT of many rows."""
         sql = self._insert(load)
-        for start, stop in self._transactions(load):
-            rows = load.file.tuples(start, stop)
-            while many := list(islice(rows, MANY)):
-                self._cursor.executemany(sql, many)
+        for transaction in self._transactions(load):
+            for start, stop in load.turns.parts(*transaction):
+                rows = load.file.tuples(start, stop)
+                while many := list(islice(rows, MANY)):
+                    self._cursor.executemany(sql, many)
 
     def _load_data(self, load: Load) -> None:
         """LOAD DATA LOCAL from the text that the rows are made into, a block at a time."""

@@ -91,8 +91,9 @@ class Psycopg(ServerDriver):
         """The prepared statement for each row without waiting for the answer to the one before, which is how
         psycopg's `executemany` works on its own."""
         sql = self._insert(load)
-        for start, stop in self._transactions(load):
-            self._cursor.executemany(sql, load.file.tuples(start, stop))
+        for transaction in self._transactions(load):
+            for start, stop in load.turns.parts(*transaction):
+                self._cursor.executemany(sql, load.file.tuples(start, stop))
 
     def _copy(self, load: Load) -> None:
         """COPY from the text that the rows are made into, a block at a time."""

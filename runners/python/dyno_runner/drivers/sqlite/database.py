@@ -87,13 +87,13 @@ class Database(Sql):
     def _run(self, sql: str) -> Rows:
         return self._cursor.execute(sql).fetchall()
 
-    def statements(self, statements: Statements, answer: Answer) -> None:
+    def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
         # The loop of all drivers without a call of Python's own in it: where there is no server to wait for,
         # that would show.
         execute = self._cursor.execute
-        place = 0
+        place = start
         try:
-            for place, sql in enumerate(statements.texts()):
+            for place, sql in enumerate(statements.texts(start, stop), start):
                 answer.take(execute(sql).fetchall())
         except self._error as error:
             raise Failure(self.words(error), place) from None
@@ -105,5 +105,6 @@ class Database(Sql):
 
     def _load(self, load: Load) -> None:
         sql = self._insert(load)
-        for start, stop in self._transactions(load):
-            self._cursor.executemany(sql, load.file.tuples(start, stop))
+        for transaction in self._transactions(load):
+            for start, stop in load.turns.parts(*transaction):
+                self._cursor.executemany(sql, load.file.tuples(start, stop))

@@ -1,0 +1,81 @@
+//! dyno's runner and the C program side by side: both do every test in slices, which they take in turns.
+
+use std::ffi::OsString;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_lab::metronome::Metronome;
+use dyno_lab::trial::{Conduct, Expected, Member, Outcome};
+use dyno_protocol::Job;
+use fastrand::Rng;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+
+use crate::session::{Time, times};
+
+/// What the trials of a pair take turns with.
+pub struct Turns {
+    metronome: Metronome,
+    random: ChaCha8Rng,
+    /// What the tests of each comparison take dyno by itself; none before they were measured.
+    expected: Vec<Option<Expected>>,
+}
+
+/// What is started with which job.
+pub struct Side {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Its job, without turns.
+    pub job: Job,
+}
+
+impl Turns {
+    /// For so many comparisons.
+    pub fn new(conduct: &Conduct, comparisons: usize, random: &mut Rng) -> Turns {
+        Turns {
+            metronome: Metronome::new(&conduct.placement),
+            random: ChaCha8Rng::seed_from_u64(random.u64(..)),
+            expected: vec![None; comparisons],
+        }
+    }
+
+    /// Whether the pace of a comparison is known, which takes a trial by itself.
+    pub fn knows(&self, comparison: usize) -> bool {
+        self.expected[comparison].is_some()
+    }
+
+    /// Learns the pace of a comparison.
+    pub fn learn(&mut self, comparison: usize, alone: &[Time]) {
+        let named = alone.iter().enumerate().map(|(place, time)| (name(place), time.nanoseconds as f64));
+        self.expected[comparison] = Some(named.collect());
+    }
+
+    /// Runs both side by side: the times of each.
+    pub fn run(&mut self, conduct: &Conduct, comparison: usize, sides: [Side; 2]) -> Result<[Vec<Time>; 2]> {
+        let expected = self.expected[comparison].clone().unwrap_or_default();
+        let tests: Vec<String> = (0..sides[0].job.tests.len()).map(name).collect();
+        let mut members = Vec::new();
+        for Side { command, mut job } in sides {
+            job.turns = true;
+            job.tests.iter_mut().zip(&tests).for_each(|(test, name)| test.id.clone_from(name));
+            let text = |argument: OsString| {
+                argument.into_string().ok().context("an argument of the C program is no text")
+            };
+            let command = command.into_iter().map(text).collect::<Result<_>>()?;
+            members.push(Member { command, job, expected: expected.clone(), harness: false });
+        }
+        let sliced = conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {});
+        let sides = sliced.into_iter().map(|one| match one.trial.outcome {
+            Outcome::Finished => Ok(times(&one.trial)),
+            Outcome::Failed { message, .. } => bail!("in turns: {message}"),
+            Outcome::Interrupted => bail!("interrupted"),
+        });
+        let sides: Vec<Vec<Time>> = sides.collect::<Result<_>>()?;
+        ensure!(sides.iter().all(|times| times.len() == tests.len()), "a test is missing");
+        sides.try_into().ok().context("two sides take turns")
+    }
+}
+
+/// What a test is called, by its place: as the C programs count them.
+fn name(place: usize) -> String {
+    (place + 1).to_string()
+}

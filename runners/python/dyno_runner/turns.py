@@ -1,0 +1,97 @@
+"""Turns: a test is done in slices, and between them the clock stands while others work.
+
+A loop over operations asks for a part of them at a time (`Turns.parts`) and does that part as it would do all. Without
+turns a part is all of them. Where a turn is used up, the question stops the clock, says so, waits for the next line on
+standard input and starts the clock again. Python collects garbage within the thread that makes it, so none of it is
+collected while others work.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from .contract import take
+from .events import Events
+from .failure import Failure
+
+
+class Turns:
+    """Those of a section that is done in one go: a part is all of it."""
+
+    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """The operations from one place to another, part by part; each from one place to another."""
+        if start < stop:
+            yield start, stop
+
+
+class Giver:
+    """Who gives turns: lines of `source`."""
+
+    def __init__(self, source: BinaryIO, events: Events) -> None:
+        self._source = source
+        self._events = events
+
+    def ask(self, done: int, of: int, nanoseconds: int) -> int:
+        """Says how far a section is and waits for a turn: of so many operations."""
+        self._events.send("waiting", done=done, of=of, nanoseconds=nanoseconds)
+        line = self._source.readline()
+        if not line:
+            raise Failure("standard input ended where a turn was expected")
+        try:
+            operations: int = take(json.loads(line), "operations", int)
+        except (ValueError, Failure):
+            raise Failure(f"{line!r} is no turn") from None
+        if operations < 1:
+            raise Failure("a turn of no operations was given")
+        return operations
+
+
+class Slices(Turns):
+    """Those of a section that is done in slices. Its `stopwatch` runs while there is a turn: it has `start()`, and
+    `stop()`, which tells what the slice came to."""
+
+    def __init__(self, giver: Giver, stopwatch: Any, of: int) -> None:
+        """Waits for the first turn of so many operations."""
+        self._giver = giver
+        self._stopwatch = stopwatch
+        self._of = of
+        self._done = 0
+        self._left = 0
+        self._section: dict[str, Any] = {"nanoseconds": 0}
+        self._wait()
+
+    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        while start < stop:
+            if self._left == 0:
+                self._stop()
+                self._wait()
+            end = min(start + self._left, stop)
+            self._left -= end - start
+            self._done += end - start
+            yield start, end
+            start = end
+
+    def end(self) -> dict[str, Any]:
+        """Stops the clock and tells what all slices came to."""
+        self._stop()
+        return self._section
+
+    def _wait(self) -> None:
+        self._left = self._giver.ask(self._done, self._of, self._section["nanoseconds"])
+        self._stopwatch.start()
+
+    def _stop(self) -> None:
+        self._section = added(self._section, self._stopwatch.stop())
+
+
+def added(section: dict[str, Any], slice_: dict[str, Any]) -> dict[str, Any]:
+    """Two parts of a section together: of memory the most counts."""
+    both = dict(section)
+    for name, value in slice_.items():
+        if isinstance(value, dict):
+            both[name] = added(section.get(name, {}), value)
+        elif name == "peak_memory_bytes":
+            both[name] = max(section.get(name, 0), value)
+        else:
+            both[name] = section.get(name, 0) + value
+    return both
