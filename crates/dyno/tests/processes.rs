@@ -72,25 +72,25 @@ fn a_client_that_is_killed_is_told_and_costs_the_others_nothing() {
     let mut dyno = place.command();
     dyno.args(arguments.split_whitespace()).stdout(std::process::Stdio::piped());
     let dyno = dyno.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    // The clients of the first trial to have some, which is at work when they are: one is killed.
-    let marked = format!("dyno-runner-sqlite\0{}", "client");
+    let marked = "dyno-runner-sqlite\0client";
+    let id = dyno.id();
+    let clients =
+        || -> Vec<u32> { processes_with(marked).into_iter().filter(|pid| descends(*pid, id)).collect() };
     let began = Instant::now();
+    // Those of the probes before the trials do not live as long.
     let victim = loop {
-        let clients: Vec<u32> =
-            processes_with(&marked).into_iter().filter(|pid| descends(*pid, dyno.id())).collect();
-        if clients.len() == 3 {
-            std::thread::sleep(Duration::from_millis(500));
-            break clients[1];
+        let found = clients();
+        std::thread::sleep(Duration::from_millis(400));
+        if found.len() == 3 && found == clients() {
+            break found[1];
         }
         assert!(began.elapsed() < Duration::from_secs(60), "no clients came");
-        std::thread::sleep(Duration::from_millis(20));
     };
     kill(Pid::from_raw(victim.cast_signed()), Signal::SIGKILL).unwrap();
-    let id = dyno.id();
     let result: crate::common::Result = dyno.wait_with_output().unwrap().into();
     let result = result.exits(3).without_panic();
     result.prints("a process of its own, is gone in the middle of its work: it was killed by SIGKILL");
-    wait_for("the clients to be gone", 5, || !processes_with(&marked).iter().any(|pid| descends(*pid, id)));
+    wait_for("the clients to be gone", 5, || clients().is_empty());
     let run = read_json(&place.path("run.jsonl"));
     let trials = run["trials"].as_array().unwrap();
     let finished = |contender| {

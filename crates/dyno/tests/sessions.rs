@@ -14,7 +14,7 @@ fn sessions_connect_do_what_was_planned_and_leave() {
     let run = format!(
         "run app {SMALL} --set users=50 --clients 3 --rate 200 --sessions 5 --with {with} -o run.jsonl --report run.html"
     );
-    let result = place.dyno(&run).exits(0).without_panic().prints("in sessions of 5");
+    let result = place.dyno(&run).exits(0).without_panic().prints("sessions=5");
     let result = result.prints("Operations arrived in sessions").prints("postgres, connect");
     assert!(!result.stdout.contains("wrong") && !result.stdout.contains("failed"), "{}", result.stdout);
     let record = read_json(&place.path("run.jsonl"));

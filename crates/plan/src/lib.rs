@@ -81,7 +81,7 @@ pub struct PlannedTest {
     pub answer: Option<Vec<Vec<Value>>>,
     /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
     pub invariants: Vec<String>,
-    /// How its operations arrive; none where there is one client.
+    /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
     /// The class of which people ask how many were done in a minute.
     pub a_minute: Option<AMinute>,
@@ -165,7 +165,7 @@ impl Plan {
             let mut work =
                 committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
             if let protocol::Work::Mix(mix) = &mut work {
-                mix.processes = contender.processes;
+                mix.processes = contender.processes && (mix.clients > 1 || mix.lasts.is_some());
             }
             protocol::Test { work, ..test.clone() }
         });
@@ -313,10 +313,12 @@ fn check_clients(
 
 /// The tests of a run have one load, and the contender's runner lets clients come as they are to come.
 fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
-    let Some((first, mix)) = mixes.first() else { return Ok(()) };
-    if let Some((other, _)) = mixes.iter().find(|(_, other)| load(other) != load(mix)) {
+    let mut lasting = mixes.iter().filter(|(_, mix)| load(mix).is_some());
+    let Some((first, mix)) = lasting.next() else { return Ok(()) };
+    if let Some((other, _)) = lasting.find(|(_, other)| load(other) != load(mix)) {
         bail!(
-            "operations arrive in one way in test {first} and in another in {other}, which no table can hold beside each              other: take a run for each (--only)"
+            "operations arrive in one way in test {first} and in another in {other}, and one says nothing of the other: take \
+             a run for each (--only)"
         );
     }
     let runner = &contender.runner;

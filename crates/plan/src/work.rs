@@ -28,7 +28,7 @@ pub struct Prepared {
     pub amount: Amount,
     /// How many operations arrive by themselves while they are measured.
     pub arrivals: Option<u64>,
-    /// How its operations arrive; none where there is one client.
+    /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
 }
 
@@ -39,13 +39,13 @@ impl Prepared {
     }
 }
 
-/// How the operations of a mix arrive.
-pub fn load(mix: &Mix) -> Load {
-    match (mix.session, mix.rate) {
+/// How the operations of a mix arrive; none of one that is a number of operations to be done.
+pub fn load(mix: &Mix) -> Option<Load> {
+    mix.lasts.map(|_| match (mix.session, mix.rate) {
         (Some(_), _) => Load::Sessions,
         (None, Some(_)) => Load::Open,
         (None, None) => Load::Closed,
-    }
+    })
 }
 
 /// How much a test does, however its operations are counted.
@@ -132,7 +132,7 @@ impl<'a> Preparer<'a> {
         let answer = test.expect.clone().unwrap_or_default();
         let arrivals =
             mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
-        Ok(Prepared { arrivals, load: Some(load(&mix)), ..Prepared::new(Work::Mix(work), answer, amount) })
+        Ok(Prepared { arrivals, load: load(&mix), ..Prepared::new(Work::Mix(work), answer, amount) })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {

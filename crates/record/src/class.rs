@@ -39,7 +39,7 @@ pub struct Class {
     /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
-    /// How operations arrive; absent in runs without such tests.
+    /// How operations arrive; absent in runs without mixes that last a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Whether each client is a process of its own there, and not a thread.

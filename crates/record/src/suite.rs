@@ -176,7 +176,7 @@ pub struct TestRecord {
     /// What must hold after it, in words. Each is a row of its answer: its place, the words, and how many break it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
-    /// How its operations arrive; absent where there is one client that does one thing after another.
+    /// How its operations arrive, in a mix that lasts a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// A class of which people ask how many were done in a minute.
