@@ -47,6 +47,10 @@ enum Needs {
     Clients,
     /// The same, and an engine with SQL.
     StoredClients,
+    /// The same, and clients that come and go.
+    Sessions,
+    /// The same, and clients that are processes.
+    Processes,
     /// The model `mix` on stores of keys and values, and data that several clients see.
     StoreClients,
 }
@@ -80,6 +84,15 @@ impl Needs {
                 let has_sql = contender.engine.dialect != NO_SQL;
                 let has_sql = has_sql.then(|| "its mixes are in SQL".to_owned());
                 harness.or(has_sql).or_else(|| models(&["mix"])).or_else(alone)
+            }
+            Needs::Sessions => {
+                let stay = (!contender.runner.sessions).then(|| "its clients do not come and go".to_owned());
+                stay.or_else(|| Needs::StoredClients.lacking(contender))
+            }
+            Needs::Processes => {
+                let threads =
+                    (!contender.runner.processes).then(|| "its clients are no processes".to_owned());
+                threads.or_else(|| Needs::StoredClients.lacking(contender))
             }
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }

@@ -3,22 +3,25 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    FieldKind, Lasts, MixClass, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile, Test, Value,
-    Work,
+    CONNECT, FieldKind, Lasts, MixClass, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile, Test,
+    Value, Work,
 };
 
 use super::script::{Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
-pub const ALL: [Duty; 5] = [
+pub const ALL: [Duty; 8] = [
     ("clients do all of their steps, each once", Needs::StoredClients, every_step),
     ("clients that share their steps do each of them once, when it is due", Needs::StoredClients, shared),
     ("a mix ends when its time is up", Needs::Clients, timed),
     ("clients that are in each other's way go on", Needs::StoredClients, crowded),
+    ("clients that come and go connect for each session and do its steps", Needs::Sessions, sessions),
+    ("clients that are processes do all of their steps, each once", Needs::Processes, processes),
+    ("clients that are processes share their steps", Needs::Processes, shared_by_processes),
     ("an operation that fails is told with its client and class", Needs::StoredClients, refused),
 ];
 
@@ -141,6 +144,49 @@ fn shared(script: &Script) -> Result<()> {
     let least = 2_000_000 * STEPS;
     let took = trial.samples[1].section.nanoseconds;
     ensure!(took >= least, "the last step was due after {least} ns, and the section took {took} ns");
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved]))
+}
+
+fn sessions(script: &Script) -> Result<()> {
+    // Ten sessions of four steps, one every four milliseconds.
+    let due = |place| if place % 4 == 0 { 1_000_000 * (place + 1) } else { 0 };
+    let mut trial =
+        run(script, |folder| Ok(MixWork { session: Some(4), ..mix(folder, CLIENTS, 1, STEPS, due)? }))?;
+    finished(&trial)?;
+    let classes = &mut trial.samples[1].classes;
+    let connect = classes.pop().filter(|class| class.class == CONNECT);
+    let connect = connect.with_context(|| format!("the last class is not {CONNECT}"))?;
+    for (name, response) in
+        [("response", &connect.response), ("wait", &connect.wait), ("late", &connect.late)]
+    {
+        let timed = response.histogram()?.map_or(0, |histogram| histogram.len());
+        ensure!(timed == STEPS / 4 && connect.done == timed, "{CONNECT} has {timed} durations of `{name}`");
+    }
+    let moved = STEPS / 2;
+    did(&trial, [moved, moved])?;
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved]))
+}
+
+fn processes(script: &Script) -> Result<()> {
+    let make = |folder: &Path| {
+        Ok(MixWork { processes: true, ..mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0)? })
+    };
+    let trial = run(script, make)?;
+    let moved = u64::from(CLIENTS) * STEPS / 2;
+    did(&trial, [moved, moved])?;
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved * 2]))
+}
+
+fn shared_by_processes(script: &Script) -> Result<()> {
+    let make = |folder: &Path| {
+        Ok(MixWork { processes: true, ..mix(folder, CLIENTS, 1, STEPS, |place| 2_000_000 * (place + 1))? })
+    };
+    let trial = run(script, make)?;
+    let moved = STEPS / 2;
+    did(&trial, [moved, moved])?;
     let moved = moved as i64;
     answered(&trial, 2, &row(&[0, moved, moved, moved]))
 }

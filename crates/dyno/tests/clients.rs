@@ -8,7 +8,7 @@ use crate::common::{Place, read_json};
 const SMALL: &str = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
 
 /// The samples of a test by the contender's label.
-fn samples(run: &Value, test: &str) -> Vec<(String, Value)> {
+pub fn samples(run: &Value, test: &str) -> Vec<(String, Value)> {
     let contenders = run["contenders"].as_array().unwrap();
     let samples = run["trials"].as_array().unwrap().iter().flat_map(|trial| {
         let label = contenders[trial["contender"].as_u64().unwrap() as usize]["label"].as_str().unwrap();

@@ -45,6 +45,8 @@ pub struct Contender {
     pub slowdown: Option<f64>,
     /// Whether its name says that it takes no turns.
     pub named_apart: bool,
+    /// Whether its name says that each of its clients is a process of its own.
+    pub processes: bool,
     /// The safety that these promise; none if the engine's rules do not tell.
     pub claimed: Option<Safety>,
     /// The server that runs already and is to be measured; none where dyno starts one.
@@ -74,6 +76,7 @@ impl Contender {
             form: TableForm::default(),
             slowdown: None,
             named_apart: false,
+            processes: false,
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -200,7 +203,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     }
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
-    let OwnSettings { per_commit, form, slowdown, apart } = OwnSettings::take(&mut settings)?;
+    let OwnSettings { per_commit, form, slowdown, apart, processes } = OwnSettings::take(&mut settings)?;
     Ok(Contender {
         label,
         per_commit: match per_commit {
@@ -210,6 +213,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         form,
         slowdown,
         named_apart: apart,
+        processes,
         claimed: engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
         variant,
         engine: engine.clone(),

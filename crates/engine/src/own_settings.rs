@@ -18,6 +18,9 @@ const SLOWDOWN: &str = "slowdown";
 /// Whether it may take turns with others.
 const TURNS: &str = "turns";
 
+/// Whether each of its clients is a process of its own.
+const PROCESSES: &str = "processes";
+
 /// What a contender does its tests with, beside its engine's settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct OwnSettings {
@@ -29,6 +32,8 @@ pub struct OwnSettings {
     pub slowdown: Option<f64>,
     /// Whether its trials run by themselves where it could take turns.
     pub apart: bool,
+    /// Whether each of its clients is a process of its own.
+    pub processes: bool,
 }
 
 /// How many operations of a test make a transaction.
@@ -55,7 +60,7 @@ impl OwnSettings {
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
         let is_own = |setting: &mut Setting| {
-            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS].contains(&setting.name.as_str())
+            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES].contains(&setting.name.as_str())
         };
         for Setting { name, value } in settings.extract_if(.., is_own) {
             match (name.as_str(), value.as_str()) {
@@ -65,6 +70,9 @@ impl OwnSettings {
                 (TURNS, "yes") => own.apart = false,
                 (TURNS, "no") => own.apart = true,
                 (TURNS, _) => bail!("{TURNS} is yes or no, not '{value}'"),
+                (PROCESSES, "yes") => own.processes = true,
+                (PROCESSES, "no") => own.processes = false,
+                (PROCESSES, _) => bail!("{PROCESSES} is yes or no, not '{value}'"),
                 (INDEX, "none") => own.form.index = Index::None,
                 (INDEX, "first") => own.form.index = Index::First,
                 (INDEX, "last") => own.form.index = Index::Last,

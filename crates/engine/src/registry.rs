@@ -55,6 +55,12 @@ pub struct Engine {
     /// Conditions `name=value|value`, each of which leaves the data to one connection alone.
     #[serde(default)]
     alone: Vec<String>,
+    /// Whether one process alone can have a database open, whose files it locks.
+    #[serde(default)]
+    locks: bool,
+    /// Conditions `name=value|value`, each of which leaves the data to one process.
+    #[serde(default)]
+    one_process: Vec<String>,
     /// Conditions `name=value|value`, with each of which nothing of it waits for the disk or works in the background.
     #[serde(default)]
     quiet: Vec<String>,
@@ -123,7 +129,8 @@ impl Profile {
 }
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 6] = ["per_commit", "index", "primary_key", "slowdown", "turns", "file_system"];
+const COMMON_SETTINGS: [&str; 7] =
+    ["per_commit", "index", "primary_key", "slowdown", "turns", "processes", "file_system"];
 
 /// All engines and runners.
 #[derive(Debug, Clone)]
@@ -256,6 +263,16 @@ impl Engine {
         self.alone.iter().find(holds).map(String::as_str)
     }
 
+    /// Why only one process can have the data open with settings that are asked for: some where that is so, with the
+    /// condition that says it, or none where it is so with all settings.
+    pub fn one_process(&self, asked: &[Setting]) -> Option<Option<&str>> {
+        let holds = |condition: &&String| all_asked(std::slice::from_ref(*condition), asked);
+        match self.alone.iter().chain(&self.one_process).find(holds) {
+            Some(condition) => Some(Some(condition)),
+            None => self.locks.then_some(None),
+        }
+    }
+
     /// Whether with these settings nothing of it waits for the disk or works in the background.
     pub fn is_quiet(&self, asked: &[Setting]) -> bool {
         self.quiet.iter().any(|condition| all_asked(std::slice::from_ref(condition), asked))
@@ -298,7 +315,9 @@ impl Engine {
         for condition in self.isolation.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[isolation]] when")?;
         }
-        for (list, conditions) in [("alone", &self.alone), ("quiet", &self.quiet)] {
+        for (list, conditions) in
+            [("alone", &self.alone), ("one_process", &self.one_process), ("quiet", &self.quiet)]
+        {
             for condition in conditions {
                 parse_setting(condition).context(list)?;
             }

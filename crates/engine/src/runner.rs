@@ -26,6 +26,12 @@ pub struct Runner {
     /// Whether it takes turns where a job wants them.
     #[serde(default)]
     pub takes_turns: bool,
+    /// Whether the clients of a mix can come and go, each time by a connection of its own.
+    #[serde(default)]
+    pub sessions: bool,
+    /// Whether the clients of a mix can be processes of their own on one database.
+    #[serde(default)]
+    pub processes: bool,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,

@@ -24,13 +24,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use dyno_engine::Contender;
 use dyno_protocol::{self as protocol, Value};
-use dyno_record::{Level, Parameters};
+use dyno_record::{Level, Load, Parameters};
 use dyno_suite::watch::Watch;
-use dyno_suite::{AMinute, Bounds, Model, NO_SQL, Rendered, Suite, TableForm, Test};
+use dyno_suite::{AMinute, Bounds, Mix, Model, NO_SQL, Rendered, Suite, TableForm, Test};
 
 use arrays::Arrays;
 use arrivals::Arrivals;
-use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, operations};
+use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, load, operations};
 
 pub use arrivals::Arriving;
 pub use selection::{Selection, select};
@@ -81,6 +81,8 @@ pub struct PlannedTest {
     pub answer: Option<Vec<Vec<Value>>>,
     /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
     pub invariants: Vec<String>,
+    /// How its operations arrive, in a mix that lasts a time.
+    pub load: Option<Load>,
     /// The class of which people ask how many were done in a minute.
     pub a_minute: Option<AMinute>,
     /// How many operations are timed for a contender that commits each by itself.
@@ -160,7 +162,11 @@ impl Plan {
     pub fn job(&self, contender: &Contender, directory: &Path) -> protocol::Job {
         let tests = self.tests.iter().zip(&self.work[&key(contender)]);
         let tests = tests.filter(|(planned, _)| planned.is_for(contender)).map(|(planned, test)| {
-            let work = committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
+            let mut work =
+                committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
+            if let protocol::Work::Mix(mix) = &mut work {
+                mix.processes = contender.processes && (mix.clients > 1 || mix.lasts.is_some());
+            }
             protocol::Test { work, ..test.clone() }
         });
         protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
@@ -269,9 +275,10 @@ fn check_clients(
 ) -> Result<()> {
     let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
     let mixes = chosen.map(|(test, _)| test).filter(|test| test.model == Model::Mix);
-    let mixes: Vec<(&str, u64)> = mixes
-        .map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?.clients.into())))
-        .collect::<Result<_>>()?;
+    let mixes: Vec<(&str, Mix)> =
+        mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
+    check_ways(&mixes, contender)?;
+    let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
     if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
         && let Some(setting) = contender.engine.alone(&contender.settings)
     {
@@ -300,6 +307,43 @@ fn check_clients(
                 name = limit.setting
             );
         }
+    }
+    Ok(())
+}
+
+/// The tests of a run have one load, and the contender's runner lets clients come as they are to come.
+fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
+    let mut lasting = mixes.iter().filter(|(_, mix)| load(mix).is_some());
+    let Some((first, mix)) = lasting.next() else { return Ok(()) };
+    if let Some((other, _)) = lasting.find(|(_, other)| load(other) != load(mix)) {
+        bail!(
+            "operations arrive in one way in test {first} and in another in {other}, and one says nothing of the other: take \
+             a run for each (--only)"
+        );
+    }
+    let runner = &contender.runner;
+    if mix.session.is_some() && !runner.sessions {
+        bail!(
+            "the clients of {} cannot come and go: its runner '{}' lets in only clients that stay; leave --sessions or it \
+             out",
+            contender.label,
+            runner.name
+        );
+    }
+    if contender.processes {
+        let why = match contender.engine.one_process(&contender.settings) {
+            Some(Some(setting)) => format!("with {setting} its data are those of one process"),
+            Some(None) => {
+                format!("{} locks its files for the one process that has them open", contender.engine.title)
+            }
+            None if runner.processes => return Ok(()),
+            None => format!("its runner '{}' makes threads of them", runner.name),
+        };
+        bail!(
+            "the clients of {} cannot be processes of their own: {}; leave --processes or it out",
+            contender.label,
+            why
+        );
     }
     Ok(())
 }
@@ -385,6 +429,7 @@ fn describe(
             says => Some((1..).zip(says).map(all_hold).collect()),
         },
         invariants: test.invariants.clone(),
+        load: prepared.and_then(|prepared| prepared.load),
         a_minute: written.a_minute.clone(),
         one_by_one: written.one_by_one,
         is_for_stores: written.is_for_stores(),

@@ -33,7 +33,7 @@ impl Arrays<'_> {
             Some((rate, seconds)) => {
                 let name = format!("{}.arrivals.steps", test.id);
                 vec![self.write_steps(&name, draws(0)?, |draws, rng, output| {
-                    draws.arrivals(rate, 0.0..seconds, rng, output).map(|arrived| arrived.all)
+                    draws.arrivals(rate, mix.session, 0.0..seconds, rng, output).map(|arrived| arrived.all)
                 })?]
             }
             None => {
@@ -57,6 +57,8 @@ impl Arrays<'_> {
                 steps,
                 think,
                 tells: None,
+                session: mix.session,
+                processes: false,
                 lasts,
                 patience_ns: PATIENCE,
                 store: None,

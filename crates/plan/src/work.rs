@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{
     self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixWork, Pairs, Reads, Store, Work,
 };
-use dyno_suite::{Index, Model, Rendered, Shape, Suite, TableForm, Test, Transaction};
+use dyno_record::Load;
+use dyno_suite::{Index, Mix, Model, Rendered, Shape, Suite, TableForm, Test, Transaction};
 
 use super::arrays::{Arrays, Part};
 use super::mix;
@@ -27,13 +28,24 @@ pub struct Prepared {
     pub amount: Amount,
     /// How many operations arrive by themselves while they are measured.
     pub arrivals: Option<u64>,
+    /// How its operations arrive, in a mix that lasts a time.
+    pub load: Option<Load>,
 }
 
 impl Prepared {
     /// Work that is there from the beginning.
     fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
-        Prepared { work, answer, amount, arrivals: None }
+        Prepared { work, answer, amount, arrivals: None, load: None }
     }
+}
+
+/// How the operations of a mix arrive; none of one that is a number of operations to be done.
+pub fn load(mix: &Mix) -> Option<Load> {
+    mix.lasts.map(|_| match (mix.session, mix.rate) {
+        (Some(_), _) => Load::Sessions,
+        (None, Some(_)) => Load::Open,
+        (None, None) => Load::Closed,
+    })
 }
 
 /// How much a test does, however its operations are counted.
@@ -120,7 +132,7 @@ impl<'a> Preparer<'a> {
         let answer = test.expect.clone().unwrap_or_default();
         let arrivals =
             mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
-        Ok(Prepared { arrivals, ..Prepared::new(Work::Mix(work), answer, amount) })
+        Ok(Prepared { arrivals, load: load(&mix), ..Prepared::new(Work::Mix(work), answer, amount) })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {

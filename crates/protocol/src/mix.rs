@@ -31,6 +31,15 @@ pub struct MixWork {
     /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<usize>,
+    /// How many steps a session has. A client that is free takes the next so many of the file that all share, connects when
+    /// the first of them is due, does them one after another and leaves; steps but a session's first are due at once.
+    /// Connecting, with the preparation of what the session executes, is told as a class named [`CONNECT`] after the
+    /// others. Absent: each client is one session from the beginning to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
+    /// Whether each client is a process of its own, with a driver of its own, on the same database.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processes: bool,
     /// How long the section lasts; each client begins anew with its first step when it has done its last one, but
     /// where steps have times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +202,9 @@ pub struct Lasts {
     #[serde(default)]
     pub warm_up_ns: u64,
 }
+
+/// The class of samples that tells how long it took to connect, where clients come and go.
+pub const CONNECT: &str = "connect";
 
 /// What a step has before its fields, in bytes.
 pub const STEP_HEAD: u64 = 16;

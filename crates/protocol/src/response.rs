@@ -69,6 +69,16 @@ impl Response {
         })
     }
 
+    /// Adds what another has counted.
+    pub fn add(&mut self, other: &Response) {
+        if self.is_empty() {
+            self.clone_from(other);
+        } else if !other.is_empty() {
+            *self =
+                Response::merged([&*self, other]).map_or_else(Response::default, |sum| Response::of(&sum));
+        }
+    }
+
     /// Whether nothing was timed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

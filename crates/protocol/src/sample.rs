@@ -35,7 +35,7 @@ pub struct Sample {
 pub struct Section {
     /// Wall-clock time, monotonic clock.
     pub nanoseconds: u64,
-    /// What the runner's process spent, with all of its threads.
+    /// What the runner's process spent, with all of its threads, and the processes of its clients.
     pub client: Cost,
     /// What the server's processes spent: the main process and those it has started. Absent for engines within the
     /// runner's own process and for servers that cannot be looked at.
@@ -107,6 +107,40 @@ pub struct Tick {
     pub classes: Vec<Class>,
 }
 
+impl Class {
+    /// Adds what others have done of the same class.
+    pub fn add(&mut self, other: &Class) {
+        self.done += other.done;
+        self.failed += other.failed;
+        self.retried += other.retried;
+        self.undone += other.undone;
+        if self.failure.is_empty() {
+            self.failure.clone_from(&other.failure);
+        }
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+        self.wait.add(&other.wait);
+        self.late.add(&other.late);
+    }
+}
+
+impl Sample {
+    /// Adds what another process has done of the same section at the same time.
+    pub fn join(&mut self, other: &Sample) {
+        fn add(all: &mut [Class], others: &[Class]) {
+            all.iter_mut().zip(others).for_each(|(all, other)| all.add(other));
+        }
+        self.operations += other.operations;
+        self.section.nanoseconds = self.section.nanoseconds.max(other.section.nanoseconds);
+        self.section.client.add(&other.section.client);
+        add(&mut self.classes, &other.classes);
+        self.ticks
+            .iter_mut()
+            .zip(&other.ticks)
+            .for_each(|(all, other)| add(&mut all.classes, &other.classes));
+    }
+}
+
 impl Section {
     /// Adds a later part of the same section.
     pub fn add(&mut self, later: &Section) {
@@ -119,7 +153,8 @@ impl Section {
 }
 
 impl Cost {
-    fn add(&mut self, later: &Cost) {
+    /// Adds what was spent later, or by another process.
+    pub fn add(&mut self, later: &Cost) {
         self.user_ns += later.user_ns;
         self.system_ns += later.system_ns;
         self.wait_ns += later.wait_ns;

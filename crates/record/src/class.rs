@@ -5,7 +5,9 @@
 //! process takes commits, those whose other data stay whole are no equals of those whose data are gone or ruined.
 //!
 //! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart is
-//! work. So contenders must have the same isolation there.
+//! work. So contenders must have the same isolation there. Clients that are threads of one process are no equals of
+//! clients that are processes, as these share no memory; and what arrives by itself is another question than how much
+//! clients do that wait for each other, so the load is a part of the class too.
 //!
 //! What a commit is, differs too: a store that commits a thousand puts at once waits for the device, or writes its log, a
 //! thousand times less often. So the commit size is part of what contenders must have in common, in every run that has a
@@ -21,7 +23,7 @@ use dyno_protocol::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Hole, Isolation, Level, Run, TestRecord};
+use crate::{Hole, Isolation, Level, Load, Run, TestRecord};
 
 /// What contenders that are ranked together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +39,12 @@ pub struct Class {
     /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
+    /// How operations arrive; absent in runs without mixes that last a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+    /// Whether each client is a process of its own there, and not a thread.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processes: bool,
     /// How much a commit holds; absent where the statements of the suite say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
@@ -53,6 +61,13 @@ pub enum Commits {
 }
 
 impl Run {
+    /// How operations arrive in the tests shown in which many clients work; a run has one load.
+    pub fn load(&self) -> Option<Load> {
+        let load = self.shown_tests().find_map(|test| test.load)?;
+        // The first trials of a search tell its scale, and nothing else.
+        Some(if self.schedule.sustain.is_some() { Load::Open } else { load })
+    }
+
     /// The class of a contender, by its position; none of the harness and of one whose level is not known.
     pub fn class(&self, contender: usize) -> Option<Class> {
         let contender = &self.contenders[contender];
@@ -64,6 +79,8 @@ impl Run {
             consistent,
             hole: safety.hole,
             isolation: isolation.map(|isolation| isolation.level),
+            load: self.load(),
+            processes: contender.processes && has_clients(self),
             commits: commits(self, contender.per_commit),
         })
     }
@@ -80,7 +97,8 @@ impl Run {
             }
         }
         classes.sort_by_key(|(class, _)| {
-            (Reverse((class.level, class.consistent)), class.hole, Reverse(class.isolation), class.commits)
+            let safety = Reverse((class.level, class.consistent));
+            (safety, class.hole, Reverse(class.isolation), class.processes, class.commits)
         });
         classes
     }

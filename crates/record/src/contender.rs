@@ -27,6 +27,9 @@ pub struct ContenderRecord {
     /// How many operations make a transaction, in tests of rows and pairs that are written; absent: all of a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_commit: Option<u64>,
+    /// Whether each of its clients is a process of its own, where tests have many; otherwise they are threads of one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processes: bool,
     /// The tests, by id, that it does not do, because its runner does not implement their models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::Parameters;
+use crate::{Load, Parameters};
 
 /// The suite of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -176,6 +176,9 @@ pub struct TestRecord {
     /// What must hold after it, in words. Each is a row of its answer: its place, the words, and how many break it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
+    /// How its operations arrive, in a mix that lasts a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// A class of which people ask how many were done in a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_minute: Option<AMinute>,

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use dyno_inputs::Malformed;
 use dyno_protocol::{Hello, Job, MixWork, Store};
 
-use crate::mix::Prepared;
+use crate::mix::{Door, Prepared};
 use crate::{Answer, KeyValue, Rows};
 
 /// An engine as reached through one client library: opened once, and shared by its sessions.
@@ -25,6 +25,21 @@ pub trait Engine: Sized {
     /// # Errors
     /// The engine does not let in so many.
     fn session(&mut self) -> Result<Self::Session>;
+
+    /// What lets sessions in from any thread, with the settings applied, where clients come and go. It is called within
+    /// the clock and does what a careful program does to connect, once.
+    ///
+    /// # Errors
+    /// The engine has no sessions that come and go: its `runner.toml` does not say `sessions`.
+    fn door(&self) -> Result<Box<Door<'static, Self::Session>>> {
+        bail!("this runner has no sessions that come and go")
+    }
+
+    /// Opens the database that another process has open for the same job, which outlives this one: as it is, without
+    /// making or removing anything. Of engines whose `runner.toml` says `processes`.
+    fn join(job: &Job) -> Result<Self> {
+        Self::open(job).map(|(engine, _)| engine)
+    }
 
     /// The size of the database after a test, in bytes, as a server tells it. `None` for an engine that
     /// keeps its files in the job's folder, where the skeleton adds them up. Called outside the clock.
@@ -92,6 +107,13 @@ pub trait Session: Rows + Send + Sized {
     /// the first read of it. This is a timed section.
     fn reopen(&mut self) -> Result<()> {
         bail!("this runner does not implement the model reopen")
+    }
+
+    /// Does something while nobody is connected, where that matters to those who come and go: an engine within the
+    /// process may tidy up when its last connection goes, and a server does not care. Called outside the clock.
+    fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> Result<()> {
+        meanwhile();
+        Ok(())
     }
 
     /// Opens a store, making it where it is missing. Called outside the clock.

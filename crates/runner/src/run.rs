@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::env;
 use std::error::Error as _;
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,7 @@ use nix::sys::statvfs::statvfs;
 
 use crate::events::Events;
 use crate::trial::{Stop, trial};
-use crate::{Engine, job};
+use crate::{Engine, job, mix};
 
 /// A file system with less than this left, in bytes, is full.
 const ROOM: u64 = 1 << 20;
@@ -25,6 +26,9 @@ const ROOM: u64 = 1 << 20;
 pub fn run<E: Engine>() -> ExitCode {
     // Not the buffered and locked handle: an event is one write.
     let out = io::stdout();
+    if env::args().nth(1).is_some_and(|argument| argument == mix::CLIENT) {
+        return mix::be_client::<E>(io::stdin().lock(), out);
+    }
     run_with::<E>(io::stdin().lock(), out)
 }
 

@@ -38,6 +38,8 @@ pub struct Bench<'a, E: Engine> {
     /// The one client. It goes before the engine does.
     pub session: E::Session,
     pub engine: E,
+    /// The job of the trial.
+    pub job: &'a Job,
     pub clock: Clock<'a>,
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
@@ -62,6 +64,7 @@ pub fn trial<E: Engine, W: Write>(
     let bench = Bench {
         session,
         engine,
+        job,
         clock: Clock::new(job.server.as_ref().and_then(|server| server.process))
             .with_turns(giver.as_ref())
             .slowed(job.slowdown),
@@ -81,7 +84,7 @@ pub fn trial<E: Engine, W: Write>(
     }
     *current = None;
     if !left.is_empty() {
-        let Some(bench) = again::open(job, trial.bench)? else {
+        let Some(bench) = again::open(trial.bench)? else {
             return send(&Event::Bye {}).map_err(Stop::Output);
         };
         trial.bench = bench;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::{Commits, Hole, Isolation};
+use dyno_record::{Commits, Hole, Isolation, Load};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 use serde::Serialize;
@@ -142,6 +142,8 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("consistent", contender.safety.as_ref().map(|safety| safety.consistent).into()),
         ("hole", contender.safety.as_ref().and_then(|safety| safety.hole).into()),
         ("isolation", verdict.isolation(cell.contender).map(Isolation::name).into()),
+        ("load", verdict.about.load.map(Load::name).into()),
+        ("clients", verdict.processes(cell.contender).map(kind_of_client).into()),
         ("per_commit", verdict.commits(cell.contender).into()),
         ("standing", standing.into()),
         ("samples", cell.figures.samples.into()),
@@ -184,4 +186,9 @@ fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     columns.extend(ratio(["level_ratio", "level_low", "level_high"], mean));
     columns.push(("level_fastest", rank.map(|rank| rank.fastest).into()));
     columns
+}
+
+/// What each client is.
+fn kind_of_client(processes: bool) -> &'static str {
+    if processes { "processes" } else { "threads" }
 }

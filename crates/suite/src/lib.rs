@@ -155,6 +155,8 @@ pub struct Test {
     pub rate: Option<Number>,
     /// Of a mix without a rate: how long a client waits on the average before each operation, in seconds.
     pub think: Option<Number>,
+    /// Of a mix with a rate: how many operations a session has that arrives, connects and leaves; absent or 0: clients stay.
+    pub sessions: Option<Number>,
     /// Of a mix: where the values of parameters come from, by name.
     #[serde(default)]
     pub values: BTreeMap<String, Values>,

@@ -1,7 +1,7 @@
 //! What stands around the figures: what was run, on what, how often, and what failed.
 
 use dyno_record::{
-    Ended, LeftOut, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
+    Ended, LeftOut, Load, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub struct About {
     pub placement: Placement,
     /// Those of the suite's own contenders that could not be had.
     pub left_out: Vec<LeftOut>,
+    /// How operations arrived, in a run with many clients.
+    pub load: Option<Load>,
     /// How many blocks were measured: those of warm-up and of latency are none of them.
     pub blocks: u32,
 }
@@ -58,6 +60,7 @@ impl About {
     pub fn new(run: &Run) -> About {
         let measured = run.trials.iter().filter(|trial| !trial.latency);
         About {
+            load: run.load(),
             dyno: run.dyno.clone(),
             command: run.command.clone(),
             started: run.started.clone(),

@@ -99,6 +99,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     if was.name != is.name {
         bail!("one run is of the suite {}, the other of {}", was.name, is.name);
     }
+    same_load(&[old, new])?;
     if was.parameters != is.parameters {
         bail!("the runs have different parameters, so they measured different work");
     }
@@ -128,6 +129,23 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
         changes: changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders),
         contenders,
     })
+}
+
+/// Runs whose operations arrive in different ways say nothing of each other.
+///
+/// # Errors
+/// They do.
+pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
+    let mut loads = runs.iter().filter_map(|run| run.about.load);
+    let first = loads.next();
+    match first.zip(loads.find(|load| Some(*load) != first)) {
+        None => Ok(()),
+        Some((one, other)) => bail!(
+            "the load of one run is {} and that of another {}, and one says nothing of the other: see docs/clients.md",
+            one.name(),
+            other.name()
+        ),
+    }
 }
 
 /// A contender in a test of one of the two runs.

@@ -201,6 +201,11 @@ impl Verdict {
         self.classes[contender]?.isolation
     }
 
+    /// Whether each client of a contender is a process of its own; none in runs without many clients.
+    pub fn processes(&self, contender: usize) -> Option<bool> {
+        self.about.load.map(|_| self.contenders[contender].processes)
+    }
+
     /// The label of a contender, by its position in the run.
     pub fn label(&self, contender: usize) -> &str {
         &self.contenders[contender].label

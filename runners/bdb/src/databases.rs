@@ -50,7 +50,7 @@ unsafe impl Sync for Databases {}
 
 impl Databases {
     /// Opens the environment, where one is asked for, in a folder, for one thread or for several. `kind` is that of the
-    /// databases.
+    /// databases. Whoever `joins` another process must not recover what that is at work on.
     pub fn open(
         api: Api,
         settings: Settings,
@@ -58,18 +58,19 @@ impl Databases {
         kind: c_int,
         folder: &Path,
         is_shared: bool,
+        joins: bool,
     ) -> Result<Databases> {
         let password = password(settings.encrypted, key)?;
         let (folder, env, stores) = (folder.to_owned(), ptr::null_mut(), Mutex::default());
         let mut this = Databases { api, env, stores, settings, password, kind, folder, is_shared };
         if this.settings.environment {
-            this.open_environment()
+            this.open_environment(joins)
                 .with_context(|| format!("cannot open an environment in {}", this.folder.display()))?;
         }
         Ok(this)
     }
 
-    fn open_environment(&mut self) -> Result<()> {
+    fn open_environment(&mut self, joins: bool) -> Result<()> {
         let home = path(&self.folder)?;
         let library = api::file(&self.api)?;
         // SAFETY: the handle is made by a library of the right release, the settings come before `open`, and
@@ -103,7 +104,7 @@ impl Databases {
             let private = if settings.private { api::PRIVATE } else { 0 };
             // One in memory is made anew with each process and must learn from the log what there is; one in files may have been
             // left by a process that was killed.
-            let recover = if settings.private || self.has_log()? { api::RECOVER } else { 0 };
+            let recover = if !joins && (settings.private || self.has_log()?) { api::RECOVER } else { 0 };
             let parts =
                 shared | private | recover | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
             self.check(Env::open(env, home.as_ptr(), api::CREATE | parts, MODE))?;

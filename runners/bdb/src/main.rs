@@ -46,10 +46,9 @@ struct BerkeleyDb {
 /// A client, with its number.
 struct Client(Arc<Databases>, u32);
 
-impl Engine for BerkeleyDb {
-    type Session = Client;
-
-    fn open(job: &Job) -> Result<(Self, Hello)> {
+impl BerkeleyDb {
+    /// Opens the databases of a job, alone or beside another process.
+    fn open_as(job: &Job, joins: bool) -> Result<BerkeleyDb> {
         dyno_runner::expect(job, "bdb", &["c"])?;
         let kind = match job.variant.as_deref() {
             None | Some("btree") => api::BTREE,
@@ -58,20 +57,34 @@ impl Engine for BerkeleyDb {
         };
         let settings = Settings::parse(&job.settings)?;
         let api = LIBRARY.load(&job.build, Api::resolve)?;
-        let (version, library) = (api::version(&api)?, api::file(&api)?);
         let most = if settings.environment { dyno_runner::clients(job) } else { 1 };
-        let databases = Databases::open(api, settings, job.key.as_ref(), kind, &job.directory, most > 1)?;
+        let key = job.key.as_ref();
+        let databases = Databases::open(api, settings, key, kind, &job.directory, most > 1, joins)?;
+        Ok(BerkeleyDb { databases: Arc::new(databases), folder: job.directory.clone(), most, begun: 0 })
+    }
+}
+
+impl Engine for BerkeleyDb {
+    type Session = Client;
+
+    fn open(job: &Job) -> Result<(Self, Hello)> {
+        let bdb = BerkeleyDb::open_as(job, false)?;
+        let databases = &bdb.databases;
+        let version = api::version(&databases.api)?;
         let hello = Hello {
             protocol: PROTOCOL,
             runner: concat!("bdb ", env!("CARGO_PKG_VERSION")).to_owned(),
             engine_version: version.clone(),
             // The driver is the C API, which is the library itself.
             driver_version: version,
-            build: BTreeMap::from([("library".to_owned(), vec![library])]),
+            build: BTreeMap::from([("library".to_owned(), vec![api::file(&databases.api)?])]),
             settings: databases.in_force()?,
         };
-        let (databases, folder) = (Arc::new(databases), job.directory.clone());
-        Ok((BerkeleyDb { databases, folder, most, begun: 0 }, hello))
+        Ok((bdb, hello))
+    }
+
+    fn join(job: &Job) -> Result<Self> {
+        BerkeleyDb::open_as(job, true)
     }
 
     /// Databases and logs, holes left out, without the memory that an environment maps to files.

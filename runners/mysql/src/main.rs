@@ -21,8 +21,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Api, Connection, ServerError};
-use dyno_protocol::{Hello, Job, PROTOCOL, Server, Setting, VersionRule};
-use dyno_runner::server::{self, Access, Parameters, Scratch};
+use dyno_protocol::{Hello, Job, PROTOCOL, Server, VersionRule};
+use dyno_runner::server::{self, Access, Asked, Parameters, Scratch};
 
 use load::Variant;
 use session::Session;
@@ -39,7 +39,9 @@ struct MySql {
     /// The engine's name, for messages.
     engine: String,
     server: Server,
-    settings: Vec<Setting>,
+    /// The same, and the trial's own database.
+    own: Server,
+    settings: Asked,
     /// What is read back though it was not asked for.
     read_back: Vec<String>,
     variant: Variant,
@@ -53,9 +55,10 @@ impl Access for MySql {
         let variant = dyno_runner::variant(job, &Variant::ALL)?;
         server::check_names(&job.settings, Session::TITLE)?;
         let api = Arc::new(mysql::load(&job.build)?);
-        let (settings, read_back) = (job.settings.clone(), job.read_back.clone());
+        let (settings, read_back) = (Asked::new(job.settings.clone()), job.read_back.clone());
         let engine = job.engine.clone();
-        Ok(MySql { api, engine, server: server.clone(), settings, read_back, variant })
+        let own = Server { database: Some(server.scratch.clone()), ..server.clone() };
+        Ok(MySql { api, engine, server: server.clone(), own, settings, read_back, variant })
     }
 
     fn connect(&self) -> Result<Session> {
@@ -67,13 +70,20 @@ impl Access for MySql {
         let connection = &session.connection;
         check_version(&self.engine, &self.server.version, &version(connection)?, self.variant)?;
         // The database is made by some of the settings.
-        server::apply(session, self.settings.iter())?;
+        self.settings.apply(session)?;
         database::make(connection, &self.server.scratch)?;
-        encryption::settle(&self.settings, connection)
+        encryption::settle(self.settings.all(), connection)
     }
 
     fn enter(&self, session: Session) -> Result<Session> {
         session.connection.rows(&format!("USE `{}`", self.server.scratch))?;
+        Ok(session)
+    }
+
+    fn enter_again(&self) -> Result<Session> {
+        let connection = mysql::connect(&self.api, &self.own, self.variant == Variant::LoadData)?;
+        let session = Session { connection, variant: self.variant };
+        self.settings.apply(&session)?;
         Ok(session)
     }
 
@@ -90,7 +100,7 @@ impl Access for MySql {
             engine_version: short(&version).to_owned(),
             driver_version: mysql::version(connection.api()),
             build: identity(connection, version)?,
-            settings: server::in_force(session, self.settings.iter(), &self.read_back)?,
+            settings: server::in_force(session, self.settings.all().iter(), &self.read_back)?,
         })
     }
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{Build, FieldKind, Hello, Job, MixWork, PROTOCOL, Store};
-use dyno_runner::mix::statements;
+use dyno_runner::mix::{Door, statements};
 use dyno_runner::{Answer, Engine, Failure, Import, Load, Rows, Scan, Session, Visit};
 
 use mix::Unsaid;
@@ -80,6 +80,10 @@ impl Engine for Null {
 
     fn session(&mut self) -> Result<Null> {
         Ok(Null)
+    }
+
+    fn door(&self) -> Result<Box<Door<'static, Null>>> {
+        Ok(Box::new(|| Ok(Null)))
     }
 
     fn close(self) -> Result<()> {

@@ -68,6 +68,10 @@ impl Access for Postgres {
     }
 
     fn enter(&self, _maintenance: Session) -> Result<Session> {
+        self.enter_again()
+    }
+
+    fn enter_again(&self) -> Result<Session> {
         let session = self.connect_to(&self.server.scratch)?;
         self.settings.apply(&session)?;
         Ok(session)

@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::ServerError;
 use dyno_protocol::{InForce, Setting};
-use dyno_runner::server::{self, Parameters, check_names, if_told};
+use dyno_runner::server::{self, Asked, Parameters, check_names, if_told};
 
 use crate::database::Locale;
 use crate::session::Session;
@@ -24,7 +24,7 @@ const NOT_HERE: [&str; 2] = ["55P02", "42501"];
 /// The settings of a job.
 #[derive(Debug)]
 pub struct Settings {
-    asked: Vec<Setting>,
+    asked: Asked,
     /// What is read back though it was not asked for.
     read_back: Vec<String>,
     /// What the database is to be made with.
@@ -43,27 +43,24 @@ impl Settings {
                 _ => {}
             }
         }
-        Ok(Settings { asked: asked.to_vec(), read_back: read_back.to_vec(), locale })
+        let asked = asked.iter().filter(|setting| !is_locale(&setting.name)).cloned().collect();
+        Ok(Settings { asked: Asked::new(asked), read_back: read_back.to_vec(), locale })
     }
 
     /// Sets what is not in force yet, for this session only.
     pub fn apply(&self, session: &Session) -> Result<()> {
-        server::apply(session, self.of_the_server())
+        self.asked.apply(session)
     }
 
     /// Reads back what was asked for, what the job wants read back, and the locale.
     pub fn in_force(&self, session: &Session) -> Result<Vec<InForce>> {
-        let mut settings = server::in_force(session, self.of_the_server(), &self.read_back)?;
+        let mut settings = server::in_force(session, self.asked.all().iter(), &self.read_back)?;
         for (name, column) in LOCALE {
             let sql = format!("SELECT {column} FROM pg_database WHERE datname = current_database()");
             let value = if_told::<Session, _>(session.connection.value(&sql))?.flatten();
             settings.extend(value.map(|value| InForce { name: name.to_owned(), value }));
         }
         Ok(settings)
-    }
-
-    fn of_the_server(&self) -> impl DoubleEndedIterator<Item = &Setting> {
-        self.asked.iter().filter(|setting| !is_locale(&setting.name))
     }
 }
 

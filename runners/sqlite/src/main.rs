@@ -24,10 +24,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, Secret, Store, Value};
+use dyno_runner::mix::Door;
 use dyno_runner::{Answer, Engine, Lasting, Session};
 
 use import::Variant;
@@ -37,6 +39,9 @@ use settings::{Database, Settings};
 
 /// The database's name in the job's folder.
 const FILE: &str = "dyno.db";
+
+/// How long somebody who connects waits for a lock: others may be about to write, or to close the database.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A database.
 struct Sqlite {
@@ -72,8 +77,21 @@ unsafe impl Send for Client {}
 impl Client {
     fn open(opening: &Arc<Opening>) -> Result<Client> {
         let connection = Connection::open(opening.api.clone(), &opening.location)?;
+        connection.wait_for_locks(PATIENCE);
         opening.settings.apply(&connection, opening.key.as_ref())?;
         Ok(Client { connection, opening: opening.clone() })
+    }
+}
+
+impl Sqlite {
+    /// Refuses more than one connection where there cannot be any.
+    fn check_several(&self) -> Result<()> {
+        ensure!(
+            self.opening.settings.database == Database::File,
+            "a database that is not in a file is that of one connection alone"
+        );
+        ensure!(sqlite::is_threadsafe(&self.opening.api), "this SQLite was compiled for one thread");
+        Ok(())
     }
 }
 
@@ -114,12 +132,14 @@ impl Engine for Sqlite {
         if let Some(first) = self.first.take() {
             return Ok(first);
         }
-        ensure!(
-            self.opening.settings.database == Database::File,
-            "a database that is not in a file is that of one connection alone"
-        );
-        ensure!(sqlite::is_threadsafe(&self.opening.api), "this SQLite was compiled for one thread");
+        self.check_several()?;
         Client::open(&self.opening)
+    }
+
+    fn door(&self) -> Result<Box<Door<'static, Client>>> {
+        self.check_several()?;
+        let opening = self.opening.clone();
+        Ok(Box::new(move || Client::open(&opening)))
     }
 
     fn lasts(&self) -> Lasting {
@@ -158,6 +178,18 @@ impl Session for Client {
         settings.apply(&self.connection, key.as_ref())?;
         // The first read makes a cipher derive its key.
         self.connection.rows(c"SELECT count(*) FROM sqlite_master").map(drop)
+    }
+
+    /// The last connection that is closed copies the log into the database and removes it, which is a part of what those pay
+    /// who come and go.
+    fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> Result<()> {
+        let Opening { location, settings, key, .. } = &*self.opening;
+        let between = || {
+            meanwhile();
+            Ok(())
+        };
+        self.connection.replace(between, location)?;
+        settings.apply(&self.connection, key.as_ref())
     }
 
     fn store(&mut self, store: &Store) -> Result<Table<'_>> {

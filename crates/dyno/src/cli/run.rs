@@ -64,6 +64,10 @@ pub struct RunArgs {
     /// short for --set rate=N
     #[arg(long, value_name = "N")]
     pub rate: Option<String>,
+    /// Make each client a process of its own, where it is a thread of one process else: how applications share a database
+    /// in files; short for the setting processes=yes with every contender
+    #[arg(long)]
+    pub processes: bool,
     /// Seek the highest rate at which operations may arrive so that this holds: p99<=10ms says that 99 % of them are done
     /// within 10 ms of when they arrived
     #[arg(long, value_name = "TARGET", value_parser = target)]
@@ -72,7 +76,11 @@ pub struct RunArgs {
     /// think=SECONDS
     #[arg(long, value_parser = duration)]
     pub think: Option<Duration>,
-
+    /// Let operations arrive in sessions of so many: each session connects, does them one after another and leaves. --rate
+    /// counts operations, as ever: with --rate 1000 --sessions 5, 200 sessions arrive in a second; short for --set
+    /// sessions=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sessions: Option<u32>,
     /// How long clients are measured: 10s, 2m; short for --set duration=SECONDS
     #[arg(long, value_parser = duration)]
     pub duration: Option<Duration>,

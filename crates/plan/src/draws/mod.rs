@@ -143,15 +143,18 @@ impl Draws {
     }
 
     /// Steps that arrive by themselves, so many a second on the average, each without regard to the others (a Poisson
-    /// process), for so many seconds. How many they are, and how many of them arrive within the seconds given.
+    /// process), for so many seconds. Where they come in sessions of so many, these arrive so, and all but the first of each
+    /// are due when the one before is done. How many steps they are, and how many of them arrive within the seconds given.
     pub fn arrivals(
         &mut self,
         rate: f64,
+        session: Option<u32>,
         seconds: Range<f64>,
         rng: &mut ChaCha8Rng,
         output: &mut dyn Write,
     ) -> io::Result<Arrived> {
-        let between = Exp::new(rate).map_err(io::Error::other)?;
+        let each = u64::from(session.unwrap_or(1));
+        let between = Exp::new(rate / each as f64).map_err(io::Error::other)?;
         let (mut now, mut arrived) = (0.0, Arrived::default());
         loop {
             now += between.sample(rng);
@@ -160,8 +163,9 @@ impl Draws {
             }
             // 0 would mean that it is not due at a time.
             self.step(((now * 1e9) as u64).max(1), rng, output)?;
-            arrived.all += 1;
-            arrived.within += u64::from(now >= seconds.start);
+            (1..each).try_for_each(|_| self.step(0, rng, output))?;
+            arrived.all += each;
+            arrived.within += if now >= seconds.start { each } else { 0 };
         }
     }
 

@@ -17,6 +17,7 @@ fn mix() -> Mix {
         count: Some(1),
         rate: None,
         think_ns: None,
+        session: None,
         classes: vec![("never".into(), 0.0), ("often".into(), 3.0), ("seldom".into(), 1.0)],
         values: vec![
             ("a".into(), whole(-2, 2, Law::Uniform)),
@@ -67,7 +68,7 @@ fn classes_and_values_are_drawn_as_often_as_was_said() {
 #[test]
 fn arrivals_come_at_their_rate_and_in_order() {
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
-    let arrived = draws().arrivals(5_000.0, 1.0..4.0, &mut rng, &mut bytes).unwrap();
+    let arrived = draws().arrivals(5_000.0, None, 1.0..4.0, &mut rng, &mut bytes).unwrap();
     assert!((19_500..20_500).contains(&arrived.all), "{arrived:?}");
     let due: Vec<i64> = numbers(&bytes).iter().map(|step| step[0]).collect();
     assert!(due.is_sorted() && due[0] > 0 && due[due.len() - 1] < 4_000_000_000);
@@ -182,4 +183,15 @@ fn clients_think_as_long_as_was_said_on_the_average() {
     assert_eq!(bytes.len() as u64, 10_000 * 24);
     let sum: u64 = bytes.chunks(24).map(|step| u64::from_le_bytes(step[16..].try_into().unwrap())).sum();
     assert!((9_600_000_000..10_400_000_000).contains(&sum), "{sum}");
+}
+
+#[test]
+fn operations_that_come_in_sessions_are_as_many_and_only_the_first_has_a_time() {
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    let arrived = draws().arrivals(5_000.0, Some(5), 1.0..4.0, &mut rng, &mut bytes).unwrap();
+    let steps = numbers(&bytes);
+    assert_eq!((steps.len() as u64, arrived.all % 5, arrived.within % 5), (arrived.all, 0, 0));
+    // 4,000 sessions but for what chance does.
+    assert!((19_000..21_000).contains(&arrived.all), "{arrived:?}");
+    assert!(steps.chunks(5).all(|session| session[0][0] > 0 && session[1..].iter().all(|step| step[0] == 0)));
 }

@@ -20,10 +20,9 @@ const EARLY: u64 = 20_000;
 /// (`PR_SET_TIMERSLACK` in prctl(2)).
 const SLACK: u64 = 1;
 
-/// One client at work.
-pub struct Client<'a, D> {
+/// One client at work, whoever does its statements.
+pub struct Client<'a> {
     pub mix: &'a MixWork,
-    pub doer: D,
     pub steps: &'a Steps,
     /// Where others have a part in the steps: the next one that nobody has.
     pub next: Option<&'a AtomicU64>,
@@ -57,14 +56,13 @@ struct Ended {
     tried: Option<Tried>,
 }
 
-impl<D: Doer> Client<'_, D> {
+impl Client<'_> {
     /// Does steps until the time is up, or until all are done. `began` is when the clients began.
     ///
     /// # Errors
     /// An operation failed in a way that another try does not mend.
-    pub fn work(&mut self, began: Instant, recorder: &mut Recorder) -> Result<()> {
-        // Where it is refused, steps are sent somewhat later than due, which their record tells.
-        let _ = nix::sys::prctl::set_timerslack(SLACK);
+    pub fn work(&mut self, doer: &mut impl Doer, began: Instant, recorder: &mut Recorder) -> Result<()> {
+        wake_in_time();
         let mut own = 0;
         let mut free = since(began);
         while free < self.window.until && !self.stop.load(Ordering::Relaxed) {
@@ -85,22 +83,36 @@ impl<D: Doer> Client<'_, D> {
                 Some(moment) => wait(began, moment),
                 None => free,
             };
-            let class = step.class();
-            let ended = self.operation(class, &step, sent, began);
-            let ended = ended.with_context(|| format!("class {}", self.mix.classes[class].name))?;
-            let done = since(began);
-            let (times, retried) = (Times { due, free, sent, done }, ended.retried);
-            match ended.tried {
-                Some(Tried::Done) => recorder.done(class, times, retried, false),
-                Some(Tried::Undone) => recorder.done(class, times, retried, true),
-                Some(Tried::Missing(statement)) => {
-                    recorder.failed(class, done, retried, || self.missing(class, statement));
-                }
-                None => recorder.failed(class, done, retried, String::new),
-            }
-            free = done;
+            free = self.step(doer, &step, (due, free, sent), began, recorder)?;
         }
         Ok(())
+    }
+
+    /// Does a step that was due, whose client was free and which is sent at these moments, and records it. Returns when it
+    /// was done.
+    #[inline]
+    pub fn step(
+        &mut self,
+        doer: &mut impl Doer,
+        step: &Step,
+        (due, free, sent): (Option<u64>, u64, u64),
+        began: Instant,
+        recorder: &mut Recorder,
+    ) -> Result<u64> {
+        let class = step.class();
+        let ended = self.operation(doer, class, step, sent, began);
+        let ended = ended.with_context(|| format!("class {}", self.mix.classes[class].name))?;
+        let done = since(began);
+        let (times, retried) = (Times { due, free, sent, done }, ended.retried);
+        match ended.tried {
+            Some(Tried::Done) => recorder.done(class, times, retried, false),
+            Some(Tried::Undone) => recorder.done(class, times, retried, true),
+            Some(Tried::Missing(statement)) => {
+                recorder.failed(class, done, retried, || self.missing(class, statement));
+            }
+            None => recorder.failed(class, done, retried, String::new),
+        }
+        Ok(done)
     }
 
     /// Until when a client that is free thinks before it sends a step, if it does.
@@ -114,14 +126,21 @@ impl<D: Doer> Client<'_, D> {
 
     /// One operation, tried again for as long as that may help.
     #[inline]
-    fn operation(&mut self, class: usize, step: &Step, sent: u64, began: Instant) -> Result<Ended> {
+    fn operation(
+        &mut self,
+        doer: &mut impl Doer,
+        class: usize,
+        step: &Step,
+        sent: u64,
+        began: Instant,
+    ) -> Result<Ended> {
         let mut retried = 0;
         loop {
-            let error = match self.attempt(class, step) {
+            let error = match self.attempt(doer, class, step) {
                 Ok(tried) => return Ok(Ended { retried, tried: Some(tried) }),
                 Err(error) => error,
             };
-            if !self.doer.may_pass(&error) {
+            if !doer.may_pass(&error) {
                 return Err(error);
             }
             if since(began).saturating_sub(sent) > self.mix.patience_ns {
@@ -133,8 +152,8 @@ impl<D: Doer> Client<'_, D> {
 
     /// One try.
     #[inline]
-    fn attempt(&mut self, class: usize, step: &Step) -> Result<Tried> {
-        let Client { mix, doer, firsts, programs, kept, answer, .. } = self;
+    fn attempt(&mut self, doer: &mut impl Doer, class: usize, step: &Step) -> Result<Tried> {
+        let Client { mix, firsts, programs, kept, answer, .. } = self;
         let (of, program) = (&mix.classes[class], programs[class].as_ref());
         let work = Attempt { of, first: firsts[class], program, kept: &mut kept[class], answer, step };
         match of.transaction {
@@ -195,14 +214,20 @@ impl Attempt<'_> {
     }
 }
 
+/// Has the kernel wake this thread when it asked for it.
+pub fn wake_in_time() {
+    // Where it is refused, steps are sent somewhat later than due, which their record tells.
+    let _ = nix::sys::prctl::set_timerslack(SLACK);
+}
+
 /// Nanoseconds since the clients began.
 #[inline]
-fn since(began: Instant) -> u64 {
+pub fn since(began: Instant) -> u64 {
     began.elapsed().as_nanos() as u64
 }
 
 /// Waits until a moment: asleep while that is far, and then awake. Returns when that was.
-fn wait(began: Instant, due: u64) -> u64 {
+pub fn wait(began: Instant, due: u64) -> u64 {
     let now = since(began);
     if due > now + EARLY {
         std::thread::sleep(Duration::from_nanos(due - now - EARLY));

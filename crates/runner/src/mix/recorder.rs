@@ -224,17 +224,6 @@ impl<'b> Recorder<'b> {
 pub struct Sum(Vec<Counts>);
 
 impl Sum {
-    /// How many operations succeeded.
-    pub fn done(&self) -> u64 {
-        self.0.iter().map(|counts| counts.done).sum()
-    }
-
-    /// Why operations failed, as the end of a sentence; empty where nobody knows.
-    pub fn failure(&self) -> String {
-        let failures = self.0.iter().map(|counts| &counts.failure);
-        failures.filter(|failure| !failure.is_empty()).take(1).map(|failure| format!(": {failure}")).collect()
-    }
-
     /// The classes with their names.
     pub fn told(&self, names: &[&str]) -> Vec<Class> {
         self.0.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
@@ -263,7 +252,6 @@ mod tests {
             recorder.done(1, closed(3 * TICK, window.until), 0, false);
             recorder.end(&mut sum);
         }
-        assert_eq!(sum.done(), 4);
         let classes = sum.told(&["a", "b"]);
         let counts = |class: &Class| (class.done, class.failed, class.retried);
         assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);

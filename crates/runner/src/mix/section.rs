@@ -1,4 +1,4 @@
-//! The section of a mix: all clients made ready, let go at once, and brought together again.
+//! The section of a mix in one process: all of its clients made ready, let go at once, and brought together again.
 
 use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,16 +7,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
-use dyno_protocol::{MixWork, Sample};
+use dyno_protocol::{CONNECT, MixWork, Sample};
 
 use super::Steps;
 use super::client::Client;
 use super::doer::{Doer, Sql};
 use super::kept::Kept;
+use super::processes;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use super::store::StoreClient;
 use super::told::Told;
+use super::visitor::{Door, Sessions, visit};
 use crate::clock::Clock;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Session};
@@ -24,11 +26,22 @@ use crate::{Answer, Engine, Session};
 /// How long before they begin the clients are told to, so that all of them have heard it.
 const NOTICE: Duration = Duration::from_millis(5);
 
-/// What all clients of a section share.
+/// The clients of one process.
+pub struct Part<'a> {
+    /// How many clients there are in the processes before this one.
+    pub before: usize,
+    /// Where clients have a part in one file of steps: the next one that nobody has.
+    pub next: Option<&'a AtomicU64>,
+}
+
+/// Called when all clients are ready; says when they begin.
+pub type Begin<'a> = dyn FnMut() -> Result<Instant> + 'a;
+
+/// What all clients of a process share.
 struct Shared<'a> {
     mix: &'a MixWork,
     steps: &'a [Steps],
-    next: AtomicU64,
+    part: &'a Part<'a>,
     window: Window,
     stop: AtomicBool,
     firsts: Vec<usize>,
@@ -50,6 +63,40 @@ struct Lines {
 
 /// Does a mix.
 pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample> {
+    let Bench { session, engine, job, clock, .. } = bench;
+    let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
+    if mix.processes {
+        done = processes::perform(mix, job, clock);
+    } else {
+        let next = AtomicU64::new(0);
+        let mut begin = || Ok(Instant::now() + NOTICE);
+        let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
+        let part = Part { before: 0, next };
+        match mix.session {
+            None => done = perform_part(mix, engine, Some(session), clock, &part, &mut begin),
+            Some(_) => {
+                session.step_aside(&mut || {
+                    done = perform_part(mix, engine, None, clock, &part, &mut begin);
+                })?;
+            }
+        }
+    }
+    let sample = done?;
+    let failures = sample.classes.iter().map(|class| class.failure.as_str());
+    let why = failures.filter(|why| !why.is_empty()).take(1).map(|why| format!(": {why}"));
+    ensure!(sample.operations > 0, "no operation succeeded within the time{}", why.collect::<String>());
+    Ok(sample)
+}
+
+/// Does the part of a mix that the clients of this process have. `own` is a session that is open already.
+pub fn perform_part<E: Engine>(
+    mix: &MixWork,
+    engine: &mut E,
+    own: Option<&mut E::Session>,
+    clock: &Clock,
+    part: &Part,
+    begin: &mut Begin,
+) -> Result<Sample> {
     let steps = Steps::load(mix)?;
     let clients = mix.clients as usize;
     ensure!(clients > 0, "a mix of no clients");
@@ -62,24 +109,43 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
         Some(lasts) => Window { from: lasts.warm_up_ns, until: lasts.warm_up_ns + lasts.duration_ns },
         None => Window { from: 0, until: u64::MAX },
     };
-    let board = Board::new(window, mix.classes.len());
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let mut names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
+    names.extend(mix.session.map(|_| CONNECT));
+    let board = Board::new(window, names.len());
     let programs = mix.classes.iter().map(|class| Program::new(mix, class)).collect::<Result<_>>()?;
-    let firsts = firsts(mix);
-    let shared = Shared { mix, steps: &steps, next, window, stop, firsts, programs, board: &board };
-    let Bench { session, engine, clock, .. } = bench;
-    let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
-    let mut others: Vec<E::Session> = (2..=clients).map(open).collect::<Result<_>>()?;
-    let (sum, sample) = together(iter::once(session).chain(&mut others), &shared, clock)?;
-    others.into_iter().try_for_each(Session::close)?;
-    ensure!(sum.done() > 0, "no operation succeeded within the time{}", sum.failure());
-    let names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
-    let (classes, operations) = (sum.told(&names), sum.done());
+    let (stop, firsts) = (AtomicBool::new(false), firsts(mix));
+    let shared = Shared { mix, steps: &steps, part, window, stop, firsts, programs, board: &board };
+    let shared = &shared;
+    let (sum, sample) = match mix.session {
+        Some(each) => {
+            let sessions = Sessions::new(mix, each, &steps[0])?;
+            let door = engine.door()?;
+            let (sessions, door) = (&sessions, &*door);
+            let visitors =
+                (0..clients).map(|_| move |place, lines| be_visitor(place, sessions, door, shared, lines));
+            together(visitors, shared, clock, begin)?
+        }
+        None => {
+            let there = usize::from(own.is_some());
+            let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
+            let mut others: Vec<E::Session> =
+                (part.before + there + 1..=part.before + clients).map(open).collect::<Result<_>>()?;
+            let sessions = own.into_iter().chain(&mut others);
+            let clients =
+                sessions.map(|session| move |place, lines| be_client(place, session, shared, lines));
+            let done = together(clients, shared, clock, begin)?;
+            others.into_iter().try_for_each(Session::close)?;
+            done
+        }
+    };
+    let classes = sum.told(&names);
+    // To connect is no operation of the suite.
+    let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
     Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
 }
 
 /// The position of each class's first statement among those of all classes.
-fn firsts(mix: &MixWork) -> Vec<usize> {
+pub fn firsts(mix: &MixWork) -> Vec<usize> {
     let ends = mix.classes.iter().scan(0, |end, class| {
         *end += class.statements.len();
         Some(*end)
@@ -87,31 +153,35 @@ fn firsts(mix: &MixWork) -> Vec<usize> {
     iter::once(0).chain(ends).take(mix.classes.len()).collect()
 }
 
-/// Makes a client of each session, lets all of them go at once, and waits for the end.
-fn together<'s, S: Session + 's>(
-    sessions: impl Iterator<Item = &'s mut S>,
-    shared: &Shared,
+/// Lets clients, each a life of its own, go at once, and waits for the end.
+fn together<'b, L>(
+    lives: impl Iterator<Item = L>,
+    shared: &Shared<'b>,
     clock: &Clock,
-) -> Result<(Sum, Sample)> {
+    begin: &mut Begin,
+) -> Result<(Sum, Sample)>
+where
+    L: FnOnce(usize, Lines) -> Option<Recorder<'b>> + Send,
+{
     let (mix, window, clients) = (shared.mix, shared.window, shared.mix.clients as usize);
     thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
         let (done, is_done) = mpsc::channel();
-        let (mut begins, mut leaves, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, session) in sessions.enumerate() {
-            let ((begin, begins_at), (leave, may_leave)) = (mpsc::channel(), mpsc::channel());
-            begins.push(begin);
+        let (mut all_begin, mut leaves, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, life) in lives.enumerate() {
+            let ((begins, begins_at), (leave, may_leave)) = (mpsc::channel(), mpsc::channel());
+            all_begin.push(begins);
             leaves.push(leave);
             let lines =
                 Lines { ready: ready.clone(), begin: begins_at, done: done.clone(), leave: may_leave };
-            threads.push(scope.spawn(move || be_client(place, session, shared, lines)));
+            threads.push(scope.spawn(move || life(place, lines)));
         }
         drop((ready, done));
         is_ready.iter().take(clients).collect::<Result<()>>()?;
-        let began = Instant::now() + NOTICE;
+        let began = begin()?;
         // A client that does not listen has failed, and says so at the end.
-        for begin in &begins {
-            let _ = begin.send(began);
+        for begins in &all_begin {
+            let _ = begins.send(began);
         }
         sleep_until(began + Duration::from_nanos(window.from));
         let ((ended, took), mut sample) =
@@ -147,7 +217,7 @@ fn be_client<'b, S: Session>(
 ) -> Option<Recorder<'b>> {
     let mix = shared.mix;
     let failed = |error| {
-        let _ = lines.ready.send(Err(client(place, error)));
+        let _ = lines.ready.send(Err(client(shared, place, error)));
         None
     };
     match &mix.store {
@@ -170,23 +240,49 @@ fn be_doer<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines
     }
 }
 
-fn be_at_work<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
-    let Shared { mix, steps, next, window, stop, firsts, programs, board } = shared;
+fn be_at_work<'b, D: Doer>(
+    place: usize,
+    mut doer: D,
+    shared: &Shared<'b>,
+    lines: Lines,
+) -> Option<Recorder<'b>> {
+    let is_due = shared.steps[0].get(0).due() > 0;
+    live(place, is_due, shared, lines, |client, began, recorder| client.work(&mut doer, began, recorder))
+}
+
+/// The life of one client that comes and goes.
+fn be_visitor<'a, 'b, S: Session>(
+    place: usize,
+    sessions: &'a Sessions,
+    door: &Door<S>,
+    shared: &'a Shared<'b>,
+    lines: Lines,
+) -> Option<Recorder<'b>> {
+    live(place, true, shared, lines, |client, began, recorder| visit(client, sessions, door, began, recorder))
+}
+
+/// The life of one client from when it is ready. Returns what it has recorded, if it came to work.
+fn live<'a, 'b>(
+    place: usize,
+    is_due: bool,
+    shared: &'a Shared<'b>,
+    lines: Lines,
+    work: impl FnOnce(&mut Client<'a>, Instant, &mut Recorder) -> Result<()>,
+) -> Option<Recorder<'b>> {
+    let Shared { mix, steps, part, window, stop, firsts, programs, board } = shared;
     let mut answer = Answer::new();
     answer.begin(false);
-    let is_due = steps[0].get(0).due() > 0;
-    let mut recorder = Recorder::new(board, mix.classes.len(), is_due);
-    let shares = steps.len() < mix.clients as usize;
-    let steps = &steps[if shares { 0 } else { place }];
-    let next = shares.then_some(next);
+    let classes = mix.classes.len() + usize::from(mix.session.is_some());
+    let mut recorder = Recorder::new(board, classes, is_due);
+    let steps = &steps[if part.next.is_some() { 0 } else { place }];
     let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
     let kept: Vec<Vec<Kept>> = programs.iter().map(room).collect();
-    let mut client_at_work =
-        Client { mix, doer, steps, next, window: *window, stop, firsts, programs, kept, answer };
+    let mut at_work =
+        Client { mix, steps, next: part.next, window: *window, stop, firsts, programs, kept, answer };
     let _ = lines.ready.send(Ok(()));
     let began = lines.begin.recv().ok()?;
     sleep_until(began);
-    let done = client_at_work.work(began, &mut recorder).map_err(|error| client(place, error));
+    let done = work(&mut at_work, began, &mut recorder).map_err(|error| client(shared, place, error));
     let _ = lines.done.send(done);
     // Whoever waits for those that are still at work sees by their lines that there is one.
     drop(lines.done);
@@ -214,10 +310,11 @@ fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, window: 
     Ok(missing)
 }
 
-fn sleep_until(moment: Instant) {
+/// Sleeps until a moment.
+pub fn sleep_until(moment: Instant) {
     thread::sleep(moment.saturating_duration_since(Instant::now()));
 }
 
-fn client(place: usize, error: Error) -> Error {
-    error.context(format!("client {}", place + 1))
+fn client(shared: &Shared, place: usize, error: Error) -> Error {
+    error.context(format!("client {}", shared.part.before + place + 1))
 }

@@ -1,5 +1,6 @@
 //! Mixes by clients that are made of nothing.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Error, anyhow};
 use dyno_protocol::{
-    FieldKind, Hello, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose,
-    Sample, Sink, StepField, StepFile, StepList,
+    Build, FieldKind, Hello, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over,
+    PROTOCOL, Purpose, Sample, Sink, StepField, StepFile, StepList,
 };
 
 use super::*;
@@ -45,6 +46,14 @@ impl Engine for Toy {
         Ok(Client(self.0.clone()))
     }
 
+    fn door(&self) -> anyhow::Result<Box<Door<'static, Client>>> {
+        let log = self.0.clone();
+        Ok(Box::new(move || {
+            log.lines.lock().unwrap().push("connect".into());
+            Ok(Client(log.clone()))
+        }))
+    }
+
     fn close(self) -> anyhow::Result<()> {
         Ok(())
     }
@@ -58,6 +67,17 @@ impl Session for Client {
 
     fn prepare(&mut self, mix: &MixWork) -> anyhow::Result<Told<'_>> {
         Ok(Told { log: &self.0, statements: statements(mix, |place| format!("${place}")) })
+    }
+
+    fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> anyhow::Result<()> {
+        self.0.lines.lock().unwrap().push("aside".into());
+        meanwhile();
+        Ok(())
+    }
+
+    fn close(self) -> anyhow::Result<()> {
+        self.0.lines.lock().unwrap().push("leave".into());
+        Ok(())
     }
 }
 
@@ -153,7 +173,26 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let session = engine.session().unwrap();
     let clock = Clock::new(None);
     let (answer, ends) = (Answer::new(), Vec::new());
-    let mut bench = Bench { session, engine, clock, answer, ends, latency: false };
+    let job = Job {
+        protocol: PROTOCOL,
+        engine: "toy".into(),
+        speaks: None,
+        driver: "rust".into(),
+        variant: None,
+        build: Build::Bundled,
+        settings: Vec::new(),
+        read_back: Vec::new(),
+        values: BTreeMap::new(),
+        server: None,
+        key: None,
+        directory: "/".into(),
+        latency: false,
+        turns: false,
+        slowdown: 0.0,
+        read_again: false,
+        tests: Vec::new(),
+    };
+    let mut bench = Bench { session, engine, job: &job, clock, answer, ends, latency: false };
     let sample = perform(mix, &mut bench);
     let lines = std::mem::take(&mut *log.lines.lock().unwrap());
     (sample, lines)
@@ -362,4 +401,48 @@ fn a_client_thinks_before_a_step() {
     mix.think = Some(4);
     let said = done(&mix).0.unwrap_err().to_string();
     assert!(said.starts_with("clients think by a field that is not there"), "{said}");
+}
+
+#[test]
+fn a_session_connects_does_its_steps_and_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes = [("never ", None), ("get ", None), ("put ", Some(Purpose::Write))];
+    let steps = [(1_000_000, 1), (0, 2), (2_000_000, 1), (0, 1)];
+    let mix = MixWork { session: Some(2), ..mix(folder.path(), &classes, 1, &[&steps]) };
+    let (sample, lines) = done(&mix);
+    let told = [
+        "aside",
+        "connect",
+        "get $1 Integer(0)",
+        "begin Write",
+        "put $1 Integer(1)",
+        "commit",
+        "leave",
+        "connect",
+        "get $1 Integer(2)",
+        "get $1 Integer(3)",
+        "leave",
+    ];
+    assert_eq!(lines, told);
+    let sample = sample.unwrap();
+    // Four operations, beside which it connected twice.
+    assert_eq!((sample.operations, counts(&sample)), (4, vec![(0, 0, 0), (3, 0, 0), (1, 0, 0), (2, 0, 0)]));
+    let connect = &sample.classes[3];
+    assert_eq!(connect.class, "connect");
+    assert_eq!(connect.late.histogram().unwrap().unwrap().len(), 2);
+    // Only a session is due at a time.
+    assert!(sample.classes[1].wait.is_empty() && !sample.classes[1].response.is_empty());
+}
+
+#[test]
+fn steps_that_are_no_sessions_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (each, steps, why) in [
+        (2, vec![(1, 0)], "1 steps in sessions of 2"),
+        (1, vec![(1, 0), (0, 0)], "session 1 is due at no time"),
+    ] {
+        let mix = MixWork { session: Some(each), ..mix(folder.path(), &[("get", None)], 1, &[&steps]) };
+        let said = done(&mix).0.unwrap_err().to_string();
+        assert!(said.contains(why), "{said}");
+    }
 }

@@ -1,13 +1,16 @@
 //! The trial's own database on a server: made anew, worked in, and removed whatever happens.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use dyno_protocol::{Hello, Job, Server};
 
 use super::Client;
+use crate::mix::Door;
 use crate::{Engine, Lasting, Session, job};
 
 /// How one client library reaches a server.
-pub trait Access: Sized {
+pub trait Access: Sized + Send + Sync + 'static {
     /// A connection to it.
     type Session: Client + Session;
 
@@ -24,6 +27,9 @@ pub trait Access: Sized {
     /// made, or in its place.
     fn enter(&self, session: Self::Session) -> Result<Self::Session>;
 
+    /// One more connection to the trial's database, made as a program does that knows it, with the settings applied.
+    fn enter_again(&self) -> Result<Self::Session>;
+
     /// Removes the trial's database if it is there, and ends the statements that a killed runner left
     /// running in it.
     fn remove(&self, session: &Self::Session) -> Result<()>;
@@ -37,7 +43,7 @@ pub trait Access: Sized {
 
 /// A database that goes away with this: the engine of a runner whose engine is a server.
 pub struct Scratch<A: Access> {
-    access: A,
+    access: Arc<A>,
     /// The connection by which it was made, until it is somebody's session.
     first: Option<A::Session>,
     made: bool,
@@ -48,7 +54,8 @@ impl<A: Access> Engine for Scratch<A> {
 
     /// Removes a database of that name, makes it and works in it from then on.
     fn open(job: &Job) -> Result<(Self, Hello)> {
-        let mut scratch = Scratch { access: A::new(job, job::server(job)?)?, first: None, made: false };
+        let mut scratch =
+            Scratch { access: Arc::new(A::new(job, job::server(job)?)?), first: None, made: false };
         let session = scratch.access.connect()?;
         scratch.access.remove(&session)?;
         scratch.access.make(&session)?;
@@ -62,8 +69,18 @@ impl<A: Access> Engine for Scratch<A> {
     fn session(&mut self) -> Result<A::Session> {
         match self.first.take() {
             Some(session) => Ok(session),
-            None => self.access.enter(self.access.connect()?),
+            None => self.access.enter_again(),
         }
+    }
+
+    fn door(&self) -> Result<Box<Door<'static, A::Session>>> {
+        let access = self.access.clone();
+        Ok(Box::new(move || access.enter_again()))
+    }
+
+    fn join(job: &Job) -> Result<Self> {
+        let access = Arc::new(A::new(job, job::server(job)?)?);
+        Ok(Scratch { access, first: None, made: false })
     }
 
     fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {

@@ -4,6 +4,8 @@
 //! `6GB` and `6144MB`, `128M` and `134217728`. So a value that means the one asked for is told in the
 //! spelling in which it was asked.
 
+use std::sync::OnceLock;
+
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::{InForce, Setting};
 
@@ -47,21 +49,61 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Sets what is not in force yet, for this session only.
-pub fn apply<'a, P: Parameters>(client: &P, asked: impl Iterator<Item = &'a Setting>) -> Result<()> {
+/// Settings of a job, and which of them each session must set because the server does not have them in force by itself.
+#[derive(Debug)]
+pub struct Asked {
+    all: Vec<Setting>,
+    /// Known when the first session has asked.
+    own: OnceLock<Vec<Setting>>,
+}
+
+impl Asked {
+    /// Settings, none of which is known to be in force.
+    pub fn new(all: Vec<Setting>) -> Asked {
+        Asked { all, own: OnceLock::new() }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Setting] {
+        &self.all
+    }
+
+    /// Sets what is not in force by itself, for this session only. The first session finds out which these are; to ask
+    /// again would cost each of the others what no program does.
+    pub fn apply<P: Parameters>(&self, client: &P) -> Result<()> {
+        match self.own.get() {
+            Some(own) => own.iter().try_for_each(|setting| set(client, setting)),
+            None => {
+                let own = apply(client, &self.all)?;
+                // Two that come at once find the same.
+                let _ = self.own.set(own);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Sets what is not in force yet, for this session only. Returns which these were.
+fn apply<P: Parameters>(client: &P, asked: &[Setting]) -> Result<Vec<Setting>> {
+    let mut own = Vec::new();
     for setting in asked {
         if client.means(setting, &client.show(&setting.name)?) {
             continue;
         }
-        let refused = |error: &Error| error.downcast_ref().is_some_and(P::is_not_the_sessions);
-        match client.set(setting) {
-            Err(error) if !refused(&error) => {
-                return Err(error.context(format!("{} refuses the setting '{}'", P::TITLE, setting.name)));
-            }
-            _ => {}
-        }
+        set(client, setting)?;
+        own.push(setting.clone());
     }
-    Ok(())
+    Ok(own)
+}
+
+fn set<P: Parameters>(client: &P, setting: &Setting) -> Result<()> {
+    let refused = |error: &Error| error.downcast_ref().is_some_and(P::is_not_the_sessions);
+    match client.set(setting) {
+        Err(error) if !refused(&error) => {
+            Err(error.context(format!("{} refuses the setting '{}'", P::TITLE, setting.name)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads back what was asked for and, as far as the server has it, what the job wants read back.

@@ -121,8 +121,15 @@ fn marks(verdict: &Verdict) -> Vec<String> {
         let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
         let or_apart =
             if tells_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
+        let mut kinds = verdict.shown_contenders().map(|(index, _)| verdict.processes(index));
+        let first = kinds.next();
+        let or_kind = if kinds.any(|kind| Some(kind) != first) {
+            ", or its clients are processes where those of the other are threads"
+        } else {
+            ""
+        };
         lines.push(format!(
-            "‡ safer or less safe than {}{or_size}{or_apart}: this ratio is a price, and ranks nobody",
+            "‡ safer or less safe than {}{or_size}{or_apart}{or_kind}: this ratio is a price, and ranks nobody",
             verdict.label(verdict.baseline)
         ));
     }

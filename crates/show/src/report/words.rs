@@ -22,6 +22,7 @@ pub(crate) fn that(class: &Class) -> String {
         Some(isolation) => format!("{survive}, with {} transactions", isolation.name()),
         None => survive.to_owned(),
     };
+    let survive = if class.processes { format!("{survive}, whose clients are processes") } else { survive };
     match class.commits {
         Some(Commits::Each(1)) => format!("{survive} and commit each operation by itself"),
         Some(Commits::Each(operations)) => {
@@ -42,7 +43,8 @@ pub(crate) fn class(class: &Class) -> String {
         (level, ..) => heading(Some(level)),
     };
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
-    let parts = [Some(level.to_owned()), isolation, class.commits.map(grid::commit_size)];
+    let processes = class.processes.then(|| "clients are processes".to_owned());
+    let parts = [Some(level.to_owned()), isolation, processes, class.commits.map(grid::commit_size)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -8,7 +8,7 @@ mod values;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Lasts, Purpose};
+use dyno_protocol::{CONNECT, Lasts, Purpose};
 use dyno_record::Parameters;
 use serde::Deserialize;
 use toml::Spanned;
@@ -37,6 +37,9 @@ pub struct Class {
     pub rollback: Option<String>,
 }
 
+/// The most operations of a session. Whoever does more has come to stay.
+const LONGEST_SESSION: f64 = 10_000.0;
+
 fn one() -> f64 {
     1.0
 }
@@ -54,6 +57,8 @@ pub struct Mix {
     pub rate: Option<f64>,
     /// How long a client waits on the average before each operation, in nanoseconds; none: not at all.
     pub think_ns: Option<u64>,
+    /// How many operations a session has, where clients connect, do these and leave; none: they stay.
+    pub session: Option<u32>,
     /// The names and weights of the classes.
     pub classes: Vec<(String, f64)>,
     /// The parameters by name, with where their values come from.
@@ -101,6 +106,23 @@ impl Suite {
             "{} and `rate`: what arrives by itself does not wait until somebody has thought; take one of both",
             at("think")
         );
+        let session = number("sessions", &test.sessions)?.filter(|&session| session != 0.0);
+        ensure!(
+            session
+                .is_none_or(|session| (1.0..=LONGEST_SESSION).contains(&session) && session.fract() == 0.0),
+            "{}: a session has 1 to {LONGEST_SESSION:.0} operations",
+            at("sessions")
+        );
+        ensure!(
+            session.is_none() || rate.is_some(),
+            "{} needs a `rate`: sessions arrive by themselves, so say with --rate how many operations a second they bring",
+            at("sessions")
+        );
+        ensure!(
+            session.is_none() || test.classes.iter().all(|class| class.name.get_ref() != CONNECT),
+            "{}: what it takes to connect is told as the class {CONNECT}, so no class has that name",
+            at("sessions")
+        );
         let values = test.values.iter().map(|(name, values)| {
             Ok((name.clone(), values.source(&renderer).with_context(|| at(&format!("values.{name}")))?))
         });
@@ -123,6 +145,7 @@ impl Suite {
             count,
             rate,
             think_ns,
+            session: session.map(|session| session as u32),
             classes: test.classes.iter().map(|class| (class.name.get_ref().clone(), class.weight)).collect(),
             values,
             lists,

@@ -5,6 +5,7 @@ use dyno_record::ContenderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compare::same_load;
 use crate::judge::Verdict;
 use crate::statistics::Summary;
 
@@ -61,6 +62,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     if let Some(other) = runs.iter().find(|run| suite(run) != suite(first)) {
         bail!("the runs are of two suites, {} and {}", suite(first), suite(other));
     }
+    same_load(runs)?;
     let parameter = differing(runs)?;
     let size = |run: &Verdict| {
         run.about.suite.parameters.get(&parameter).and_then(|value| value.to_string().parse::<f64>().ok())

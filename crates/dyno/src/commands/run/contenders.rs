@@ -16,7 +16,10 @@ const HARNESS: &str = "null";
 pub fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Contender>> {
     let mut contenders = named.to_vec();
     if !contenders.iter().any(|contender| contender.engine.harness) {
-        contenders.push(Contender::parse(HARNESS, registry)?);
+        let mut harness = Contender::parse(HARNESS, registry)?;
+        // It costs what theirs does.
+        harness.processes = contenders.iter().all(|contender| contender.processes);
+        contenders.push(harness);
     }
     Ok(contenders)
 }

@@ -135,6 +135,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         lowest: contender.driver.default,
         language: contender.driver.language.clone(),
         per_commit: contender.per_commit,
+        processes: contender.processes,
         lacks: plan.lacks(contender),
         build: contender.build.clone(),
         url: contender.url.as_ref().map(ToString::to_string),
@@ -176,6 +177,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         }),
         expect: test.answer.clone(),
         invariants: test.invariants.clone(),
+        load: test.load,
         a_minute: test
             .a_minute
             .clone()

@@ -69,8 +69,16 @@ pub fn typed(
     }
     let seconds = arguments.duration.map(|duration| duration.as_secs_f64().to_string());
     let think = arguments.think.map(|think| think.as_secs_f64().to_string());
+    let sessions = arguments.sessions.map(|sessions| sessions.to_string());
     let (scale, rows, rate) = (&arguments.scale, &arguments.rows, &arguments.rate);
-    let short = [("scale", scale), ("rows", rows), ("rate", rate), ("think", &think), ("duration", &seconds)];
+    let short = [
+        ("scale", scale),
+        ("rows", rows),
+        ("rate", rate),
+        ("sessions", &sessions),
+        ("think", &think),
+        ("duration", &seconds),
+    ];
     changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
     changes.extend(size.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let file = arguments.file.as_deref().map(|path| file::adopt(path, &suite)).transpose()?;
@@ -221,6 +229,13 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
             Contender::parse(&label, registry).with_context(|| suite.path.display().to_string())?;
             names.push(label);
         }
+    }
+    if arguments.processes {
+        ensure!(
+            arguments.urls.is_empty(),
+            "--processes goes with contenders that dyno starts, and a URL names a server that runs already: leave one out"
+        );
+        names.iter_mut().for_each(|name| name.push_str(",processes=yes"));
     }
     let mut contenders: Vec<Contender> = Vec::new();
     let named = names.iter().map(|name| Contender::parse(name, registry));

@@ -32,6 +32,10 @@ pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Res
             "--sustain and --think: what arrives by itself does not wait until somebody has thought; take one of both"
         );
         ensure!(
+            mix.session.is_none(),
+            "--sustain and --sessions: what is sought is the rate of those who stay connected; take one of both"
+        );
+        ensure!(
             mix.lasts.is_some(),
             "--sustain: the clients of test {} do a number of operations, and a rate needs a time",
             test.id

@@ -1,5 +1,6 @@
 //! How long single operations took, as rows of text.
 
+use dyno_record::Load;
 use dyno_verdict::{LatencyLine, Verdict};
 
 use crate::grid::{Grid, level_name};
@@ -52,10 +53,18 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
         || latency.tests.iter().flat_map(|test| test.lines.iter().map(move |line| (&test.test, line)));
     let is_open = lines().any(|(_, line)| line.late.is_some());
     let open = is_open.then(|| {
-        "Operations arrived at times of their own, and each duration begins when its operation arrived: waiting for a free \
-         client is a part of it. The figure of such a test is the 99th percentile of all its durations; the 90th with \
-         fewer than 1,000 arrivals, the median with fewer than 100."
-            .to_owned()
+        let how = if verdict.about.load == Some(Load::Sessions) {
+            "Operations arrived in sessions, each of which connected, did them one after another and left. `connect` lasts from \
+             when a session arrived until its statements were prepared: waiting for a free client is a part of it. Each other \
+             duration begins when the one before has ended."
+        } else {
+            "Operations arrived at times of their own, and each duration begins when its operation arrived: waiting for a \
+             free client is a part of it."
+        };
+        format!(
+            "{how} The figure of such a test is the 99th percentile of all its durations; the 90th with fewer than 1,000 \
+             arrivals, the median with fewer than 100."
+        )
     });
     let told = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
         format!(

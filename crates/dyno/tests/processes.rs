@@ -1,0 +1,131 @@
+//! Clients that are processes of their own on one database.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::clients::samples;
+use crate::common::{Place, processes_with, read_json, wait_for};
+
+const SMALL: &str = "--set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
+
+#[test]
+fn processes_share_a_database_and_lose_nothing() {
+    let place = Place::new();
+    let with = "sqlite,sqlite:wal,postgres,mariadb";
+    for load in ["", "--rate 300", "--rate 300 --sessions 3"] {
+        let run = format!(
+            "run bank {SMALL} --set accounts=50 --clients 3 --processes {load} --with {with} -o run.jsonl"
+        );
+        let result = place.dyno(&run).exits(0).without_panic().prints("sqlite:wal,processes=yes");
+        assert!(!result.stdout.contains("wrong") && !result.stdout.contains("failed"), "{}", result.stdout);
+        let record = read_json(&place.path("run.jsonl"));
+        assert!(record["contenders"][0]["processes"] == true);
+        for (label, sample) in samples(&record, "transfer") {
+            assert_eq!(sample["section"]["nanoseconds"], 300_000_000, "{label}");
+            assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
+            assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
+            if label.starts_with("postgres") {
+                assert!(sample["section"]["server"]["user_ns"].as_u64().unwrap() > 0, "{label}");
+            }
+        }
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn stores_that_let_several_processes_in_are_shared_too() {
+    let place = Place::new();
+    let run =
+        format!("run ycsb {SMALL} --set records=300 --clients 3 --processes --with lmdb,bdb,sqlite:wal");
+    let result =
+        place.dyno(&run).exits(0).without_panic().prints("no key that was inserted is lost held held held");
+    assert!(!result.stdout.contains('✗') && !result.stdout.contains("failed"), "{}", result.stdout);
+    place.assert_clean();
+}
+
+#[test]
+fn processes_and_threads_are_not_ranked_together() {
+    let place = Place::new();
+    let with = "sqlite:wal,sqlite:wal,processes=yes";
+    let run =
+        format!("run bank {SMALL} --set accounts=50 --clients 2 --only read --with {with} -o run.jsonl");
+    place.dyno(&run).exits(0).without_panic();
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let rankings = verdict["verdict"]["rankings"].as_array().unwrap();
+    let told: Vec<_> = rankings
+        .iter()
+        .map(|ranking| (ranking["processes"] == true, ranking["ranks"][0]["contender"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(told, [(false, 0), (true, 1)]);
+    let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
+    assert!(csv.contains(",closed,threads,") && csv.contains(",closed,processes,"), "{csv}");
+    place.assert_clean();
+}
+
+#[test]
+fn a_client_that_is_killed_is_told_and_costs_the_others_nothing() {
+    let place = Place::new();
+    let arguments = "run bank --set accounts=50 --clients 3 --only read --set warm_up=0 --duration 2s --trials 2 \
+                     --no-warm-up --with sqlite:wal,processes=yes,sqlite:wal --quiet -o run.jsonl";
+    let mut dyno = place.command();
+    dyno.args(arguments.split_whitespace()).stdout(std::process::Stdio::piped());
+    let dyno = dyno.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let marked = "dyno-runner-sqlite\0client";
+    let id = dyno.id();
+    let clients =
+        || -> Vec<u32> { processes_with(marked).into_iter().filter(|pid| descends(*pid, id)).collect() };
+    let began = Instant::now();
+    // Those of the probes before the trials do not live as long.
+    let victim = loop {
+        let found = clients();
+        std::thread::sleep(Duration::from_millis(400));
+        if found.len() == 3 && found == clients() {
+            break found[1];
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "no clients came");
+    };
+    kill(Pid::from_raw(victim.cast_signed()), Signal::SIGKILL).unwrap();
+    let result: crate::common::Result = dyno.wait_with_output().unwrap().into();
+    let result = result.exits(3).without_panic();
+    result.prints("a process of its own, is gone in the middle of its work: it was killed by SIGKILL");
+    wait_for("the clients to be gone", 5, || clients().is_empty());
+    let run = read_json(&place.path("run.jsonl"));
+    let trials = run["trials"].as_array().unwrap();
+    let finished = |contender| {
+        trials.iter().filter(|trial| trial["contender"] == contender && trial["failure"].is_null()).count()
+    };
+    assert_eq!((finished(0), finished(1)), (1, 2), "{trials:?}");
+    place.assert_clean();
+}
+
+/// Whether a process descends from another.
+fn descends(pid: u32, from: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    match parent.and_then(|parent| parent.trim().parse().ok()) {
+        Some(parent) if parent == from => true,
+        Some(0) | None => false,
+        Some(parent) => descends(parent, from),
+    }
+}
+
+#[test]
+fn databases_that_one_process_locks_are_refused_before_anything_starts() {
+    let place = Place::new();
+    let refused = |arguments: &str, words: &str| {
+        place.dyno(&format!("run {arguments}")).exits(2).without_panic().says(words);
+    };
+    for (contender, title) in
+        [("rocksdb", "RocksDB"), ("redb", "redb"), ("fjall", "fjall"), ("pebble", "Pebble")]
+    {
+        refused(&format!("ycsb --processes --with {contender}"), &format!("{title} locks its files"));
+    }
+    refused("bank --processes --with sqlite:memory", "its data are those of one process");
+    refused("bank --processes --with sqlite,locking_mode=EXCLUSIVE", "its data are those of one process");
+    refused("ycsb --processes --with bdb:private", "with private=on its data are those of one process");
+    refused("bank --processes --with postgres/pgx", "its runner 'go' makes threads of them");
+    refused("bank --with sqlite,processes=maybe", "processes is yes or no, not 'maybe'");
+    place.assert_clean();
+}
