@@ -35,6 +35,10 @@ pub struct Sample {
 pub struct Section {
     /// Wall-clock time, monotonic clock.
     pub nanoseconds: u64,
+    /// When it began, as the system's monotonic clock stood (`CLOCK_MONOTONIC`), in nanoseconds; 0 where the runner does not
+    /// tell. So what is seen from outside can be laid beside it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub began_ns: u64,
     /// What the runner's process spent, with all of its threads.
     pub client: Cost,
     /// What the server's processes spent: the main process and those it has started. Absent for engines within the

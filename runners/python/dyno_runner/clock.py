@@ -48,7 +48,7 @@ class Clock:
         after = self._counters.after()
         client = {name: max(0, value - getattr(before, name)) for name, value in vars(after).items()}
         client["peak_memory_bytes"] = self._counters.peak_bytes()
-        section: dict[str, Any] = {"nanoseconds": end - start, "client": client}
+        section: dict[str, Any] = {"nanoseconds": end - start, "began_ns": start, "client": client}
         if self._server and (cost := self._server.after()):
             section["server"] = cost
         return result, {"section": section}
