@@ -172,7 +172,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
 fn what_goes_on_beside_the_clients_is_told_second_by_second() {
     let place = Place::new();
     let small = "--set accounts=50 --set warm_up=0.1 --duration 5s --trials 1 --no-warm-up --only transfer --clients 2";
-    let with = "sqlite:wal,sqlite:wal/go,postgres,mariadb";
+    let with = "sqlite:wal,sqlite/mattn:wal,postgres,mariadb";
     let run = place
         .dyno(&format!("run bank {small} --quiet --with {with} -o run.jsonl --report run.html"))
         .exits(0);

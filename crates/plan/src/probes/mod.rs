@@ -51,11 +51,11 @@ pub fn probes_of(contender: &Contender) -> Option<Probes> {
 }
 
 fn suite(probes: Probes) -> Result<Suite> {
-    let dialects: BTreeSet<String> = DIALECTS.map(str::to_owned).into();
-    let (text, name) = match probes {
-        Probes::Sql => (TEXT, "isolation.toml"),
-        Probes::Store => (OF_STORES, "stores.toml"),
+    let (text, name, dialects) = match probes {
+        Probes::Sql => (TEXT, "isolation.toml", DIALECTS.to_vec()),
+        Probes::Store => (OF_STORES, "stores.toml", vec![NO_SQL]),
     };
+    let dialects: BTreeSet<String> = dialects.into_iter().map(str::to_owned).collect();
     Suite::parse(text.to_owned(), Path::new(name), &dialects)
 }
 
