@@ -109,7 +109,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --clients 3";
     let with = "--with sqlite:wal,postgres -o run.jsonl --report run.html";
     let run = place.dyno(&format!("run bank {small} --sustain p90<=40ms {with}")).exits(0).without_panic();
-    assert!(run.stdout.contains("transfer, with p90 ≤ 40.0 ms: "), "{}", run.stdout);
+    assert!(run.stdout.contains("transactions/s with p90 ≤ 40 ms"), "{}", run.stdout);
     // What was measured at other rates has no percentiles.
     assert!(!run.stdout.contains("latency") && !run.stdout.contains("wrong"), "{}", run.stdout);
     assert_eq!(place.dyno("show run.jsonl").exits(0).stdout, run.stdout);
@@ -137,7 +137,95 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
     assert!(csv.contains("sustained_per_second") && csv.contains(",sought,"), "{csv}");
     let page = std::fs::read_to_string(place.path("run.html")).unwrap();
-    assert!(page.contains("what is sustained with p90 ≤ 40.0 ms"));
+    assert!(page.contains("what is sustained with p90 ≤ 40 ms"));
+
+    // Again, at rates of its own, and both beside each other.
+    let options = "--quiet -o again.jsonl";
+    place
+        .dyno(&format!("rerun run.jsonl {options}"))
+        .exits(0)
+        .without_panic()
+        .prints("transactions/s with p90 ≤ 40 ms");
+    let again = read_json(&place.path("again.jsonl"));
+    assert_eq!(again["schedule"]["sustain"], record["schedule"]["sustain"]);
+    assert_eq!(samples(&again, "transfer").len(), 8);
+    let compared = place.dyno("compare run.jsonl again.jsonl").exits(0).without_panic();
+    compared.prints("the ratio is the old rate over the new one");
+    let compared = place.dyno("compare run.jsonl again.jsonl --format json").exits(0).json();
+    for cell in compared["tests"][0]["cells"].as_array().unwrap() {
+        assert!(cell["old_sustained"].is_object() && cell["new_sustained"].is_object(), "{cell}");
+        // Three trials are too few for an interval.
+        assert_ne!(cell["difference"]["difference"], "slower", "{cell}");
+    }
+    let csv = place.dyno("compare run.jsonl again.jsonl --format csv").exits(0).stdout;
+    assert!(csv.starts_with("test,title,contender,old_ns,new_ns,old_per_second,new_per_second,"), "{csv}");
+    place.dyno("report run.jsonl again.jsonl -o both.html").exits(0).without_panic();
+    place.dyno("report run.jsonl again.jsonl -o both.md").exits(0).without_panic();
+    let page = std::fs::read_to_string(place.path("both.md")).unwrap();
+    assert!(page.contains("then | now"), "{page}");
+    place.dyno("calibrate --again run.jsonl").exits(2).says("a run of --sustain seeks one");
+    place.dyno("history bank --test transfer --results .").exits(0).prints("A rate was sought");
+    place.assert_clean();
+}
+
+#[test]
+fn what_goes_on_beside_the_clients_is_told_second_by_second() {
+    let place = Place::new();
+    let small = "--set accounts=50 --set warm_up=0.1 --duration 5s --trials 1 --no-warm-up --only transfer --clients 2";
+    let with = "sqlite:wal,sqlite/mattn:wal,postgres,mariadb";
+    let run = place
+        .dyno(&format!("run bank {small} --quiet --with {with} -o run.jsonl --report run.html"))
+        .exits(0);
+    run.without_panic().prints("transfer: beside the clients").prints("disk busy");
+    let record = read_json(&place.path("run.jsonl"));
+    let has_pressure = std::path::Path::new("/proc/pressure/io").exists();
+    for (label, sample) in samples(&record, "transfer").iter().filter(|(label, _)| label != "null") {
+        let around = sample["around"].as_array().unwrap_or_else(|| panic!("{label}: {}", sample["section"]));
+        assert_eq!(around.len(), 5, "{label}");
+        for second in around {
+            assert_eq!(second["pressure"].is_object(), has_pressure, "{label}: {second}");
+            for part in ["cpu_some_ns", "io_some_ns", "io_full_ns"] {
+                let waited = second["pressure"][part].as_u64().unwrap_or_default();
+                assert!(waited <= 1_500_000_000, "{label}: {part} {second}");
+            }
+        }
+        // SQLite's log begins anew after a thousand pages, which two clients write in a moment.
+        let told = around.iter().filter_map(|second| second["upkeep"]["checkpoints"].as_u64());
+        let told: Vec<u64> = told.collect();
+        assert!(!told.is_empty(), "{label}: {around:?}");
+        if label.starts_with("sqlite") {
+            assert!(told.iter().sum::<u64>() > 0, "{label}: {told:?}");
+        }
+    }
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let line = &verdict["verdict"]["timelines"][0]["lines"][0];
+    assert!(line["surroundings"]["upkeep"]["checkpoints"].as_u64().unwrap() > 0, "{line}");
+    let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
+    assert!(csv.contains("longest_stall_ns,disk_busy,cpu_some"), "{csv}");
+    assert!(std::fs::read_to_string(place.path("run.html")).unwrap().contains("the engine made"));
+    place.assert_clean();
+}
+
+#[test]
+fn what_is_sustained_stands_beside_what_closed_clients_do() {
+    let place = Place::new();
+    let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --quiet";
+    let run = format!(
+        "run bank {small} --clients 1,3 --sustain p90<=40ms --with sqlite:wal -o run.jsonl --report run.html"
+    );
+    let shown = place.dyno(&run).exits(0).without_panic();
+    assert!(shown.stdout.contains("transfer, p90 ≤ 40 ms"), "{}", shown.stdout);
+    let runs = "run.clients1.jsonl run.clients3.jsonl";
+    let json = place.dyno(&format!("scaling {runs} --format json")).exits(0).json();
+    let tests = json["tests"].as_array().unwrap();
+    assert_eq!(tests.len(), 2, "closed and sustained: {json}");
+    assert!(tests[0]["target"].is_null() && tests[1]["target"]["share"] == 0.9, "{json}");
+    for points in tests.iter().map(|test| test["lines"][0]["points"].as_array().unwrap()) {
+        assert!(points.iter().all(|point| point["per_second"].as_f64().unwrap() > 0.0), "{points:?}");
+    }
+    let text = place.dyno(&format!("scaling {runs}")).exits(0).stdout;
+    assert!(text.contains("sustains") && text.contains(" at clients="), "{text}");
+    assert!(std::fs::read_to_string(place.path("run.html")).unwrap().contains("p90 ≤ 40 ms"));
     place.assert_clean();
 }
 
@@ -147,7 +235,11 @@ fn what_no_rate_sustains_is_said_without_a_percentile() {
     let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 2 --clients 2 --quiet";
     // No answer of a server comes within a microsecond.
     let run = format!("run bank {small} --only read --sustain p99<=1us --with postgres");
-    let shown = place.dyno(&run).exits(0).without_panic().prints("postgres does not sustain it, not even at");
+    let shown = place
+        .dyno(&run)
+        .exits(0)
+        .without_panic()
+        .prints("read: postgres does not sustain p99 ≤ 1 µs, not even at");
     assert!(!shown.stdout.contains(" p50 "), "{}", shown.stdout);
     place.assert_clean();
 }
@@ -252,8 +344,8 @@ fn what_cannot_be_done_is_told_before_anything_starts() {
     refused("bank --sustain p99<=10 --with sqlite", "10 has no unit: write 10ms or 10s");
     refused("bank --sustain p99<=10ms --rate 100 --with sqlite", "take one of both");
     refused("bank --sustain p99<=10ms --think 1s --with sqlite", "take one of both");
-    refused("bank --sustain p99<=10ms --clients 1,2 --with sqlite", "take one --clients");
     refused("bank --sustain p99<=10ms --no-warm-up --with sqlite", "how much a contender does at most");
+    place.dyno("calibrate bank --sustain p99<=10ms").exits(2).says("take a run without it");
     refused("speedtest --sustain p99<=10ms --with sqlite", "speedtest has none");
     refused("bank --clients 120 --with postgres", "postgres lets in 100 connections");
     refused("bank --clients 120 --with postgres", "postgres,max_connections=130");

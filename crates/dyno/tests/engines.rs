@@ -16,7 +16,7 @@ use crate::common::{Place, SharedMemory, installation, processes_with, wait_for}
 const PASSWORD: &str = "Sesame-0pen!";
 
 /// A server as somebody may run one, for being reached by URL.
-struct Running {
+pub struct Running {
     server: PrivateServer,
     url: String,
     // Last: the server's files are in it.
@@ -25,7 +25,7 @@ struct Running {
 
 impl Running {
     /// Starts one; the URL has a password, which the server does not ask for.
-    fn start(engine: &str) -> Running {
+    pub fn start(engine: &str) -> Running {
         let installation = installation(engine, &Build::System).unwrap();
         let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
         let placement = placement::choose(None, None).unwrap();
@@ -41,15 +41,29 @@ impl Running {
         Running { server, url, _scratch: scratch }
     }
 
-    /// The names of its databases, asked by the engine's own client.
-    fn databases(&self) -> String {
+    /// Its socket or the folder of it, its port and its user.
+    pub fn reach(&self) -> (String, u16, String) {
         let reach = self.server.connection("unused");
+        (reach.host, reach.port.unwrap_or_default(), reach.user)
+    }
+
+    /// The names of its databases.
+    pub fn databases(&self) -> String {
+        match self.url.starts_with("postgres") {
+            true => self.execute("SELECT datname FROM pg_database"),
+            false => self.execute("SHOW DATABASES"),
+        }
+    }
+
+    /// What statements return, executed by the engine's own client.
+    pub fn execute(&self, statements: &str) -> String {
+        let (host, port, user) = self.reach();
         let output = if self.url.starts_with("postgres") {
-            let port = reach.port.unwrap().to_string();
-            let command = ["-U", &reach.user, "-h", &reach.host, "-p", &port, "-d", "postgres", "-Atc"];
-            Command::new("psql").args(command).arg("SELECT datname FROM pg_database").output()
+            let port = port.to_string();
+            let command = ["-U", &user, "-h", &host, "-p", &port, "-d", "postgres", "-Atc"];
+            Command::new("psql").args(command).arg(statements).output()
         } else {
-            let command = ["--no-defaults", "-u", &reach.user, "-S", &reach.host, "-Ne", "SHOW DATABASES"];
+            let command = ["--no-defaults", "-u", &user, "-S", &host, "-Ne", statements];
             Command::new("mariadb").args(command).output()
         };
         let output = output.unwrap();

@@ -23,6 +23,7 @@ mod kv;
 mod kv_runners;
 mod labels;
 mod ladder;
+mod mix_faults;
 mod needs;
 mod outputs;
 mod parsers;

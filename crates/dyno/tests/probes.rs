@@ -60,6 +60,34 @@ fn who_shows_what_its_level_forbids_is_not_ranked() {
 }
 
 #[test]
+fn stores_are_probed_by_gets_and_puts() {
+    let place = Place::new();
+    let stores = ["lmdb", "redb", "bdb", "rocksdb", "fjall", "pebble", "bdb:persistent"];
+    let run = "run ycsb --set records=100 --set warm_up=0.1 --duration 0.2s --trials 1 --no-warm-up --quiet --only a -o run.jsonl";
+    let result = place.dyno(&format!("{run} --clients 2 --with {}", stores[..6].join(","))).exits(0);
+    let result = result.without_panic().prints("transactions at once");
+    assert!(!result.stdout.contains('✗'), "{}", result.stdout);
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    for (index, store) in stores[..6].iter().enumerate() {
+        let seen = seen(&verdict, index);
+        match *store {
+            // One writer at a time, or locks on what was read.
+            "lmdb" | "redb" | "bdb" => assert_eq!(seen, [], "{store}"),
+            _ => assert!(seen.iter().all(|(_, allowed)| *allowed), "{store}: {seen:?}"),
+        }
+    }
+    // What everybody sees where nobody keeps others from changing what was read, said to be serializable.
+    let mut run = read_json(&place.path("run.jsonl"));
+    for contender in 3..6 {
+        assert_eq!(run["contenders"][contender]["isolation"]["level"], "read-committed");
+        run["contenders"][contender]["isolation"]["level"] = json!("serializable");
+    }
+    place.write("run.jsonl", &run_file(&run));
+    place.dyno("show run.jsonl").without_panic().prints("which forbids lost update");
+    place.assert_clean();
+}
+
+#[test]
 fn one_client_is_not_probed() {
     let place = Place::new();
     let result = place.dyno(&format!("{SMALL} --clients 1 --with sqlite:wal")).exits(0);

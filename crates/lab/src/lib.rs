@@ -3,6 +3,7 @@
 //!
 //! It measures and writes down. What a record means is the business of `dyno_verdict`, which is not linked here.
 
+mod around;
 pub mod doctor;
 pub mod environment;
 pub mod file_system;

@@ -262,9 +262,9 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
     test.one_by_one.filter(|_| syncs)
 }
 
-/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, and one to
-/// spare.
-const BESIDE: u64 = 2;
+/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, one over which the
+/// server tells of its checkpoints, and one to spare.
+const BESIDE: u64 = 3;
 
 /// All clients must be let in: by a database that is not for one connection alone, and by a server that dyno starts.
 fn check_clients(

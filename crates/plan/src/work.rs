@@ -11,7 +11,7 @@ use dyno_protocol::{
     self as protocol, Cells, Commits, ImportWork, KeyKind, LoadWork, MixWork, Pairs, Reads, Store, Work,
 };
 use dyno_record::Load;
-use dyno_suite::{Index, Mix, Model, Rendered, Shape, Suite, TableForm, Test, Transaction};
+use dyno_suite::{Class, Index, Mix, Model, Rendered, Shape, Suite, TableForm, Test, Transaction};
 
 use super::arrays::{Arrays, Part};
 use super::mix;
@@ -55,7 +55,7 @@ pub struct Amount {
     pub count: u64,
     /// The bytes of cells that are written or read; none where that says nothing.
     pub bytes: u64,
-    /// What is counted: `rows`, `operations`.
+    /// What is counted: `rows`, `operations`, `transactions`.
     pub unit: &'static str,
 }
 
@@ -127,7 +127,10 @@ impl<'a> Preparer<'a> {
         let (work, mix) = self.arrays.steps(test)?;
         // What is judged of a mix that lasts a time is what one operation takes of it.
         let count = mix.count.map_or(1, |each| each * u64::from(mix.clients));
-        let amount = Amount { count, bytes: 0, unit: "operations" };
+        let is_transaction = |class: &Class| class.transaction.is_some();
+        let are_transactions = !test.is_for_stores() && test.classes.iter().all(is_transaction);
+        let unit = if are_transactions { "transactions" } else { "operations" };
+        let amount = Amount { count, bytes: 0, unit };
         // The check's rows are the answer: invariants that hold whatever was drawn.
         let answer = test.expect.clone().unwrap_or_default();
         let arrivals =

@@ -35,6 +35,10 @@ pub struct Sample {
 pub struct Section {
     /// Wall-clock time, monotonic clock.
     pub nanoseconds: u64,
+    /// When it began, as the system's monotonic clock stood (`CLOCK_MONOTONIC`), in nanoseconds; 0 where the runner does not
+    /// tell. So what is seen from outside can be laid beside it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub began_ns: u64,
     /// What the runner's process spent, with all of its threads, and the processes of its clients.
     pub client: Cost,
     /// What the server's processes spent: the main process and those it has started. Absent for engines within the
@@ -132,6 +136,8 @@ impl Sample {
         }
         self.operations += other.operations;
         self.section.nanoseconds = self.section.nanoseconds.max(other.section.nanoseconds);
+        let began = [self.section.began_ns, other.section.began_ns];
+        self.section.began_ns = began.into_iter().filter(|&began| began > 0).min().unwrap_or(0);
         self.section.client.add(&other.section.client);
         add(&mut self.classes, &other.classes);
         self.ticks

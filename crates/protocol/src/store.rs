@@ -62,4 +62,12 @@ pub enum StoreCount {
         /// How many clients there are.
         step: i64,
     },
+    /// Nothing is. The pairs of a range of keys, both ends included, are told: after the rows of all invariants the answer has a
+    /// row for each, its key and its value as text.
+    Pairs {
+        /// The first.
+        from: i64,
+        /// The last.
+        to: i64,
+    },
 }

@@ -5,6 +5,7 @@
 //! password or a key: none is ever part of a contender, a setting or an event.
 
 mod answer;
+mod around;
 mod calibration;
 mod class;
 mod columns;
@@ -29,6 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
+pub use around::{Around, Pressure};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};

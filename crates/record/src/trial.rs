@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Sought;
+use crate::{Around, Sought};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +78,10 @@ pub struct SampleRecord {
     /// In how many slices it was done, between which other contenders were at work; absent where the trial was by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<u32>,
+    /// Of a test that lasts a time: what else went on in each of its seconds, in the order of the ticks; empty where that is
+    /// not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Around>,
     /// What the metronome took between these slices, in nanoseconds: the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,

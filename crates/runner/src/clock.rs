@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use dyno_gauge::Gauge;
 use dyno_protocol::{Sample, Section};
+use nix::time::{ClockId, clock_gettime};
 
 use crate::turns::{Giver, Slices, Turns};
 
@@ -35,6 +36,7 @@ impl<'a> Clock<'a> {
     #[inline]
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (T, Sample) {
         let before = self.gauge.before();
+        let began_ns = monotonic();
 
         let clock = Instant::now();
         let result = work();
@@ -42,7 +44,7 @@ impl<'a> Clock<'a> {
         let elapsed = clock.elapsed();
 
         let (client, server) = self.gauge.after(&before);
-        let section = Section { nanoseconds: nanoseconds(elapsed), client, server };
+        let section = Section { nanoseconds: nanoseconds(elapsed), began_ns, client, server };
         (result, Sample { section, ..Sample::default() })
     }
 
@@ -66,6 +68,11 @@ pub fn spin(began: Instant, slowdown: f64) {
         let until = began + began.elapsed().mul_f64(1.0 + slowdown);
         while Instant::now() < until {}
     }
+}
+
+/// What the system's monotonic clock stands at, in nanoseconds: the one that other processes see too.
+fn monotonic() -> u64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
 }
 
 /// A duration as samples tell it.

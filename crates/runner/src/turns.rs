@@ -133,7 +133,12 @@ impl<'a, 'g> Slices<'a, 'g> {
         spin(began.1, self.slowdown);
         let elapsed: Duration = began.1.elapsed();
         let (client, server) = self.gauge.after(&began.0);
-        self.section.borrow_mut().add(&Section { nanoseconds: nanoseconds(elapsed), client, server });
+        self.section.borrow_mut().add(&Section {
+            nanoseconds: nanoseconds(elapsed),
+            client,
+            server,
+            ..Section::default()
+        });
     }
 }
 

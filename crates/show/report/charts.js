@@ -102,11 +102,11 @@ const charts = {
       let second = -GAP;
       return row.trials.flatMap((trial, place) => {
         second += GAP;
-        return trial.map((done, i) => ({ row, done, stall: done < row.usual / 10, x: second++, high: Math.max((24 * done) / most, 1), name: `trial ${place + 1}, second ${i + 1}` }));
+        return trial.map((done, i) => ({ row, done, stall: done < row.usual / 10, x: second++, high: Math.max((24 * done) / most, 1), busy: row.busy[place][i], made: row.made[place][i], beside: row.beside[place][i], name: `trial ${place + 1}, second ${i + 1}` }));
       });
     });
     if (bars.length === 0) return null;
-    const said = (bar) => `${bar.row.label}, ${bar.name}: ${rate(bar.done)}`;
+    const said = (bar) => `${bar.row.label}, ${bar.name}: ${rate(bar.done)}${bar.beside && `; ${bar.beside}`}`;
     const domain = [0, Math.max(...bars.map((bar) => bar.x)) + 1];
     const wide = Math.max(1, (0.8 * (width - at.margin - right)) / domain[1]);
     const bar = { x: (bar) => bar.x + 0.5, y2: (bar) => bar.row.y + 12, strokeWidth: wide, strokeLinecap: "butt", title: said };
@@ -116,6 +116,8 @@ const charts = {
       marks: [
         Plot.link(bars.filter((bar) => !bar.stall), { ...bar, y1: (bar) => bar.row.y + 12 - bar.high, stroke: (bar) => colour(bar.row), strokeOpacity: 0.65 }),
         Plot.link(bars.filter((bar) => bar.stall), { ...bar, y1: (bar) => bar.row.y - 12, stroke: "var(--ink)", strokeOpacity: 0.8 }),
+        Plot.link(bars.filter((bar) => bar.busy !== null), { ...bar, y1: (bar) => bar.row.y + 13, y2: (bar) => bar.row.y + 15.5, stroke: "var(--ink)", strokeOpacity: (bar) => Math.min(bar.busy, 1) * 0.7 }),
+        Plot.dot(bars.filter((bar) => bar.made > 0), { x: bar.x, y: (bar) => bar.row.y + 14.3, r: 1.6, fill: "var(--ink)", title: said }),
         ...rowTexts(at, width, right),
       ],
     });

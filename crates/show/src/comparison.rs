@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result};
 use dyno_verdict::statistics::Difference;
-use dyno_verdict::{CellComparison, Comparison};
+use dyno_verdict::{CellComparison, Comparison, Outcome};
 
 use super::grid::Grid;
+use super::views::sustained::words;
 use super::{notes, table, units};
 
 /// Tables for the terminal.
@@ -30,12 +31,15 @@ fn grids(comparison: &Comparison) -> Vec<Grid> {
                 .iter()
                 .map(|test| {
                     let cell = &test.cells[place];
-                    let time = |median: Option<f64>| median.map_or("–".into(), units::duration);
+                    let told = |median: Option<f64>, sustained: Option<Outcome>| match sustained {
+                        Some(outcome) => words::outcome(&outcome),
+                        None => median.map_or("–".into(), units::duration),
+                    };
                     vec![
                         test.id.clone(),
                         test.title.clone(),
-                        time(cell.old_ns),
-                        time(cell.new_ns),
+                        told(cell.old_ns, cell.old_sustained),
+                        told(cell.new_ns, cell.new_sustained),
                         change(cell),
                     ]
                 })
@@ -57,12 +61,20 @@ fn change(cell: &CellComparison) -> String {
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
 }
 
+/// What the columns hold where a rate was sought.
+pub(crate) const SOUGHT: &str = "Where a rate was sought, the rates sustained stand here, and the ratio is the old rate over the new one: above 1 the new \
+     run sustains less.";
+
 fn legend(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![
         "The new median over the old one: above 1 is slower. The intervals hold for all comparisons together with \
          95 % confidence. ≈ too close to call: the interval includes 1.00, or there are too few samples."
             .to_owned(),
     ];
+    let mut cells = comparison.tests.iter().flat_map(|test| &test.cells);
+    if cells.any(|cell| cell.old_sustained.is_some() || cell.new_sustained.is_some()) {
+        lines.push(SOUGHT.to_owned());
+    }
     for test in &comparison.tests {
         for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
             if let Some(why) = &cell.why_not {
@@ -77,7 +89,19 @@ fn legend(comparison: &Comparison) -> Vec<String> {
 /// A line for each cell, as CSV.
 pub fn csv(comparison: &Comparison) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = ["test", "title", "contender", "old_ns", "new_ns", "ratio", "low", "high", "difference"];
+    let header = [
+        "test",
+        "title",
+        "contender",
+        "old_ns",
+        "new_ns",
+        "old_per_second",
+        "new_per_second",
+        "ratio",
+        "low",
+        "high",
+        "difference",
+    ];
     writer.write_record(header).context("cannot write CSV")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for test in &comparison.tests {
@@ -95,6 +119,8 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
                 label.clone(),
                 number(cell.old_ns),
                 number(cell.new_ns),
+                number(cell.old_sustained.and_then(|outcome| outcome.per_second())),
+                number(cell.new_sustained.and_then(|outcome| outcome.per_second())),
                 number(cell.ratio.map(|ratio| ratio.ratio)),
                 number(interval.map(|interval| interval.low)),
                 number(interval.map(|interval| interval.high)),

@@ -4,6 +4,7 @@ use dyno_verdict::statistics::FEWEST_RUNS;
 use dyno_verdict::{About, History, HistoryLine, Turn};
 
 use super::grid::Grid;
+use super::views::sustained::words;
 use super::{notes, table, units};
 
 /// How wide the dots' field is, in columns.
@@ -47,7 +48,7 @@ pub fn chart(runs: &[Listed], history: &History) -> String {
             let row = format!(
                 "{:>4}  {started}  {:>8}  {:FIELD$}  {flag}",
                 run + 1,
-                units::duration(*median),
+                if line.is_sought { words::rate(1e9 / median) } else { units::duration(*median) },
                 format!("{dot}●")
             );
             text.push(row.trim_end().to_owned());
@@ -75,6 +76,11 @@ fn legend(lines: &[HistoryLine]) -> String {
                     run from which on a contender is faster or slower (E-divisive, permutation test at 5 % for each \
                     contender)."
             .to_owned();
+    if lines.iter().any(|line| line.is_sought) {
+        text.push_str(
+            " A rate was sought: further to the left is more. Only runs that sought one are drawn.",
+        );
+    }
     if most < FEWEST_RUNS {
         text.push_str(&format!(" A change can show only in {FEWEST_RUNS} runs or more; there are {most}."));
     }

@@ -43,6 +43,7 @@ pub(crate) fn judge_test(
                 (None, mismatch) if is_tried(contender) => match mismatch {
                     Some(mismatch) => CellStanding::Wrong(mismatch.clone()),
                     None if is_unproved(run, contender) => CellStanding::NotEncrypted,
+                    None if is_disproved(run, contender) => CellStanding::NotIsolated,
                     None => CellStanding::Sought,
                 },
                 (None, _) if tells(judged, contender) => CellStanding::TooFew,

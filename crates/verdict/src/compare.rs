@@ -6,13 +6,14 @@
 //! comparisons of runs and not in nearly all.
 
 use anyhow::{Result, bail};
-use dyno_record::ContenderRecord;
+use dyno_record::{ContenderRecord, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::about::About;
 use crate::judge::{CellStanding, TestVerdict, Verdict};
 use crate::statistics::{Difference, Ratio, independent_ratio, median};
+use crate::views::{Outcome, SustainedLine};
 
 /// The chance, over all tests together, that equal runs are told apart.
 const FALSE_ALARMS: f64 = 0.05;
@@ -39,8 +40,9 @@ pub struct TestComparison {
     pub cells: Vec<CellComparison>,
 }
 
-/// A contender in one test of two runs. Medians are nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A contender in one test of two runs. Medians are nanoseconds; where the highest rate was sought at which a target holds,
+/// rates stand in their place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellComparison {
     /// The old median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +50,14 @@ pub struct CellComparison {
     /// The new median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_ns: Option<f64>,
-    /// New over old; absent where one of them does not count.
+    /// What the old run says of the rate that was sought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_sustained: Option<Outcome>,
+    /// What the new one says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_sustained: Option<Outcome>,
+    /// The new median over the old one, or the old rate over the new one: above one is slower. Absent where one of them
+    /// does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
     /// Whether that is a difference.
@@ -81,7 +90,13 @@ impl Comparison {
         let mut broken = Vec::new();
         for test in &self.tests {
             for (cell, label) in test.cells.iter().zip(&self.contenders) {
-                if let (Some(_), None, Some(why)) = (cell.old_ns, cell.new_ns, &cell.why_not) {
+                let is_told = |median: Option<f64>, sustained: Option<Outcome>| {
+                    median.is_some() || sustained.and_then(|outcome| outcome.per_second()).is_some()
+                };
+                if let Some(why) = &cell.why_not
+                    && is_told(cell.old_ns, cell.old_sustained)
+                    && !is_told(cell.new_ns, cell.new_sustained)
+                {
                     broken.push((test, label.as_str(), why.as_str()));
                 }
             }
@@ -120,7 +135,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     let tests = shared.into_iter().map(|(before, now)| {
         let cells = contenders.iter().map(|label| {
             let (before, now) = (Side::new(old, before, label), Side::new(new, now, label));
-            before.against(now, old.about.schedule.seed, confidence)
+            before.against(&now, old.about.schedule.seed, confidence)
         });
         TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
     });
@@ -149,34 +164,49 @@ pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
 }
 
 /// A contender in a test of one of the two runs.
-struct Side {
+struct Side<'a> {
     /// The durations that count.
     times: Vec<f64>,
+    /// What was found of the rate that was sought.
+    sustained: Option<&'a SustainedLine>,
+    target: Option<Target>,
     /// Why none do.
     why_not: Option<String>,
     floor_ns: f64,
 }
 
-impl Side {
-    fn new(run: &Verdict, test: &TestVerdict, label: &str) -> Side {
+impl<'a> Side<'a> {
+    fn new(run: &'a Verdict, test: &TestVerdict, label: &str) -> Side<'a> {
         let cell = test.cells.iter().find(|cell| run.contenders[cell.contender].label == label);
         let why_not = match cell.map(|cell| &cell.standing) {
-            Some(CellStanding::Counts) => None,
+            Some(CellStanding::Counts | CellStanding::Sought) => None,
             Some(CellStanding::Wrong(why)) => Some(format!("wrong: {why}")),
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew) => Some("does not apply".into()),
-            Some(CellStanding::Sought) => Some("each trial has a rate of its own".into()),
             None => Some("not in the run".into()),
         };
         let used = cell.filter(|cell| cell.counts()).map(|cell| &cell.points.used[..]).unwrap_or_default();
         let times = used.iter().map(|(_, nanoseconds)| *nanoseconds).collect();
-        Side { times, why_not, floor_ns: test.floor_ns.unwrap_or(0.0) }
+        let found = run.views.sustained.iter().find(|sustained| sustained.test == test.id);
+        let mut lines = found.iter().flat_map(|found| &found.lines);
+        let is_sought = cell.is_some_and(|cell| cell.standing == CellStanding::Sought);
+        let line = lines.find(|line| is_sought && run.contenders[line.contender].label == label);
+        Side {
+            times,
+            sustained: line,
+            target: found.map(|found| found.target),
+            why_not,
+            floor_ns: test.floor_ns.unwrap_or(0.0),
+        }
     }
 
     /// Compares this old side with a new one.
-    fn against(self, new: Side, seed: u64, confidence: f64) -> CellComparison {
+    fn against(&self, new: &Side, seed: u64, confidence: f64) -> CellComparison {
+        if self.target.is_some() || new.target.is_some() {
+            return self.rate_against(new, confidence);
+        }
         let ratio = independent_ratio(&new.times, &self.times, seed, confidence);
         let (old_ns, new_ns) = (median(&self.times), median(&new.times));
         let floor = self.floor_ns.max(new.floor_ns);
@@ -184,7 +214,46 @@ impl Side {
             (Some(ratio), Some(old), Some(new)) => Some(ratio.difference_above(new, old, floor)),
             _ => None,
         };
-        CellComparison { old_ns, new_ns, ratio, difference, why_not: self.why_not.or(new.why_not) }
+        let why_not = self.why_not.clone().or_else(|| new.why_not.clone());
+        CellComparison { old_ns, new_ns, ratio, difference, why_not, ..CellComparison::default() }
+    }
+
+    /// The same where a rate was sought.
+    fn rate_against(&self, new: &Side, confidence: f64) -> CellComparison {
+        let outcome = |side: &Side| side.sustained.map(|line| line.outcome);
+        let (old_sustained, new_sustained) = (outcome(self), outcome(new));
+        let why_not = self.why_not.clone().or_else(|| new.why_not.clone()).or_else(|| {
+            if self.target != new.target {
+                return Some("the runs do not seek the same target".into());
+            }
+            [("old", self), ("new", new)].into_iter().find_map(|(name, side)| match outcome(side) {
+                None => Some(format!("the {name} run has no trial at a rate")),
+                Some(Outcome::AtLeast { .. }) => {
+                    Some(format!("in the {name} run the target held at every rate that was tried"))
+                }
+                Some(Outcome::NotSustained { .. }) => {
+                    Some(format!("in the {name} run the target held at no rate that was tried"))
+                }
+                Some(Outcome::Sustains { .. }) => None,
+            })
+        });
+        let threshold = |side: &Side| side.sustained.and_then(SustainedLine::threshold);
+        let is_close =
+            |outcome: Option<Outcome>| matches!(outcome, Some(Outcome::Sustains { interval: Some(_), .. }));
+        let ratio = threshold(self).zip(threshold(new)).filter(|_| why_not.is_none()).map(|(old, new)| {
+            let ratio = old.over(&new, confidence);
+            let is_known = is_close(old_sustained) && is_close(new_sustained);
+            Ratio { interval: ratio.interval.filter(|_| is_known), ..ratio }
+        });
+        let difference = ratio.map(|ratio| ratio.difference());
+        CellComparison {
+            old_sustained,
+            new_sustained,
+            ratio,
+            difference,
+            why_not,
+            ..CellComparison::default()
+        }
     }
 }
 

@@ -6,8 +6,9 @@ use crate::about::About;
 use crate::cells::judge_test;
 use crate::compare::changes;
 use crate::disturbance::Disturbances;
-use crate::judge::TestVerdict;
+use crate::judge::{CellStanding, TestVerdict};
 use crate::statistics::{self, median};
+use crate::views::sustained::{Sustained, sustained};
 
 /// A test over several runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +24,11 @@ pub struct History {
 pub struct HistoryLine {
     /// The contender.
     pub contender: String,
-    /// The run, by its position, and its median in nanoseconds.
+    /// The run, by its position, and its median in nanoseconds; where a rate was sought, the time between two arrivals at the
+    /// rate sustained.
     pub medians: Vec<(usize, f64)>,
+    /// Whether a rate was sought in the newest of these runs.
+    pub is_sought: bool,
     /// Where it changed.
     pub turns: Vec<Turn>,
 }
@@ -45,6 +49,8 @@ struct Judged<'a> {
     about: About,
     contenders: &'a [ContenderRecord],
     test: Option<TestVerdict>,
+    /// What is sustained, where a rate was sought.
+    sustained: Option<Sustained>,
 }
 
 /// A test (by id) over some runs of one suite, the oldest first; none where no run has it.
@@ -66,10 +72,12 @@ pub fn history(runs: &[&Run], test: &str) -> Option<History> {
 fn judge_one<'a>(run: &'a Run, test: &str) -> Judged<'a> {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
     let record = run.shown_tests().find(|record| record.id == test);
+    let test = record.map(|record| judge_test(run, &Disturbances::new(run), &shown, record));
     Judged {
         about: About::new(run),
         contenders: &run.contenders,
-        test: record.map(|record| judge_test(run, &Disturbances::new(run), &shown, record)),
+        sustained: test.as_ref().and_then(|test| sustained(run, std::slice::from_ref(test)).pop()),
+        test,
     }
 }
 
@@ -77,9 +85,17 @@ fn line(runs: &[Judged], label: &str) -> HistoryLine {
     let middle = |run: &Judged| {
         let mut cells = run.test.as_ref()?.cells.iter();
         let cell = cells.find(|cell| run.contenders[cell.contender].label == label)?;
-        cell.figures.summary.filter(|_| cell.counts()).map(|summary| summary.median)
+        let lines = run.sustained.iter().flat_map(|sustained| &sustained.lines);
+        let mut rates =
+            lines.filter(|line| line.contender == cell.contender).map(|line| line.outcome.per_second());
+        match cell.standing {
+            CellStanding::Sought => rates.next().flatten().map(|rate| 1e9 / rate),
+            _ => cell.figures.summary.filter(|_| cell.counts()).map(|summary| summary.median),
+        }
     };
-    let places = runs.iter().enumerate();
+    // Rates and durations have no scale in common.
+    let is_sought = runs.last().is_some_and(|run| run.sustained.is_some());
+    let places = runs.iter().enumerate().filter(|(_, run)| run.sustained.is_some() == is_sought);
     let medians: Vec<(usize, f64)> = places.filter_map(|(place, run)| Some((place, middle(run)?))).collect();
     let logs: Vec<f64> = medians.iter().map(|(_, median)| median.ln()).collect();
     let found = statistics::changes(&logs, 1);
@@ -99,5 +115,5 @@ fn line(runs: &[Judged], label: &str) -> HistoryLine {
         }
     };
     let turns = (0..found.len()).map(turn).collect();
-    HistoryLine { contender: label.to_owned(), turns, medians }
+    HistoryLine { contender: label.to_owned(), turns, medians, is_sought }
 }

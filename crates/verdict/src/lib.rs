@@ -40,6 +40,6 @@ pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scalin
 pub use views::{
     AMinute, Added, Against, Anomaly, Debt, DebtLine, Durability, Invariant, Invariants, Ladder, Latency,
     LatencyLine, LatencyTest, Outcome, Pages, Percentiles, Probe, Probed, Published, PublishedPoint,
-    PublishedSeries, Rung, SafetyChange, Second, Seen, Survived, Sustained, SustainedLine, Timeline,
-    TimelineLine, Try, Views, next_rate,
+    PublishedSeries, Rung, SafetyChange, Second, Seen, Surroundings, Survived, Sustained, SustainedLine,
+    Timeline, TimelineLine, Try, Views, next_rate,
 };

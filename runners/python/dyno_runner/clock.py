@@ -68,7 +68,7 @@ class Clock:
         before = self._before
         client = {name: max(0, value - getattr(before, name)) for name, value in vars(after).items()}
         client["peak_memory_bytes"] = self._counters.peak_bytes()
-        section: dict[str, Any] = {"nanoseconds": end - self._start, "client": client}
+        section: dict[str, Any] = {"nanoseconds": end - self._start, "began_ns": self._start, "client": client}
         if self._server and (cost := self._server.after()):
             section["server"] = cost
         return section

@@ -85,13 +85,15 @@ class Slices(Turns):
 
 
 def added(section: dict[str, Any], slice_: dict[str, Any]) -> dict[str, Any]:
-    """Two parts of a section together: of memory the most counts."""
+    """Two parts of a section together: of memory the most counts, and it began with the first."""
     both = dict(section)
     for name, value in slice_.items():
         if isinstance(value, dict):
             both[name] = added(section.get(name, {}), value)
         elif name == "peak_memory_bytes":
             both[name] = max(section.get(name, 0), value)
+        elif name == "began_ns":
+            both[name] = section.get(name, value)
         else:
             both[name] = section.get(name, 0) + value
     return both

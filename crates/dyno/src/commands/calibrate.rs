@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::keep_calibration;
 use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration, Run};
@@ -27,8 +27,11 @@ const SLOWDOWNS: [&str; 5] = ["0%", "1%", "3%", "5%", "10%"];
 pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     let CalibrateArgs { again, mut run } = arguments;
     if let Some(path) = again {
-        return shown(&calibrate(&dyno_record::load(&path).input()?));
+        let run = dyno_record::load(&path).input()?;
+        check(run.schedule.sustain.is_some()).input()?;
+        return shown(&calibrate(&run));
     }
+    check(run.sustain.is_some()).input()?;
     let registry = Registry::load(&Home::find()?)?;
     run.suite.get_or_insert_with(|| SUITE.into());
     if run.with.is_empty() && run.urls.is_empty() {
@@ -54,6 +57,16 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         keep(run, &calibration)?;
         Ok(exit)
     })
+}
+
+/// Refuses a search for a rate: its trials have no figures that slower copies could show in.
+fn check(is_search: bool) -> Result<()> {
+    if is_search {
+        bail!(
+            "calibrate tells which figures a run can tell apart, and a run of --sustain seeks one: take a run without it"
+        );
+    }
+    Ok(())
 }
 
 /// Keeps what was found, so that later runs can quote it. Too few blocks tell nothing worth keeping.

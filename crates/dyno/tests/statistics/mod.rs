@@ -605,6 +605,17 @@ fn change_points_are_rarely_false_and_found_where_they_are() {
 /// how far off the best guess is, and half the width of the interval.
 fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
     let truth = (0.35 * normal(rng)).exp();
+    let found = searched(rng, truth, width, trials);
+    let interval = found.interval();
+    (
+        interval.includes(truth),
+        (found.median() / truth).ln().abs(),
+        interval.relative_half_width(found.median()),
+    )
+}
+
+/// What such a search for a truth finds.
+fn searched(rng: &mut ChaCha8Rng, truth: f64, width: f64, trials: usize) -> Threshold {
     let mut tries = Vec::new();
     for _ in 0..trials {
         let next = Threshold::new(1.0, &tries).unwrap().next(&tries);
@@ -614,13 +625,31 @@ fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
         let chance = if is_stray { 0.5 } else { holds };
         tries.push((next, rng.random::<f64>() < chance));
     }
-    let found = Threshold::new(1.0, &tries).unwrap();
-    let interval = found.interval();
-    (
-        interval.includes(truth),
-        (found.median() / truth).ln().abs(),
-        interval.relative_half_width(found.median()),
-    )
+    Threshold::new(1.0, &tries).unwrap()
+}
+
+/// Two runs of a search that are compared.
+#[test]
+fn rates_of_two_searches_are_told_apart_only_where_they_differ() {
+    let mut rng = ChaCha8Rng::seed_from_u64(18);
+    for (width, trials) in [(0.02, 12), (0.05, 12), (0.05, 20), (0.1, 20)] {
+        const PAIRS: usize = 100;
+        let mut called = |times: f64| {
+            let differs = (0..PAIRS).filter(|_| {
+                let truth = (0.35 * normal(&mut rng)).exp();
+                let [old, new] = [truth, truth / times].map(|truth| searched(&mut rng, truth, width, trials));
+                old.over(&new, 0.95).is_difference()
+            });
+            differs.count() as f64 / PAIRS as f64
+        };
+        let (equal, half) = (called(1.0), called(2.0));
+        println!(
+            "width {width}, {trials} trials: equals called different {equal}, half as much found {half}"
+        );
+        // Of 100 at 5 %, more than 10 but once in a hundred.
+        assert!(equal <= 0.105, "width {width}, {trials} trials: {equal}");
+        assert!(half > 0.8, "width {width}, {trials} trials: {half}");
+    }
 }
 
 #[test]

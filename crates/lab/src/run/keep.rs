@@ -53,6 +53,7 @@ impl Runner<'_> {
                 extrapolated_to: self.plan.whole(index, &sample),
                 judged_percentile: self.plan.judged_percentile(&sample.test),
                 sought: sought(run, &seeking, &sample),
+                around: trial.readings.of(&sample),
                 slices: cut.map(|cut| cut.slices),
                 beat_ns: cut.and_then(|cut| cut.beat_ns),
                 sample,

@@ -20,6 +20,7 @@ use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, Sample, Waiting};
 use dyno_record::{Answer, Others, Placement, Sharing};
 
+use crate::around::{Readings, Watch};
 use crate::others::Watched;
 use crate::placement;
 use crate::scratch::Scratch;
@@ -42,6 +43,8 @@ pub struct Trial {
     pub answers: Vec<Answer>,
     /// What others took of the CPUs meanwhile; none where the kernel does not tell.
     pub others: Option<Others>,
+    /// What else went on meanwhile.
+    pub(crate) readings: Readings,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
@@ -125,11 +128,13 @@ impl Conduct {
         let watched = self.watched(job);
         let before = watched.moment();
         let mut running = Running::start(self, command, text, job)?;
+        let watch = Watch::begin(job);
         running.end_input();
         running.go_on(&mut on_test);
         let trial = running.finish();
+        let readings = watch.end();
         let others = before.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));
-        Ok(Trial { others, ..trial })
+        Ok(Trial { others, readings, ..trial })
     }
 
     /// Runs a trial of a job with turns; `give` says how many operations each turn has, by how far the runner is.

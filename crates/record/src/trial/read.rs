@@ -5,7 +5,7 @@ use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
-use crate::Sought;
+use crate::{Around, Sought};
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -21,6 +21,8 @@ struct Form {
     sought: Option<Sought>,
     #[serde(default)]
     slices: Option<u32>,
+    #[serde(default)]
+    around: Vec<Around>,
     #[serde(default)]
     beat_ns: Option<f64>,
     /// Of an earlier version only.
@@ -38,14 +40,24 @@ impl<'de> Deserialize<'de> for SampleRecord {
         let form = Form::deserialize(deserializer)?;
         let mut sample = form.sample;
         if let Some(nanoseconds) = form.nanoseconds {
-            sample.section = Section { nanoseconds, client: form.client, server: form.server };
+            sample.section =
+                Section { nanoseconds, client: form.client, server: form.server, ..Section::default() };
             sample.classes = class(&form.latency).into_iter().collect();
         }
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        let Form { answer, extrapolated_to, judged_percentile, sought, slices, beat_ns, .. } = form;
-        Ok(SampleRecord { sample, answer, extrapolated_to, judged_percentile, sought, slices, beat_ns })
+        let Form { answer, extrapolated_to, judged_percentile, sought, slices, around, beat_ns, .. } = form;
+        Ok(SampleRecord {
+            sample,
+            answer,
+            extrapolated_to,
+            judged_percentile,
+            sought,
+            slices,
+            around,
+            beat_ns,
+        })
     }
 }
 

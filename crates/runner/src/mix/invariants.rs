@@ -26,6 +26,12 @@ enum Counting {
         step: i64,
         clients: BTreeMap<i64, (i64, i64)>,
     },
+    /// What is there.
+    Pairs {
+        from: i64,
+        to: i64,
+        pairs: Vec<(i64, Value)>,
+    },
 }
 
 impl Counting {
@@ -36,6 +42,7 @@ impl Counting {
             StoreCount::Gaps { from, below, step } => {
                 Counting::Gaps { from, below, step, clients: BTreeMap::new() }
             }
+            StoreCount::Pairs { from, to } => Counting::Pairs { from, to, pairs: Vec::new() },
         }
     }
 
@@ -48,6 +55,11 @@ impl Counting {
                     let (count, last) = clients.entry((key - *from) % *step).or_default();
                     *count += 1;
                     *last = key.max(*last);
+                }
+            }
+            Counting::Pairs { from, to, pairs } => {
+                if (*from..=*to).contains(&key) {
+                    pairs.push((key, Value::from_text(value)));
                 }
             }
         }
@@ -63,6 +75,7 @@ impl Counting {
                 };
                 clients.iter().filter(has_gap).count() as i64
             }
+            Counting::Pairs { .. } => 0,
         }
     }
 }
@@ -75,7 +88,8 @@ fn is_whole(value: &[u8], times: u64) -> bool {
         && value.chunks_exact(piece).all(|part| *part == value[..piece])
 }
 
-/// Adds a row to the answer for each invariant: its place, what it says, how many break it.
+/// Adds a row to the answer for each invariant: its place, what it says, how many break it; then one for each pair that is
+/// to be told.
 pub fn read_back(mix: &MixWork, store: &mut impl KeyValue, answer: &mut Answer) -> Result<()> {
     let mut all: Vec<Counting> = mix.invariants.iter().map(Counting::new).collect();
     let mut odd = None;
@@ -90,6 +104,11 @@ pub fn read_back(mix: &MixWork, store: &mut impl KeyValue, answer: &mut Answer) 
     for (place, (one, invariant)) in (1..).zip(all.iter().zip(&mix.invariants)) {
         let broken = if store.keeps() { one.broken() } else { 0 };
         answer.row(&[Value::Integer(place), Value::Text(invariant.says.clone()), Value::Integer(broken)]);
+    }
+    for one in all {
+        if let Counting::Pairs { pairs, .. } = one {
+            pairs.into_iter().for_each(|(key, value)| answer.row(&[Value::Integer(key), value]));
+        }
     }
     Ok(())
 }

@@ -217,6 +217,12 @@ pub(crate) struct TimelineRow {
     pub usual: f64,
     /// For each trial what was done in each of its seconds.
     pub trials: Vec<Vec<f64>>,
+    /// For which share of each the disk was busy; none where that is not known.
+    pub busy: Vec<Vec<Option<f64>>>,
+    /// How often in each the engine did what it does by itself.
+    pub made: Vec<Vec<u64>>,
+    /// What else went on in each, in words.
+    pub beside: Vec<Vec<String>>,
 }
 
 /// The colour of a contender: its engine's.

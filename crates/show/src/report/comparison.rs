@@ -1,12 +1,13 @@
 //! The subject of the page against each of the runs before it.
 
 use dyno_verdict::statistics::Difference;
-use dyno_verdict::{Beside, CellComparison, Comparison, Measure, Verdict};
+use dyno_verdict::{Beside, CellComparison, Comparison, Measure, Outcome, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
 use super::{Source, words};
 use crate::measure;
+use crate::views::sustained::words as sustained_words;
 
 /// One comparison.
 #[derive(Debug, Serialize)]
@@ -45,15 +46,22 @@ pub(super) fn comparisons(sources: &[Source], verdict: &Verdict, beside: &Beside
 fn compared_with(place: usize, old: &Source, verdict: &Verdict, comparison: &Comparison) -> Compared {
     let rows = comparison.tests.iter().flat_map(|test| {
         let shown_as = verdict.test(&test.id).map_or(Measure::Time, |test| test.measure());
-        let text = move |time: Option<f64>| time.map_or("–".into(), |time| measure::text(shown_as, time));
+        let text = move |time: Option<f64>, sustained: Option<Outcome>| match sustained {
+            Some(outcome) => sustained_words::outcome(&outcome),
+            None => time.map_or("–".into(), |time| measure::text(shown_as, time)),
+        };
+        let value = move |time: Option<f64>, sustained: Option<Outcome>| match sustained {
+            Some(outcome) => outcome.per_second(),
+            None => time.map(|ns| shown_as.value(ns)),
+        };
         test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
             test: test.id.clone(),
             title: test.title.clone(),
             contender: contender.clone(),
-            old: text(cell.old_ns),
-            old_value: cell.old_ns.map(|ns| shown_as.value(ns)),
-            new: text(cell.new_ns),
-            new_value: cell.new_ns.map(|ns| shown_as.value(ns)),
+            old: text(cell.old_ns, cell.old_sustained),
+            old_value: value(cell.old_ns, cell.old_sustained),
+            new: text(cell.new_ns, cell.new_sustained),
+            new_value: value(cell.new_ns, cell.new_sustained),
             ratio: cell.ratio.map_or("–".into(), |ratio| words::ratio_with_interval(&ratio)),
             ratio_value: cell.ratio.map(|ratio| ratio.ratio),
             word: word(cell),
@@ -104,8 +112,8 @@ fn figure(comparison: &Comparison, verdict: &Verdict) -> Option<Figure> {
                 "Times of this run compared with the older one: {} slower. The table below has every figure.",
                 words::counted(slower, "figure")
             ),
-            "The median of this run over the median of the older one; further to the right is slower. The intervals hold for all \
-             comparisons together with 95 % confidence.",
+            "The median of this run over the median of the older one, or where a rate was sought the older rate over this one; \
+             further to the right is slower. The intervals hold for all comparisons together with 95 % confidence.",
             rows.len(),
             &charts::ratios(rows, false),
         )

@@ -1,7 +1,8 @@
 //! Operations on stores of keys and values, in the lines of a mix that begin with `@kv`.
 //!
 //! `GET store :key`, `PUT store :key :value` and `RANGE store :key :length` are statements; `TORN store times`,
-//! `MISSING store from to` and `GAPS store from below step` say what breaks an invariant.
+//! `MISSING store from to` and `GAPS store from below step` say what breaks an invariant; `PAIRS store from to` tells what is
+//! there.
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
@@ -40,8 +41,10 @@ pub(crate) fn count(query: &str) -> Result<(StoreCount, String)> {
         ("TORN", &[times]) if times > 0 => StoreCount::Torn { times: times.unsigned_abs() },
         ("MISSING", &[from, to]) => StoreCount::Missing { from, to },
         ("GAPS", &[from, below, step]) if step > 0 => StoreCount::Gaps { from, below, step },
+        ("PAIRS", &[from, to]) => StoreCount::Pairs { from, to },
         _ => bail!(
-            "`{query}` is none of `TORN store times`, `MISSING store from to` and `GAPS store from below step`"
+            "`{query}` is none of `TORN store times`, `MISSING store from to`, `GAPS store from below step` and `PAIRS store \
+             from to`"
         ),
     };
     Ok((counts, store.to_owned()))

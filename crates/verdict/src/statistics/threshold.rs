@@ -10,6 +10,7 @@
 //! function of `(threshold - ln x) / width`; at the threshold half of the tries hold.
 
 use super::bootstrap::{CONFIDENCE, Interval};
+use super::ratio::Ratio;
 
 /// The widths that are thought possible, all equally likely beforehand.
 const WIDTHS: [f64; 5] = [0.01, 0.02, 0.04, 0.08, 0.16];
@@ -111,6 +112,39 @@ impl Threshold {
         });
         at.sum()
     }
+
+    /// How many times another that is independent of it this one is, with the interval in which that is with a probability.
+    pub fn over(&self, other: &Threshold, confidence: f64) -> Ratio {
+        let tail = (1.0 - confidence) / 2.0;
+        let at = |probability: f64| self.difference(other, probability).exp();
+        Ratio { ratio: at(0.5), interval: Some(Interval { low: at(tail), high: at(1.0 - tail) }) }
+    }
+
+    /// What the logarithm of this one over another is below with this probability.
+    fn difference(&self, other: &Threshold, probability: f64) -> f64 {
+        // As far apart as they can be at all, and then ever closer until it matters no more.
+        let (mut low, mut high) = (
+            self.places[0] - other.places[other.places.len() - 1],
+            self.places[self.places.len() - 1] - other.places[0],
+        );
+        while high - low > STEP / 10.0 {
+            let middle = f64::midpoint(low, high);
+            if self.is_within(other, middle) < probability { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// How likely the logarithm of this one over another is at or below a value.
+    fn is_within(&self, other: &Threshold, value: f64) -> f64 {
+        let mut before = 0.0;
+        let at = other.places.iter().zip(&other.below).map(|(&place, &below)| {
+            let here = below - before;
+            before = below;
+            let lower = self.places.partition_point(|known| *known <= place + value);
+            here * lower.checked_sub(1).map_or(0.0, |last| self.below[last])
+        });
+        at.sum()
+    }
 }
 
 #[cfg(test)]
@@ -156,5 +190,11 @@ mod tests {
         let low =
             Threshold::new(600.0, &[(500.0, true), (520.0, false), (505.0, true), (515.0, false)]).unwrap();
         assert!(low.is_above(&one) < 0.1 && one.is_above(&low) > 0.9, "{}", low.is_above(&one));
+        let (alike, twice) = (one.over(&other, 0.95), one.over(&low, 0.95));
+        assert!((alike.ratio - 1.0).abs() < 0.02 && !alike.is_difference(), "{alike:?}");
+        assert!((1.7..2.2).contains(&twice.ratio) && twice.is_difference(), "{twice:?}");
+        // The wider, the surer.
+        let (narrow, wide) = (twice.interval.unwrap(), one.over(&low, 0.999).interval.unwrap());
+        assert!(wide.low < narrow.low && narrow.high < wide.high, "{narrow:?} {wide:?}");
     }
 }

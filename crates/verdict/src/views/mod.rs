@@ -34,7 +34,7 @@ pub(crate) use probes::is_disproved;
 pub use probes::{Anomaly, Probe, Probed, Seen};
 pub use published::{Published, PublishedPoint, PublishedSeries};
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
-pub use timeline::{Second, Timeline, TimelineLine};
+pub use timeline::{Second, Surroundings, Timeline, TimelineLine};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,13 +1,14 @@
 //! Runs of several sizes side by side: how fast each contender is as one parameter grows.
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_record::ContenderRecord;
+use dyno_record::{ContenderRecord, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sustained::Outcome;
 use crate::compare::same_load;
-use crate::judge::Verdict;
-use crate::statistics::Summary;
+use crate::judge::{CellStanding, Verdict};
+use crate::statistics::{Interval, Summary};
 
 /// What several runs say of one suite at several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +31,12 @@ pub struct Scaling {
 pub struct ScalingTest {
     /// Its id.
     pub id: String,
+    /// What has to hold, where the points are rates that are sustained and not what was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// What is counted in a second, as `transactions`; absent where a test does not say how much it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// The contenders of all runs, smallest size first, in the order in which they first appear.
     pub lines: Vec<ScalingLine>,
 }
@@ -41,6 +48,15 @@ pub struct ScalingLine {
     pub contender: String,
     /// A point for each size; none where it took no part or its answer was wrong.
     pub points: Vec<Option<ScalingPoint>>,
+}
+
+impl ScalingLine {
+    /// Where most is done in a second: the place among the sizes, and the point.
+    pub fn most(&self) -> Option<(usize, ScalingPoint)> {
+        let points = self.points.iter().enumerate().filter_map(|(place, point)| Some((place, (*point)?)));
+        let rate = |(_, point): &(usize, ScalingPoint)| point.per_second.unwrap_or(0.0);
+        points.max_by(|a, b| rate(a).total_cmp(&rate(b)))
+    }
 }
 
 /// How fast a contender was at one size.
@@ -76,14 +92,33 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     sized.sort_by(|a, b| a.0.total_cmp(&b.0));
     let in_order: Vec<&Verdict> = sized.iter().map(|(_, run)| *run).collect();
     let labels = contenders(&in_order);
-    let line = |test: &str, label: &str| ScalingLine {
+    let line = |test: &str, target: Option<Target>, label: &str| ScalingLine {
         contender: label.to_owned(),
-        points: in_order.iter().map(|run| point(run, test, label)).collect(),
+        points: in_order
+            .iter()
+            .map(|run| match target {
+                None => point(run, test, label),
+                Some(target) => sustained(run, test, target, label),
+            })
+            .collect(),
     };
     let shared = first.tests.iter().filter(|test| runs.iter().all(|run| run.test(&test.id).is_some()));
-    let tests = shared.map(|test| ScalingTest {
-        id: test.id.clone(),
-        lines: labels.iter().map(|contender| line(&test.id, &contender.label)).collect(),
+    let tests = shared.flat_map(|test| {
+        let sought = runs.iter().flat_map(|run| &run.views.sustained).filter(|found| found.test == test.id);
+        let mut targets = vec![None];
+        for target in sought.map(|found| Some(found.target)) {
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        let lines =
+            |target| labels.iter().map(|contender| line(&test.id, target, &contender.label)).collect();
+        targets.into_iter().map(move |target| ScalingTest {
+            id: test.id.clone(),
+            unit: test.amount.as_ref().map(|amount| amount.unit.clone()),
+            lines: lines(target),
+            target,
+        })
     });
     Ok(Scaling {
         suite: suite(first),
@@ -108,9 +143,37 @@ fn contenders<'a>(runs: &[&'a Verdict]) -> Vec<&'a ContenderRecord> {
 fn point(run: &Verdict, test: &str, label: &str) -> Option<ScalingPoint> {
     let test = run.test(test)?;
     let cell = test.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
+    if cell.standing == CellStanding::Sought {
+        // The clients that were not held back told the scale.
+        let mut found = run.views.sustained.iter().filter(|found| found.test == test.id);
+        let lines = &found.next()?.lines;
+        let line = lines.iter().find(|line| line.contender == cell.contender)?;
+        return Some(of_rate(line.closed, None, 1));
+    }
     let time = cell.figures.summary.filter(|_| cell.counts())?;
     let per_second = test.amount.as_ref().map(|amount| amount.count as f64 / time.median * 1e9);
     Some(ScalingPoint { per_second, time })
+}
+
+/// What a contender sustains with a target.
+fn sustained(run: &Verdict, test: &str, target: Target, label: &str) -> Option<ScalingPoint> {
+    let cell = run.test(test)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
+    let found = run.views.sustained.iter().find(|found| found.test == test && found.target == target)?;
+    let line = found.lines.iter().find(|line| line.contender == cell.contender)?;
+    let interval = match line.outcome {
+        Outcome::Sustains { interval, .. } => interval,
+        Outcome::AtLeast { .. } | Outcome::NotSustained { .. } => None,
+    };
+    let rate = line.outcome.per_second().filter(|_| cell.standing == CellStanding::Sought)?;
+    Some(of_rate(rate, interval, line.tries.len()))
+}
+
+/// A rate as a point: its times are those between two operations.
+fn of_rate(rate: f64, interval: Option<Interval>, n: usize) -> ScalingPoint {
+    let apart = 1e9 / rate;
+    let interval = interval.map(|ends| Interval { low: 1e9 / ends.high, high: 1e9 / ends.low });
+    let time = Summary { n, median: apart, sd: None, spread: None, min: apart, max: apart, interval };
+    ScalingPoint { per_second: Some(rate), time }
 }
 
 /// The one parameter in which the runs differ.

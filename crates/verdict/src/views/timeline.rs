@@ -1,7 +1,9 @@
 //! What was done second by second, and when it stood still: of tests whose operations were counted by second.
 
-use dyno_protocol::{Response, Sample, Tick};
-use dyno_record::{Run, TrialRecord};
+use std::collections::BTreeMap;
+
+use dyno_protocol::{Response, Tick};
+use dyno_record::{Around, Pressure, Run, SampleRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,35 @@ pub struct TimelineLine {
     pub stalls: usize,
     /// How long the longest of these lasted, in nanoseconds.
     pub longest_ns: u64,
+    /// What else went on in these seconds; absent where nothing is known of any of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surroundings: Option<Surroundings>,
+}
+
+/// What else went on while clients were at work: means over all seconds of which it is known, as shares of the time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Surroundings {
+    /// The disk was at work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_busy: Option<f64>,
+    /// One or more processes of the machine waited for a processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_some: Option<f64>,
+    /// One or more waited for memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_some: Option<f64>,
+    /// All that had something to do did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_full: Option<f64>,
+    /// One or more waited for reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_some: Option<f64>,
+    /// All did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_full: Option<f64>,
+    /// How often the engine did what it does by itself, in all of these seconds together.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub upkeep: BTreeMap<String, u64>,
 }
 
 /// A second, or what was left of the time at the end of a trial.
@@ -51,6 +82,18 @@ pub struct Second {
     pub retried: u64,
     /// How long the slowest of them took, in nanoseconds; 0 where none succeeded.
     pub slowest_ns: u64,
+    /// How long it lasted, in nanoseconds.
+    pub lasted_ns: u64,
+    /// What else went on in it; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<Around>,
+}
+
+impl Second {
+    /// A part of it as a share.
+    pub fn share(&self, nanoseconds: u64) -> f64 {
+        nanoseconds as f64 / self.lasted_ns.max(1) as f64
+    }
 }
 
 /// The seconds of every test whose trials have enough of them.
@@ -67,13 +110,14 @@ pub(super) fn timelines(run: &Run) -> Vec<Timeline> {
 fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
     let is_its = |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
     let samples = run.trials.iter().filter(is_its).flat_map(|trial| &trial.samples);
-    let samples = samples.map(|sample| &sample.sample).filter(|sample| sample.test == test);
+    let samples = samples.filter(|sample| sample.sample.test == test);
     let trials: Vec<Vec<Second>> = samples.map(seconds).filter(|seconds| seconds.len() >= FEW).collect();
     let rates: Vec<f64> = trials.iter().flatten().map(|second| second.per_second).collect();
     let usual = median(&rates)?;
     let stalls: Vec<u64> = trials.iter().flat_map(|trial| stalls(trial, usual)).collect();
     Some(TimelineLine {
         contender,
+        surroundings: surroundings(&trials),
         trials,
         usual,
         stalls: stalls.len(),
@@ -81,15 +125,42 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
     })
 }
 
-fn seconds(sample: &Sample) -> Vec<Second> {
-    let starts = std::iter::once(0).chain(sample.ticks.iter().map(|tick| tick.ended_ns));
-    let lasting =
-        sample.ticks.iter().zip(starts).map(|(tick, start)| (tick, tick.ended_ns.saturating_sub(start)));
-    let whole = lasting.filter(|(_, lasted)| *lasted as f64 >= WHOLE * 1e9);
-    whole.map(|(tick, lasted)| second(tick, lasted)).collect()
+/// The means over the seconds of all trials.
+fn surroundings(trials: &[Vec<Second>]) -> Option<Surroundings> {
+    let known = || trials.iter().flatten().filter_map(|second| Some((second, second.around.as_ref()?)));
+    known().next()?;
+    let mean = |part: &dyn Fn(&Around) -> Option<u64>| {
+        let parts = known().filter_map(|(second, around)| Some((part(around)?, second.lasted_ns)));
+        let (spent, lasted) = parts.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        (lasted > 0).then(|| spent as f64 / lasted as f64)
+    };
+    let waited = |part: fn(&Pressure) -> u64| mean(&|around: &Around| around.pressure.as_ref().map(part));
+    let mut upkeep = BTreeMap::new();
+    for (name, times) in known().flat_map(|(_, around)| &around.upkeep) {
+        *upkeep.entry(name.clone()).or_default() += times;
+    }
+    Some(Surroundings {
+        disk_busy: mean(&|around: &Around| around.disk_busy_ns),
+        cpu_some: waited(|pressure| pressure.cpu_some_ns),
+        memory_some: waited(|pressure| pressure.memory_some_ns),
+        memory_full: waited(|pressure| pressure.memory_full_ns),
+        io_some: waited(|pressure| pressure.io_some_ns),
+        io_full: waited(|pressure| pressure.io_full_ns),
+        upkeep,
+    })
 }
 
-fn second(tick: &Tick, lasted: u64) -> Second {
+fn seconds(record: &SampleRecord) -> Vec<Second> {
+    let ticks = &record.sample.ticks;
+    let starts = std::iter::once(0).chain(ticks.iter().map(|tick| tick.ended_ns));
+    let around = record.around.iter().map(Some).chain(std::iter::repeat(None));
+    let lasting = ticks.iter().zip(starts).zip(around);
+    let lasting = lasting.map(|((tick, start), around)| (tick, tick.ended_ns.saturating_sub(start), around));
+    let whole = lasting.filter(|(_, lasted, _)| *lasted as f64 >= WHOLE * 1e9);
+    whole.map(|(tick, lasted, around)| second(tick, lasted, around)).collect()
+}
+
+fn second(tick: &Tick, lasted: u64, around: Option<&Around>) -> Second {
     let sum = |count: fn(&dyno_protocol::Class) -> u64| tick.classes.iter().map(count).sum::<u64>();
     let all = Response::merged(tick.classes.iter().map(|class| &class.response));
     Second {
@@ -98,6 +169,8 @@ fn second(tick: &Tick, lasted: u64) -> Second {
         failed: sum(|class| class.failed),
         retried: sum(|class| class.retried),
         slowest_ns: all.map_or(0, |all| all.max()),
+        lasted_ns: lasted,
+        around: around.cloned(),
     }
 }
 
@@ -141,6 +214,14 @@ mod tests {
         ticks.last_mut().unwrap().ended_ns -= 1_000_000_000 - last_ns;
         for trial in run.trials.iter_mut().filter(|trial| trial.block == 1 && trial.contender == 0) {
             trial.samples[0].sample.ticks.clone_from(&ticks);
+            // All but the last are known.
+            let around = ticks.iter().rev().skip(1).rev().map(|tick| Around {
+                ended_ns: tick.ended_ns,
+                pressure: None,
+                disk_busy_ns: Some(250_000_000),
+                upkeep: [("checkpoints".to_owned(), 2)].into(),
+            });
+            trial.samples[0].around = around.collect();
         }
         timelines(&run).pop().map(|mut timeline| timeline.lines.remove(0))
     }
@@ -153,6 +234,14 @@ mod tests {
         assert_eq!((calm.stalls, calm.longest_ns), (0, 0));
         let end = judged(&[100, 100, 100, 100, 100, 0], 1_000_000_000).unwrap();
         assert_eq!((end.stalls, end.longest_ns), (1, 1_000_000_000));
+    }
+
+    #[test]
+    fn what_went_on_beside_is_a_mean_of_the_seconds_of_which_it_is_known() {
+        let line = judged(&[100, 100, 100, 100, 100, 100], 1_000_000_000).unwrap();
+        let told = line.surroundings.unwrap();
+        assert_eq!((told.disk_busy, told.io_some, told.upkeep["checkpoints"]), (Some(0.25), None, 10));
+        assert!(line.trials[0][4].around.is_some() && line.trials[0][5].around.is_none());
     }
 
     #[test]

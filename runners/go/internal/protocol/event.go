@@ -42,8 +42,10 @@ type Sample struct {
 // Section is what happened between two readings of the clock.
 type Section struct {
 	Nanoseconds int64 `json:"nanoseconds"`
-	Client      Cost  `json:"client"`
-	Server      *Cost `json:"server,omitempty"`
+	// BeganNS is what CLOCK_MONOTONIC stood at when it began; 0 where that is not known.
+	BeganNS int64 `json:"began_ns,omitempty"`
+	Client  Cost  `json:"client"`
+	Server  *Cost `json:"server,omitempty"`
 }
 
 // Cost is what processes spent: differences of counters that are read just outside the clock.

@@ -46,8 +46,8 @@ const (
 type StoreInvariant struct {
 	Says string `json:"says"`
 	// Counts is "torn" (values that are not Times times the same bytes), "missing" (keys From up to To that are not
-	// there) or "gaps" (clients that lack a number before one that is there; each has every Step-th from From on, Below
-	// the end).
+	// there), "gaps" (clients that lack a number before one that is there; each has every Step-th from From on, Below
+	// the end) or "pairs" (nothing: the pairs of keys From up to To are told).
 	Counts string `json:"counts"`
 	Times  int    `json:"times"`
 	From   int64  `json:"from"`

@@ -15,6 +15,13 @@ type counting struct {
 	broken, found int64
 	// clients has for each client how many of its numbers are there, and the largest.
 	clients map[int64]*numbers
+	// pairs are those that are to be told.
+	pairs []pair
+}
+
+type pair struct {
+	key   int64
+	value string
 }
 
 type numbers struct{ count, last int64 }
@@ -26,6 +33,8 @@ func (c *counting) add(key int64, value []byte) {
 		c.broken++
 	case of.Counts == "missing" && key >= of.From && key <= of.To:
 		c.found++
+	case of.Counts == "pairs" && key >= of.From && key <= of.To:
+		c.pairs = append(c.pairs, pair{key, string(value)})
 	case of.Counts == "gaps" && key >= of.From && key < of.Below:
 		client := (key - of.From) % of.Step
 		if c.clients[client] == nil {
@@ -59,7 +68,8 @@ func isWhole(value []byte, times int) bool {
 	return piece > 0 && len(value) == piece*times && bytes.Equal(value, bytes.Repeat(value[:piece], times))
 }
 
-// readStore reads a store once and answers a row for each invariant: its place, what it says, how many break it.
+// readStore reads a store once and answers a row for each invariant: its place, what it says, how many break it; then
+// one for each pair that is to be told.
 func readStore(mix *protocol.Mix, store KeyValue, answer *Answer) error {
 	if err := store.OpenStore(mix.Store); err != nil {
 		return err
@@ -87,6 +97,13 @@ func readStore(mix *protocol.Mix, store KeyValue, answer *Answer) error {
 		answer.Text(one.of.Says)
 		answer.Integer(one.count())
 		answer.EndRow()
+	}
+	for _, one := range all {
+		for _, pair := range one.pairs {
+			answer.Integer(pair.key)
+			answer.Text(pair.value)
+			answer.EndRow()
+		}
 	}
 	return err
 }

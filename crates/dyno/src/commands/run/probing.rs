@@ -6,7 +6,8 @@ use dyno_lab::probe::Prober;
 use dyno_lab::run::Observer;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::{Conduct, Servers};
-use dyno_plan::{Plan, probes};
+use dyno_plan::Plan;
+use dyno_plan::probes::{self, Probes, probes_of};
 use dyno_record::{ProbeRecord, Run};
 
 /// What probes run with.
@@ -24,33 +25,35 @@ pub fn probe(run: &mut Run, plan: &Plan, with: Probing, observer: &mut dyn Obser
     if !plan.has_clients() {
         return Ok(());
     }
-    let is_probed = |(index, contender): &(usize, &Contender)| {
-        run.contenders[*index].named && probes::can_be_probed(contender)
-    };
-    let (places, contenders): (Vec<usize>, Vec<Contender>) = plan
-        .contenders
-        .iter()
-        .enumerate()
-        .filter(is_probed)
-        .map(|(index, contender)| (index, contender.clone()))
-        .unzip();
-    if places.is_empty() {
-        return Ok(());
-    }
-    let plan = probes::plan(contenders, &with.scratch.inputs().join("probes"))?;
     let Probing { conduct, scratch, servers } = with;
-    let mut prober = Prober { plan: &plan, conduct, scratch, servers };
-    for (place, &index) in places.iter().enumerate() {
-        if conduct.interrupts.signal().is_some() {
-            break;
-        }
-        observer.probe_begins(index, run);
-        let failed = |error| ProbeRecord {
-            probe: "tables".into(),
-            failed: Some(format!("{error:#}")),
-            ..ProbeRecord::default()
+    for (probes, folder) in [(Probes::Sql, "probes"), (Probes::Store, "store-probes")] {
+        let is_probed = |(index, contender): &(usize, &Contender)| {
+            run.contenders[*index].named && probes_of(contender) == Some(probes)
         };
-        run.contenders[index].probes = prober.probe(place).unwrap_or_else(|error| vec![failed(error)]);
+        let (places, contenders): (Vec<usize>, Vec<Contender>) = plan
+            .contenders
+            .iter()
+            .enumerate()
+            .filter(is_probed)
+            .map(|(index, contender)| (index, contender.clone()))
+            .unzip();
+        if places.is_empty() {
+            continue;
+        }
+        let plan = probes::plan(probes, contenders, &scratch.inputs().join(folder))?;
+        let mut prober = Prober { plan: &plan, conduct, scratch, servers: &mut *servers };
+        for (place, &index) in places.iter().enumerate() {
+            if conduct.interrupts.signal().is_some() {
+                break;
+            }
+            observer.probe_begins(index, run);
+            let failed = |error| ProbeRecord {
+                probe: "tables".into(),
+                failed: Some(format!("{error:#}")),
+                ..ProbeRecord::default()
+            };
+            run.contenders[index].probes = prober.probe(place).unwrap_or_else(|error| vec![failed(error)]);
+        }
     }
     Ok(())
 }

@@ -10,10 +10,6 @@ use crate::cli::RunArgs;
 /// Refuses what a search cannot be.
 pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Result<()> {
     ensure!(
-        arguments.clients.len() <= 1,
-        "--sustain seeks a rate for one number of clients: take one --clients"
-    );
-    ensure!(
         !arguments.no_warm_up,
         "--sustain needs the trial that --no-warm-up leaves out: it tells how much a contender does at most"
     );

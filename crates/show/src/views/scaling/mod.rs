@@ -2,6 +2,7 @@
 
 pub mod page;
 pub mod table;
+mod words;
 
 use super::{NOTHING, Parts};
 

@@ -4,6 +4,7 @@ use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::Interval;
 use dyno_verdict::{Beside, Scaling, ScalingTest, Verdict};
 
+use super::words as in_words;
 use crate::report::charts::{self, Chart, Figure, Panel, ScalingLine, ScalingPoint, ScalingSeries};
 use crate::report::words;
 use crate::units;
@@ -27,7 +28,7 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
         // A test without a rate among some that have one is in the table below.
         .filter(|test| !rate || has_rates(test))
         .map(|test| ScalingSeries {
-            name: test.id.clone(),
+            name: in_words::name(test),
             panels: panels.iter().map(|panel| drawn(verdict, panel, test, &found.sizes, rate)).collect(),
         })
         .collect();
@@ -40,12 +41,12 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
     View {
         anchor: "scaling".into(),
         title: format!("How speed changes with {}", found.parameter),
-        text: format!(
+        text: [in_words::sentences(found), vec![format!(
             "The same work with {}. A line that stays level does not care how much there is; one that falls pays for \
              it. The runs followed each other and share no trials, so what changed on the machine between them is part of \
              each line.",
             words::list(&named.iter().map(String::as_str).collect::<Vec<_>>())
-        ),
+        )]].concat().join(" "),
         choices: series.iter().map(|series| series.name.clone()).collect(),
         figure: Figure::new(
             format!(
@@ -147,7 +148,7 @@ fn has_rates(test: &ScalingTest) -> bool {
 /// A row for each contender of a test.
 fn table(test: &ScalingTest, rate: bool) -> Vec<Vec<String>> {
     let row = |line: &dyno_verdict::ScalingLine| {
-        let mut row = vec![test.id.clone(), line.contender.clone()];
+        let mut row = vec![in_words::name(test), line.contender.clone()];
         row.extend(
             line.points.iter().map(|point| point.as_ref().map_or("–".into(), |point| text(point, rate))),
         );

@@ -4,18 +4,21 @@ use anyhow::Result;
 use dyno_verdict::{Scaling, ScalingTest};
 
 use crate::grid::Grid;
-use crate::{notes, table, units};
+use crate::{notes, table, units, wrapped};
 
 /// Tables for the terminal.
 pub fn text(scaling: &Scaling) -> String {
-    let mut parts: Vec<String> = grids(scaling).iter().map(table::plain).collect();
+    let sentences = super::words::sentences(scaling);
+    let mut parts: Vec<String> = sentences.iter().map(|said| wrapped(said, "", "  ")).collect();
+    parts.extend(grids(scaling).iter().map(table::plain));
     parts.push(notes::paragraph(&[legend(scaling)]));
     parts.join("\n\n") + "\n"
 }
 
 /// The same tables as Markdown.
 pub fn markdown(scaling: &Scaling) -> String {
-    crate::markdown::comparison(&grids(scaling), &[legend(scaling)])
+    let notes: Vec<String> = super::words::sentences(scaling).into_iter().chain([legend(scaling)]).collect();
+    crate::markdown::comparison(&grids(scaling), &notes)
 }
 
 /// A table for each test.
@@ -32,7 +35,7 @@ fn legend(scaling: &Scaling) -> String {
 }
 
 fn grid(scaling: &Scaling, test: &ScalingTest) -> Grid {
-    let mut header = vec![String::new(), test.id.clone()];
+    let mut header = vec![String::new(), super::words::name(test)];
     header.extend(scaling.sizes.iter().map(|size| format!("{}={size}", scaling.parameter)));
     let rows = test.lines.iter().map(|line| {
         let mut row = vec![String::new(), line.contender.clone()];
@@ -64,7 +67,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
                 let number =
                     |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
                 writer.write_record([
-                    test.id.clone(),
+                    super::words::name(test),
                     line.contender.clone(),
                     size.to_string(),
                     number(point.per_second),

@@ -21,21 +21,13 @@ pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> 
                 })
             }),
         ),
-        ("sustained_per_second", of(|line| rate(&line.outcome).into())),
+        ("sustained_per_second", of(|line| line.outcome.per_second().into())),
         ("sustained_low", of(|line| ends(&line.outcome).map(|(low, _)| low).into())),
         ("sustained_high", of(|line| ends(&line.outcome).map(|(_, high)| high).into())),
         ("sustained_trials", of(|line| line.tries.len().into())),
         ("sustained_held", of(|line| line.tries.iter().filter(|each| each.sought.held).count().into())),
         ("closed_per_second", of(|line| line.closed.into())),
     ]
-}
-
-/// The rate that is sustained; none where none is.
-fn rate(outcome: &Outcome) -> Option<f64> {
-    match outcome {
-        Outcome::Sustains { rate, .. } | Outcome::AtLeast { rate } => Some(*rate),
-        Outcome::NotSustained { .. } => None,
-    }
 }
 
 fn ends(outcome: &Outcome) -> Option<(f64, f64)> {

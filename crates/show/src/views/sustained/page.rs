@@ -53,16 +53,15 @@ fn row(verdict: &Verdict, line: &SustainedLine) -> Samples {
         let tries = line.tries.iter().filter(move |each| each.sought.held == held);
         tries.map(|each| (each.block, apart(each.sought.rate) as u64)).collect()
     };
-    let (median, interval) = match line.outcome {
-        Outcome::Sustains { rate, interval } => (Some(rate), interval),
-        Outcome::AtLeast { rate } => (Some(rate), None),
-        Outcome::NotSustained { .. } => (None, None),
+    let interval = match line.outcome {
+        Outcome::Sustains { interval, .. } => interval,
+        Outcome::AtLeast { .. } | Outcome::NotSustained { .. } => None,
     };
     Samples {
         label: verdict.label(line.contender).to_owned(),
         colour: charts::colour(verdict, line.contender),
         text: words::outcome(&line.outcome),
-        median: median.map(apart),
+        median: line.outcome.per_second().map(apart),
         interval: interval.map(|mut interval| {
             (interval.low, interval.high) = (apart(interval.high), apart(interval.low));
             interval

@@ -27,10 +27,9 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
 /// What a contender sustains, with what stands before its label.
 pub fn row(verdict: &Verdict, first: &str, line: &SustainedLine) -> Vec<String> {
     let held = line.tries.iter().filter(|each| each.sought.held).count();
-    let (rate, span) = match &line.outcome {
-        Outcome::Sustains { rate, interval } => (Some(*rate), interval.as_ref().map(words::span)),
-        Outcome::AtLeast { rate } => (Some(*rate), None),
-        Outcome::NotSustained { .. } => (None, None),
+    let span = match &line.outcome {
+        Outcome::Sustains { interval, .. } => interval.as_ref().map(words::span),
+        Outcome::AtLeast { .. } | Outcome::NotSustained { .. } => None,
     };
     let none = || "–".to_owned();
     vec![
@@ -41,6 +40,6 @@ pub fn row(verdict: &Verdict, first: &str, line: &SustainedLine) -> Vec<String> 
         span.unwrap_or_else(none),
         format!("{held} of {}", line.tries.len()),
         words::rate(line.closed),
-        rate.map_or_else(none, |rate| units::percent(rate / line.closed)),
+        line.outcome.per_second().map_or_else(none, |rate| units::percent(rate / line.closed)),
     ]
 }

@@ -1,8 +1,8 @@
 //! The seconds of each contender, as bars.
 
-use dyno_verdict::{Beside, Timeline, Verdict};
+use dyno_verdict::{Beside, Second, Timeline, TimelineLine, Verdict};
 
-use super::table;
+use super::{table, words as in_words};
 use crate::report::charts::{self, Chart, Figure, TimelineRow, TimelineSeries, grouped};
 use crate::report::words;
 use crate::units;
@@ -29,15 +29,38 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         figure: Figure::new(
             "Operations in each second of every trial, of each contender. The table below has the figures.".into(),
             "Each row has a scale of its own, whose top is the contender's best second. Gaps part the trials. Dark: a second \
-             with less than a tenth of the usual, which is a stall.",
+             with less than a tenth of the usual, which is a stall. The line below the bars is the disk, the darker the busier; dots \
+             on it are checkpoints, compactions and flushes, where the engine tells of them.",
             longest,
             &Chart::Timeline { series },
         ),
         details: "Seconds and stalls",
-        header: ["", "contender"].into_iter().chain(table::COLUMNS).map(String::from).collect(),
-        rows: lines.map(|(timeline, line)| table::row(verdict, &timeline.test, line)).collect(),
-        notes: Vec::new(),
+        header: ["", "contender"]
+            .into_iter()
+            .chain(table::COLUMNS)
+            .chain(table::BESIDE)
+            .map(String::from)
+            .collect(),
+        rows: lines.map(|(timeline, line)| whole_row(verdict, &timeline.test, line)).collect(),
+        notes: in_words::notes(verdict),
     }]
+}
+
+/// A contender's seconds and what went on beside them.
+fn whole_row(verdict: &Verdict, test: &str, line: &TimelineLine) -> Vec<String> {
+    let beside = table::surroundings(verdict, test, line);
+    let beside = beside.map_or_else(|| vec!["–".to_owned(); table::BESIDE.len()], |row| row[2..].to_vec());
+    table::row(verdict, test, line).into_iter().chain(beside).collect()
+}
+
+/// Something of each second, by trial.
+fn of_seconds<T>(line: &TimelineLine, part: impl Fn(&Second) -> T) -> Vec<Vec<T>> {
+    line.trials.iter().map(|trial| trial.iter().map(&part).collect()).collect()
+}
+
+/// For which share of a second the disk was busy; none where that is not known.
+fn busy(second: &Second) -> Option<f64> {
+    second.around.as_ref()?.disk_busy_ns.map(|busy| second.share(busy))
 }
 
 fn rows(verdict: &Verdict, timeline: &Timeline) -> Vec<charts::Row<TimelineRow>> {
@@ -53,11 +76,12 @@ fn rows(verdict: &Verdict, timeline: &Timeline) -> Vec<charts::Row<TimelineRow>>
                 many => format!("{many} stalls, up to {}", units::duration(line.longest_ns as f64)),
             },
             usual: line.usual,
-            trials: line
-                .trials
-                .iter()
-                .map(|trial| trial.iter().map(|second| second.per_second).collect())
-                .collect(),
+            trials: of_seconds(line, |second| second.per_second),
+            busy: of_seconds(line, busy),
+            made: of_seconds(line, |second| {
+                second.around.as_ref().map_or(0, |around| around.upkeep.values().sum())
+            }),
+            beside: of_seconds(line, in_words::second),
         });
         (words::heading(level), rows.collect::<Vec<_>>())
     });

@@ -6,6 +6,7 @@
 
 mod counts;
 mod lists;
+mod stores;
 
 use dyno_record::{Isolation, ProbeRecord, Run};
 use schemars::JsonSchema;
@@ -126,12 +127,13 @@ fn judged(run: &Run, contender: usize) -> Probed {
 }
 
 fn judge(record: &ProbeRecord, level: Option<Isolation>) -> Probe {
-    let found = match record.probe.as_str() {
+    let found = match (record.probe.as_str(), stores::anomalies(&record.probe, &record.history)) {
         _ if record.failed.is_some() => Vec::new(),
-        "lost-update" => counts::lost_updates(&record.history),
-        "read-skew" => counts::read_skew(&record.history),
-        "write-skew" => counts::write_skew(&record.history),
-        "list-append" => lists::anomalies(&record.history),
+        (_, Some(found)) => found,
+        ("lost-update", None) => counts::lost_updates(&record.history),
+        ("read-skew", None) => counts::read_skew(&record.history),
+        ("write-skew", None) => counts::write_skew(&record.history),
+        ("list-append", None) => lists::anomalies(&record.history),
         _ => Vec::new(),
     };
     let seen = found.into_iter().map(|(anomaly, count, shows)| {

@@ -2,19 +2,21 @@
 //!
 //! The rate told is the one at which the target holds in half of the trials.
 
+mod search;
+
 use std::collections::BTreeMap;
 
-use dyno_record::{Run, SampleRecord, Sought, Target};
+use dyno_record::{Run, Sought, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbances;
 use crate::judge::{CellStanding, TestVerdict};
-use crate::statistics::{Interval, MIN_BLOCKS, Threshold, median};
+use crate::statistics::{Interval, Threshold};
+use search::Search;
 
-/// The first guess, as a share of what closed clients do: they are never idle, and nobody waits for a moment when many
-/// arrive at once.
-const GUESS: f64 = 0.7;
+pub(crate) use search::is_found;
+pub use search::next_rate;
 
 /// What the contenders sustain in a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,86 +81,18 @@ pub enum Outcome {
     },
 }
 
-/// What is known of a contender in a test.
-struct Search {
-    closed: f64,
-    /// How long a trial is measured, in seconds.
-    seconds: f64,
-    tries: Vec<Try>,
-}
-
-impl Search {
-    /// None before a trial in which its clients were not held back.
-    fn new(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> Option<Search> {
-        let its = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
-        let samples = its.flat_map(|trial| trial.samples.iter().map(|sample| (trial.block, sample)));
-        let samples: Vec<(u32, &SampleRecord)> =
-            samples.filter(|(_, sample)| sample.sample.test == test).collect();
-        let rates = samples.iter().filter(|(_, sample)| sample.sought.is_none()).map(|(_, sample)| {
-            sample.sample.operations as f64 / sample.sample.section.nanoseconds.max(1) as f64 * 1e9
-        });
-        let closed = median(&rates.collect::<Vec<_>>()).filter(|closed| *closed > 0.0)?;
-        let seconds = samples.last()?.1.sample.section.nanoseconds as f64 / 1e9;
-        let tries = samples.iter().filter(|(block, _)| disturbances.counts(*block));
-        let tries = tries.filter_map(|&(block, sample)| Some(Try { block, sought: sample.sought? }));
-        Some(Search { closed, seconds, tries: tries.collect() })
-    }
-
-    fn results(&self) -> Vec<(f64, bool)> {
-        self.tries.iter().map(|Try { sought, .. }| (sought.rate, sought.held)).collect()
-    }
-
-    fn threshold(&self) -> Option<Threshold> {
-        Threshold::new(GUESS * self.closed, &self.results())
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        let rates =
-            |held: bool| self.tries.iter().map(|each| each.sought).filter(move |sought| sought.held == held);
-        let highest = rates(true).map(|sought| sought.rate).reduce(f64::max);
-        let lowest = rates(false).map(|sought| sought.rate).reduce(f64::min);
-        Some(match (highest, lowest) {
-            (None, None) => return None,
-            (Some(rate), None) => Outcome::AtLeast { rate },
-            (None, Some(rate)) => Outcome::NotSustained { rate },
-            (Some(_), Some(_)) => {
-                let threshold = self.threshold()?;
-                let interval = (self.tries.len() >= MIN_BLOCKS).then(|| threshold.interval());
-                Outcome::Sustains { rate: threshold.median(), interval }
-            }
-        })
-    }
-}
-
-/// The rate of the next trial of a contender (by position) in a test (by id) of a run that seeks one. It is not so low that
-/// the target would allow no operation to be late. None where there is nothing to seek, and where its clients begin an operation as soon as they are
-/// free, so that the scale becomes known.
-pub fn next_rate(run: &Run, contender: usize, test: &str) -> Option<f64> {
-    let target = run.target_of(test)?;
-    let search = Search::new(run, &Disturbances::new(run), contender, test)?;
-    let least = 1.0 / (1.0 - target.share) / search.seconds;
-    let next = search.threshold()?.next(&search.results()).max(least);
-    // Rates as people write them.
-    Some(if next < 100.0 { (next * 100.0).round() / 100.0 } else { next.round() })
-}
-
-/// Whether what a contender (by position) sustains in a test (by id) is known as closely as the run wants it, or will not be
-/// known better.
-pub(crate) fn is_found(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> bool {
-    let Some(search) = Search::new(run, disturbances, contender, test) else { return false };
-    let is_enough = search.tries.len() >= MIN_BLOCKS;
-    is_enough
-        && match search.outcome() {
-            Some(Outcome::Sustains { rate, interval: Some(interval) }) => {
-                interval.relative_half_width(rate) <= run.schedule.target
-            }
-            Some(Outcome::AtLeast { .. } | Outcome::NotSustained { .. }) => true,
-            _ => false,
+impl Outcome {
+    /// The rate that is sustained, in operations a second; none where none is.
+    pub fn per_second(&self) -> Option<f64> {
+        match self {
+            Outcome::Sustains { rate, .. } | Outcome::AtLeast { rate } => Some(*rate),
+            Outcome::NotSustained { .. } => None,
         }
+    }
 }
 
 /// What is sustained in every test shown whose rate was sought.
-pub(super) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
+pub(crate) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
     let disturbances = Disturbances::new(run);
     let judged = tests.iter().filter_map(|test| {
         let target = run.target_of(&test.id)?;

@@ -1,0 +1,44 @@
+//! Runs of several sizes, in words.
+
+use dyno_verdict::statistics::Interval;
+use dyno_verdict::{Scaling, ScalingTest};
+
+use crate::views::sustained::words::{number, target};
+
+/// What stands for a test: its id, and what has to hold where its rates are sustained.
+pub fn name(test: &ScalingTest) -> String {
+    match &test.target {
+        None => test.id.clone(),
+        Some(held) => format!("{}, {}", test.id, target(held)),
+    }
+}
+
+/// What each contender sustains at the size at which that is most, a sentence for each target: `transfer: postgres sustains
+/// 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520) at clients=8; sqlite:wal 1,900 (1,780–1,990) at clients=1.`
+pub fn sentences(scaling: &Scaling) -> Vec<String> {
+    scaling.tests.iter().filter_map(|test| sentence(scaling, test)).collect()
+}
+
+fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
+    let held = target(test.target.as_ref()?);
+    let unit = test.unit.as_deref().unwrap_or("operations");
+    let most = test.lines.iter().filter_map(|line| {
+        let (place, point) = line.most()?;
+        Some((&line.contender, place, point.per_second?, point.time.interval))
+    });
+    let mut most: Vec<_> = most.collect();
+    most.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let clause =
+        |(nth, (label, place, rate, interval)): (usize, &(&String, usize, f64, Option<Interval>))| {
+            let rate = match nth {
+                0 => format!("{label} sustains {} {unit}/s with {held}", number(*rate)),
+                _ => format!("{label} {}", number(*rate)),
+            };
+            // The times between two operations.
+            let ends =
+                interval.map(|ends| format!(" ({}–{})", number(1e9 / ends.high), number(1e9 / ends.low)));
+            format!("{rate}{} at {}={}", ends.unwrap_or_default(), scaling.parameter, scaling.sizes[*place])
+        };
+    let said: Vec<String> = most.iter().enumerate().map(clause).collect();
+    (!said.is_empty()).then(|| format!("{}: {}.", test.id, said.join("; ")))
+}
