@@ -119,6 +119,7 @@ pub fn run(
         }
     }
     let killed = end_all(&mut child);
+    limit.manner.watch.map_or(Ok(()), |watch| watch.end(child.id()))?;
     if limit.manner.kill_after.is_some() {
         status = status.or(killed);
     }

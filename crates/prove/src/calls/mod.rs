@@ -24,6 +24,8 @@ pub use tracer::serve;
 
 /// What the watcher says when it sees everything.
 const READY: &str = "ready";
+/// Why nothing more is known of the watchers.
+const PANIC: &str = "a thread that watched calls panicked";
 
 /// One call, and where it stands among what the program said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,16 +53,22 @@ pub struct Watch {
     program: Program,
     /// The output of the programs.
     output: File,
-    watchers: Mutex<Vec<(Child, BufReader<ChildStdout>)>>,
+    /// By the process that each watches.
+    watchers: Mutex<BTreeMap<u32, Watcher>>,
+    /// Those of processes that have ended.
+    calls: Mutex<Vec<Call>>,
 }
+
+type Watcher = (Child, BufReader<ChildStdout>);
 
 impl Watch {
     /// Watches by this program those who write to `output`.
     pub fn new(program: Program, output: File) -> Watch {
-        Watch { program, output, watchers: Mutex::default() }
+        Watch { program, output, watchers: Mutex::default(), calls: Mutex::default() }
     }
 
-    /// Watches a process and all that descend from it. When this returns, no later call is missed.
+    /// Watches a process and all that descend from it. When this returns, no later call is missed. The thread that
+    /// calls this must live until it has called [`Watch::end`]: the kernel kills the watcher with it.
     ///
     /// # Errors
     /// The system does not allow it.
@@ -82,7 +90,21 @@ impl Watch {
             child.wait()?;
             bail!("{}", why.trim().trim_start_matches("dyno: "));
         }
-        self.watchers.lock().map(|mut all| all.push((child, said))).ok().context("a thread panicked")
+        self.watchers.lock().map(|mut all| drop(all.insert(process, (child, said)))).ok().context(PANIC)
+    }
+
+    /// Hears the calls of a process that has ended.
+    ///
+    /// # Errors
+    /// Its watcher ended before it.
+    pub fn end(&self, process: u32) -> Result<()> {
+        let watcher = self.watchers.lock().map(|mut all| all.remove(&process)).ok().context(PANIC)?;
+        let Some((mut child, mut said)) = watcher else { return Ok(()) };
+        let mut text = String::new();
+        said.read_to_string(&mut text)?;
+        child.wait()?;
+        let calls: Vec<Call> = serde_json::from_str(&text).context("the watcher of calls ended early")?;
+        self.calls.lock().map(|mut all| all.extend(calls)).ok().context(PANIC)
     }
 
     /// All calls, when the programs have ended.
@@ -90,16 +112,9 @@ impl Watch {
     /// # Errors
     /// A watcher ended before its program.
     fn finish(&self) -> Result<Vec<Call>> {
-        let mut calls: Vec<Call> = Vec::new();
-        let watchers = self.watchers.lock().map(|mut all| std::mem::take(&mut *all));
-        for (mut child, mut said) in watchers.ok().context("a thread panicked")? {
-            let mut text = String::new();
-            said.read_to_string(&mut text)?;
-            child.wait()?;
-            calls.extend(
-                serde_json::from_str::<Vec<Call>>(&text).context("the watcher of calls ended early")?,
-            );
-        }
+        let left: Vec<u32> = self.watchers.lock().ok().context(PANIC)?.keys().copied().collect();
+        left.into_iter().try_for_each(|process| self.end(process))?;
+        let mut calls = self.calls.lock().map(|mut all| std::mem::take(&mut *all)).ok().context(PANIC)?;
         calls.sort_by_key(|call| call.place);
         Ok(calls)
     }
@@ -115,7 +130,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        for (child, _) in self.watchers.get_mut().into_iter().flatten() {
+        for (child, _) in self.watchers.get_mut().into_iter().flat_map(BTreeMap::values_mut) {
             let _ = child.kill();
             let _ = child.wait();
         }
