@@ -75,7 +75,7 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
             None => done = perform_part(mix, engine, Some(session), clock, &part, &mut begin),
             Some(_) => {
                 session.step_aside(&mut || {
-                    done = { perform_part(mix, engine, None, clock, &part, &mut begin) }
+                    done = perform_part(mix, engine, None, clock, &part, &mut begin);
                 })?;
             }
         }
