@@ -259,6 +259,7 @@ fn steps_that_are_shared_are_done_once_and_not_before_they_are_due() {
     let sample = sample.unwrap();
     assert_eq!(counts(&sample), [(100, 0, 0)]);
     assert!(sample.section.nanoseconds >= 20_000_000);
+    lines.retain(|line| line != "leave");
     lines.sort();
     lines.dedup();
     assert_eq!(lines.len(), 100);
