@@ -147,7 +147,7 @@ fn a_server_that_dies_under_its_clients_is_told_with_its_log_and_started_again()
     let process = server().unwrap();
     let memory = SharedMemory::of(process);
     kill(Pid::from_raw(process as i32), Signal::SIGKILL).unwrap();
-    let result = Result::from(child.wait_with_output().unwrap()).exits(3).without_panic();
+    Result::from(child.wait_with_output().unwrap()).exits(3).without_panic();
     let run = read_json(&place.path("run.jsonl"));
     let (done, failures) = outcomes(&run, 0);
     assert_eq!((done, failures.len()), (2, 1), "{failures:?}");
@@ -177,7 +177,7 @@ fn a_disk_that_fills_in_the_middle_of_a_mix_fails_who_filled_it() {
     let result = place.dyno(&format!("{arguments} {with} --quiet -o run.jsonl --dir {}", disk.display()));
     let left = fs::read_dir(&disk).unwrap().count();
     assert!(Command::new("umount").arg(&disk).status().unwrap().success());
-    let result = result.exits(3).without_panic();
+    result.exits(3).without_panic();
     let run = read_json(&place.path("run.jsonl"));
     let (done, failures) = outcomes(&run, 0);
     assert_eq!((done, failures.len()), (0, 2), "{failures:?}");
