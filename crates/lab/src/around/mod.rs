@@ -55,6 +55,7 @@ impl Watch {
         let (end, ends) = mpsc::channel::<()>();
         let thread = thread::spawn(move || {
             let mut readings = Vec::new();
+            let mut is_over = false;
             loop {
                 readings.push(Reading {
                     upkeep: upkeep.read(),
@@ -62,9 +63,11 @@ impl Watch {
                     disk_busy_ns: disk.as_ref().and_then(Disk::busy_ns),
                     at_ns: now(),
                 });
-                if ends.recv_timeout(STEP) != Err(RecvTimeoutError::Timeout) {
+                // One more at the end: a section may have ended after the last.
+                if is_over {
                     return Readings(readings);
                 }
+                is_over = ends.recv_timeout(STEP) != Err(RecvTimeoutError::Timeout);
             }
         });
         Watch { end: Some(end), thread: Some(thread) }

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(changed(&serial), []);
         assert_eq!(changed(&[(1, "x", 4, "", 5, ""), (2, "y", 5, "", 4, "")]), [Anomaly::Circle]);
         // y changed key 4 after x, and did not see what z did with key 5 before x.
-        let single = [(1, "z", 5, "", 4, ""), (2, "x", 4, "", 5, "z"), (3, "y", 4, "x", 5, "")];
+        let single = [(1, "z", 5, "", 6, ""), (2, "x", 4, "", 5, "z"), (3, "y", 4, "x", 5, "")];
         assert_eq!(changed(&single), [Anomaly::SingleSkew]);
         assert_eq!(changed(&[(1, "x", 4, "q", 5, "")]), [Anomaly::DirtyRead]);
     }
