@@ -11,7 +11,7 @@ func TestAMixThatTellsSaysWhenEachOperationBeginsAndWhenItIsDone(t *testing.T) {
 	mix := mixOf(t, []string{"write put"}, 1, []dueClass{{0, 0}, {0, 0}})
 	field := 0
 	mix.Tells = &field
-	clock, err := newClock(&protocol.Job{})
+	clock, err := newClock(&protocol.Job{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
