@@ -143,8 +143,13 @@ fn a_server_that_dies_under_its_clients_is_told_with_its_log_and_started_again()
     // Probes of isolation are over then, and the warm-up too.
     let file = place.path("run.jsonl");
     wait_for("the first block", 120, || dyno_record::load(&file).is_ok_and(|run| run.trials.len() > 1));
-    wait_for("clients at work on the server", 60, || server().is_some());
-    let process = server().unwrap();
+    // Looked for once only: a moment later its clients may be between two updates.
+    let mut process = None;
+    wait_for("clients at work on the server", 60, || {
+        process = server();
+        process.is_some()
+    });
+    let process = process.unwrap();
     let memory = SharedMemory::of(process);
     kill(Pid::from_raw(process as i32), Signal::SIGKILL).unwrap();
     Result::from(child.wait_with_output().unwrap()).exits(3).without_panic();

@@ -323,10 +323,21 @@ fn seconds_are_bars_and_stalls_stand_out() {
     place.dyno("report run.jsonl -o page.html").exits(0);
     let browser = Browser::start();
     browser.show(&place.path("page.html"));
-    let bars = marks(&browser, "section[aria-labelledby=seconds]", "path");
+    // Only the marks of what went on beside the seconds have a description.
+    let seconds = |kind| marks(&browser, "section[aria-labelledby=seconds]", kind);
+    let bars = seconds("g:not([aria-description]) > path");
     assert_eq!(bars.len(), 6, "{bars:?}");
-    let (stalls, others): (Vec<_>, Vec<_>) = bars.into_iter().partition(|(text, ..)| text.ends_with(" 0/s"));
+    let (stalls, others): (Vec<_>, Vec<_>) = bars.into_iter().partition(|(text, ..)| text.contains(": 0/s"));
     assert_eq!((stalls.len(), others.len()), (1, 5), "{stalls:?} {others:?}");
+    // What the disk did has a line of its own, with as many parts as there are seconds of which it is known.
+    let ticks = || {
+        record.trials.iter().flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == "read")
+    };
+    let told =
+        ticks().flat_map(|sample| &sample.around).filter(|around| around.disk_busy_ns.is_some()).count();
+    let disk = seconds("g[aria-description] > path");
+    assert_eq!(disk.len(), told.min(6), "{disk:?}");
+    assert!(disk.iter().all(|(text, _, y)| text.contains("disk busy") && *y > stalls[0].2), "{disk:?}");
     assert!(stalls[0].0.contains("trial 1, second 3"), "{stalls:?}");
     everyone_can_read(&browser, &place.path("page.html"));
     place.assert_clean();

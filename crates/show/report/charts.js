@@ -116,8 +116,8 @@ const charts = {
       marks: [
         Plot.link(bars.filter((bar) => !bar.stall), { ...bar, y1: (bar) => bar.row.y + 12 - bar.high, stroke: (bar) => colour(bar.row), strokeOpacity: 0.65 }),
         Plot.link(bars.filter((bar) => bar.stall), { ...bar, y1: (bar) => bar.row.y - 12, stroke: "var(--ink)", strokeOpacity: 0.8 }),
-        Plot.link(bars.filter((bar) => bar.busy !== null), { ...bar, y1: (bar) => bar.row.y + 13, y2: (bar) => bar.row.y + 15.5, stroke: "var(--ink)", strokeOpacity: (bar) => Math.min(bar.busy, 1) * 0.7 }),
-        Plot.dot(bars.filter((bar) => bar.made > 0), { x: bar.x, y: (bar) => bar.row.y + 14.3, r: 1.6, fill: "var(--ink)", title: said }),
+        Plot.link(bars.filter((bar) => bar.busy !== null), { ...bar, ariaDescription: "How busy the disk was", y1: (bar) => bar.row.y + 13, y2: (bar) => bar.row.y + 15.5, stroke: "var(--ink)", strokeOpacity: (bar) => Math.min(bar.busy, 1) * 0.7 }),
+        Plot.dot(bars.filter((bar) => bar.made > 0), { ariaDescription: "Checkpoints, compactions and flushes", x: bar.x, y: (bar) => bar.row.y + 14.3, r: 1.6, fill: "var(--ink)", title: said }),
         ...rowTexts(at, width, right),
       ],
     });

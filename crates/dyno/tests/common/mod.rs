@@ -205,7 +205,7 @@ pub fn repository() -> PathBuf {
 }
 
 /// Waits until something holds; panics after `seconds`.
-pub fn wait_for(what: &str, seconds: u64, holds: impl Fn() -> bool) {
+pub fn wait_for(what: &str, seconds: u64, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(seconds);
     while !holds() {
         assert!(Instant::now() < deadline, "waited {seconds} s for: {what}");
