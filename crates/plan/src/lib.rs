@@ -77,6 +77,9 @@ pub struct PlannedTest {
     /// How many operations arrive by themselves while it is measured; none where each client begins one as soon as it
     /// is free.
     pub arrivals: Option<u64>,
+    /// How many are due then, connecting among them where they come in sessions: those above are the mean of what may be
+    /// drawn.
+    pub due: Option<u64>,
     /// The right answer, where the input tells.
     pub answer: Option<Vec<Vec<Value>>>,
     /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
@@ -213,6 +216,11 @@ impl Plan {
             100.. => 0.9,
             _ => 0.5,
         })
+    }
+
+    /// How many operations are due in a test (by id) while it is measured, where they arrive by themselves.
+    pub fn due(&self, test: &str) -> Option<u64> {
+        self.tests.iter().find(|planned| planned.id == test)?.due
     }
 
     /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are SQL and
@@ -422,6 +430,7 @@ fn describe(
             .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
             .map(|prepared| prepared.amount),
         arrivals: prepared.and_then(|prepared| prepared.arrivals),
+        due: prepared.and_then(|prepared| prepared.due),
         answer: match &test.invariants[..] {
             [] => prepared
                 .filter(|_| test.check.is_none() || written.model == Model::Mix)
