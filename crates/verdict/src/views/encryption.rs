@@ -29,7 +29,8 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
                 && (&other.engine, &other.driver) == (&contender.engine, &contender.driver)
         };
         // Where there are several, the first of those that are equally safe and whose other settings are most like it.
-        let unlike = |other: &ContenderRecord| (level(other) != level(contender), differing(other, contender));
+        let unlike =
+            |other: &ContenderRecord| (level(other) != level(contender), differing(other, contender));
         let plain = shown.iter().filter(|(_, other)| is_plain(other));
         Some((index, plain.min_by_key(|(_, other)| unlike(other))?.0))
     });

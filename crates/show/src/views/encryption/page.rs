@@ -36,9 +36,11 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         })
         .collect();
     let mut header = vec![String::new(), "test".to_owned()];
-    header.extend(overheads.iter().map(|overhead| {
-        format!("{} over {}", marked(verdict, overhead), label(overhead.over))
-    }));
+    header.extend(
+        overheads
+            .iter()
+            .map(|overhead| format!("{} over {}", marked(verdict, overhead), label(overhead.over))),
+    );
     vec![View {
         anchor: "encryption".into(),
         title: "What encryption costs: more time than unencrypted".into(),
@@ -64,7 +66,8 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
 
 fn row(verdict: &Verdict, overhead: &Against) -> Option<RatioRow> {
     let colour = charts::colour(verdict, overhead.contender);
-    let mut row = charts::ratio_row(&marked(verdict, overhead), colour, &overhead.geometric_mean.as_ref()?.ratio, true);
+    let mut row =
+        charts::ratio_row(&marked(verdict, overhead), colour, &overhead.geometric_mean.as_ref()?.ratio, true);
     row.text = words::marked_change(overhead.geometric_mean.as_ref()?);
     Some(row)
 }
