@@ -1,6 +1,6 @@
 //! An open connection, and the statement that is executed once.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
+use std::ffi::{CStr, CString, c_int, c_uint, c_ulong};
 use std::sync::Arc;
 use std::{ptr, slice};
 
@@ -11,6 +11,7 @@ use super::api::{Api, CLIENT_FOUND_ROWS, Mysql, Res};
 use super::column::put;
 use super::{infile, library};
 use crate::Sql;
+use crate::text::text;
 
 /// A connection to a server, closed when dropped.
 pub struct Connection {
@@ -262,12 +263,3 @@ impl Drop for Connection {
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
 /// has killed the connection or closed it as idle.
 const LOST: [u32; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
-
-/// A C string as text.
-///
-/// # Safety
-/// It ends in NUL.
-pub(super) unsafe fn text(string: *const c_char) -> String {
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
-}

@@ -8,7 +8,8 @@ use dyno_protocol::Sink;
 
 use super::api::{Api, Bind, Field, LONGLONG, NO_DATA, STRING, Stmt};
 use super::column::Kind;
-use super::connection::{Connection, ServerError, text};
+use super::connection::{Connection, ServerError};
+use crate::text::text;
 
 /// A prepared statement, closed when dropped.
 pub struct Statement<'c> {

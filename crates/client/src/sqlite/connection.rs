@@ -1,9 +1,9 @@
 //! An open database: how it is opened, closed and unlocked, and what it tells of itself.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
-use std::ptr;
 
 use anyhow::{Error, Result, bail, ensure};
 use dyno_library::file_title;
@@ -11,6 +11,7 @@ use dyno_sqlite::Api;
 use dyno_sqlite::api::{BUSY, LOCKED, OK, OPEN_READWRITE_CREATE, Sqlite3};
 
 use super::Interrupter;
+use crate::text::text;
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
@@ -188,13 +189,4 @@ impl Drop for Connection {
         // SAFETY: null, which is let be, or open and not used after this.
         unsafe { (self.api.close)(self.db) };
     }
-}
-
-/// A C string as text.
-///
-/// # Safety
-/// It ends in NUL.
-pub(super) unsafe fn text(string: *const c_char) -> String {
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }

@@ -7,7 +7,8 @@ use anyhow::{Error, Result, anyhow};
 use dyno_protocol::{Kept, Sink, Value};
 use dyno_sqlite::api::{BLOB, DONE, FLOAT, INTEGER, OK, ROW, Stmt, TEXT};
 
-use super::connection::{Connection, text};
+use super::Connection;
+use crate::text::text;
 
 impl Connection {
     /// Executes one statement to its end and fetches every value of every row by the type it has.
