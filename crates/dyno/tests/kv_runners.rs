@@ -4,8 +4,9 @@
 
 use std::fs;
 
-use crate::kv::{Data, Rig, ended, event_failed, samples};
 use dyno_protocol::{Cells, KeyKind, Work};
+
+use crate::kv::{Data, Rig, ended, event_failed, samples};
 
 const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb/c+hash", "rocksdb", "redb", "fjall"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];

@@ -206,9 +206,9 @@ fn explain(Wanted { engine, start }: Wanted, build: &Build, refused: &[String]) 
 
 #[cfg(test)]
 mod tests {
+    use dyno_engine::{Home, Registry};
+
     use super::*;
-    use dyno_engine::Home;
-    use dyno_engine::Registry;
 
     fn engine(name: &str) -> ServerEngine {
         let registry = Registry::load(&Home::find().unwrap()).unwrap();
