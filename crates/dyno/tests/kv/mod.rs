@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use dyno_engine::{Contender, Home, Registry};
 use dyno_protocol::{
-    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Reads, Sample, Setting, Store, Test, Value,
+    Cells, Commits, Event, Hello, Job, KeyKind, Pairs, Reads, Sample, Setting, Store, Test, Value,
     Work,
 };
 use tempfile::TempDir;
@@ -107,24 +107,14 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("db");
         fs::create_dir(&directory).unwrap();
+        let (engine, build) = (&contender.engine, contender.build.clone());
         let job = Job {
-            protocol: PROTOCOL,
-            engine: contender.engine.name.clone(),
-            speaks: None,
-            driver: contender.driver.name.clone(),
             variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
-            build: contender.build.clone(),
-            key: None,
             settings: contender.settings.clone(),
-            read_back: contender.engine.read_back.clone(),
-            values: contender.engine.values.clone(),
-            server: None,
-            directory,
-            latency: false,
-            turns: false,
-            slowdown: 0.0,
+            read_back: engine.read_back.clone(),
+            values: engine.values.clone(),
             read_again: true,
-            tests: Vec::new(),
+            ..Job::new(&engine.name, &contender.driver.name, build, directory)
         };
         let command = contender.runner.command();
         let program =

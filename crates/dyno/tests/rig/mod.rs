@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use dyno_lab::placement;
 use dyno_lab::server::PrivateServer;
-use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Setting, Test, Value, Work};
+use dyno_protocol::{Build, Event, Job, Sample, Setting, Test, Value, Work};
 use tempfile::TempDir;
 
 use crate::common::installation;
@@ -113,23 +113,10 @@ impl Rig {
     /// A job of any tests.
     pub fn job_of(&self, tests: Vec<Test>) -> Job {
         Job {
-            protocol: PROTOCOL,
-            engine: self.engine.name.to_owned(),
             speaks: Some(self.engine.speaks.to_owned()),
-            driver: "rust".to_owned(),
-            variant: None,
-            build: Build::System,
-            settings: Vec::new(),
-            read_back: Vec::new(),
-            values: Default::default(),
             server: Some(self.server.connection(SCRATCH)),
-            key: None,
-            directory: self.folder.path().to_owned(),
-            latency: false,
-            turns: false,
-            slowdown: 0.0,
-            read_again: false,
             tests,
+            ..Job::new(self.engine.name, "rust", Build::System, self.folder.path().to_owned())
         }
     }
 

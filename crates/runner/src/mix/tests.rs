@@ -1,6 +1,5 @@
 //! Mixes by clients that are made of nothing.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Error, anyhow};
 use dyno_protocol::{
     Build, FieldKind, Hello, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over,
-    PROTOCOL, Purpose, Sample, Sink, StepField, StepFile, StepList,
+    Purpose, Sample, Sink, StepField, StepFile, StepList,
 };
 
 use super::*;
@@ -173,25 +172,7 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let session = engine.session().unwrap();
     let clock = Clock::new(None);
     let (answer, ends) = (Answer::new(), Vec::new());
-    let job = Job {
-        protocol: PROTOCOL,
-        engine: "toy".into(),
-        speaks: None,
-        driver: "rust".into(),
-        variant: None,
-        build: Build::Bundled,
-        settings: Vec::new(),
-        read_back: Vec::new(),
-        values: BTreeMap::new(),
-        server: None,
-        key: None,
-        directory: "/".into(),
-        latency: false,
-        turns: false,
-        slowdown: 0.0,
-        read_again: false,
-        tests: Vec::new(),
-    };
+    let job = Job::new("toy", "rust", Build::Bundled, "/".into());
     let mut bench = Bench { session, engine, job: &job, clock, answer, ends, latency: false };
     let sample = perform(mix, &mut bench);
     let lines = std::mem::take(&mut *log.lines.lock().unwrap());
