@@ -4,26 +4,27 @@
 //! Each server is started by a process of its own, this program again, so that its cache, its account
 //! and its death are the test's to choose.
 
+mod holder;
+
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
-use dyno_protocol::{Build, Setting};
+use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
 
-use crate::common::{SharedMemory, installation};
+use crate::common::{SharedMemory, installation, processes_with, wait_for};
+use holder::Holder;
 
 const NOBODY: u32 = 65534;
 
@@ -64,113 +65,6 @@ fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// A process that starts a server and holds it.
-struct Holder {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-/// What a holder tells of its server.
-#[derive(Debug)]
-struct Held {
-    process: u32,
-    socket: PathBuf,
-    took: Duration,
-}
-
-impl Holder {
-    fn start(choice: Choice, place: &Path, cache: &Path, setting: &str, account: Option<u32>) -> Holder {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "servers::holds_a_server", "--ignored", "--nocapture", "--test-threads=1"]);
-        command
-            .env("HELD_ENGINE", choice.0)
-            .env("HELD_BUILD", serde_json::to_string(&build(choice)).unwrap());
-        command.env("HELD_PLACE", place).env("HELD_SETTING", setting);
-        command.env("XDG_CACHE_HOME", cache).stdin(Stdio::piped()).stdout(Stdio::piped());
-        if let Some(account) = account {
-            command.uid(account).gid(account);
-        }
-        let mut child = command.spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        Holder { child, output }
-    }
-
-    /// The next word of the holder's, or why there is no server.
-    fn next(&mut self) -> Result<Held, String> {
-        for line in self.output.by_ref().lines() {
-            let line = line.unwrap();
-            if let Some(rest) = line.strip_prefix("held: ") {
-                let parts: Vec<&str> = rest.split('|').collect();
-                let took = Duration::from_secs_f64(parts[2].parse().unwrap());
-                return Ok(Held { process: parts[0].parse().unwrap(), socket: parts[1].into(), took });
-            }
-            if let Some(rest) = line.strip_prefix("refused: ") {
-                return Err(rest.replace('\u{1}', "\n"));
-            }
-        }
-        panic!("the holder ended and told nothing");
-    }
-
-    /// Lets go of the server and waits.
-    fn release(mut self) {
-        drop(self.child.stdin.take());
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{rest}");
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// Not a test: the holder's own part.
-#[test]
-#[ignore = "started by the tests"]
-fn holds_a_server() {
-    let Ok(engine) = std::env::var("HELD_ENGINE") else { return };
-    let place = PathBuf::from(std::env::var_os("HELD_PLACE").unwrap());
-    let setting = std::env::var("HELD_SETTING").unwrap();
-    let settings: Vec<Setting> = setting
-        .split_once('=')
-        .map(|(name, value)| Setting { name: name.into(), value: value.into() })
-        .into_iter()
-        .collect();
-    let scratch = Scratch::create(&place).unwrap();
-    let trial = scratch.trial().unwrap();
-    let placement = placement::choose(None, None).unwrap();
-    let build: Build = serde_json::from_str(&std::env::var("HELD_BUILD").unwrap()).unwrap();
-    let installation = installation(&engine, &build).unwrap();
-    let began = Instant::now();
-    // The trial's parent is the run's folder.
-    let run = trial.path().parent().unwrap();
-    match PrivateServer::start(&installation, &settings, run, &placement) {
-        Ok(server) => {
-            let connection = server.connection("dyno_scratch_test");
-            let mut socket = PathBuf::from(connection.host);
-            if let Some(port) = connection.port {
-                socket.push(format!(".s.PGSQL.{port}"));
-            }
-            let took = began.elapsed().as_secs_f64();
-            println!("\nheld: {}|{}|{took}", server.process(), socket.display());
-            let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        }
-        Err(error) => println!("\nrefused: {}", format!("{error:#}").replace('\n', "\u{1}")),
-    }
-}
-
-/// The processes whose command line names a folder.
-fn processes_of(folder: &Path) -> Vec<String> {
-    let name = folder.to_str().unwrap();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter(|entry| entry.file_name().to_str().unwrap_or("x").parse::<u32>().is_ok());
-    pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
-        .map(|command| String::from_utf8_lossy(&command).replace('\0', " "))
-        .filter(|command| command.contains(name))
-        .collect()
-}
-
 fn descendants(of: u32) -> Vec<u32> {
     let path = format!("/proc/{of}/task/{of}/children");
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -181,14 +75,6 @@ fn is_alive(process: u32) -> bool {
     // What nobody waits for any more stays as a zombie.
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-fn wait_until(what: &str, limit: Duration, holds: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < limit, "not within {limit:?}: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -213,7 +99,7 @@ fn a_stopped_server_leaves_nothing_and_the_second_start_is_from_the_cache() {
             took.push(held.took);
             holder.release();
             assert!(!is_alive(held.process));
-            assert_eq!(processes_of(place.path()), [""; 0]);
+            assert_eq!(processes_with(&place.path().display().to_string()), [0; 0]);
             assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{choice:?} left something");
         }
         eprintln!("{choice:?}: started in {:?}, then from the cache in {:?}", took[0], took[1]);
@@ -241,10 +127,11 @@ fn a_server_does_not_outlive_a_killed_dyno() {
         let held = holder.next().unwrap();
         let family: Vec<u32> = descendants(held.process).into_iter().chain([held.process]).collect();
         holder.kill();
-        wait_until("the server is gone", Duration::from_secs(2), || !family.iter().any(|&pid| is_alive(pid)));
-        wait_until("the socket is gone", Duration::from_secs(2), || !held.socket.exists());
-        wait_until("its data and its guard are gone", Duration::from_secs(5), || {
-            processes_of(place.path()).is_empty() && !held.socket.parent().unwrap().exists()
+        wait_for("the server to be gone", 2, || !family.iter().any(|&pid| is_alive(pid)));
+        wait_for("the socket to be gone", 2, || !held.socket.exists());
+        let data = place.path().display().to_string();
+        wait_for("its data and its guard to be gone", 5, || {
+            processes_with(&data).is_empty() && !held.socket.parent().unwrap().exists()
         });
         assert_eq!(
             fs::read_dir(place.path()).unwrap().count(),
@@ -328,7 +215,7 @@ fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
         assert!(!folder.exists(), "a stopped server left {}", folder.display());
         let (holder, folder) = start();
         holder.kill();
-        wait_until("the short folder is gone", Duration::from_secs(2), || !folder.exists());
+        wait_for("the short folder to be gone", 2, || !folder.exists());
     }
 }
 
