@@ -2,19 +2,18 @@
 //! is missing, its part is skipped and says so.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use dyno_lab::placement;
 use dyno_lab::server::PrivateServer;
-use dyno_protocol::{Build, Event, Job, Sample, Setting, Test, Value, Work};
+use dyno_protocol::{Build, Event, Job, Setting, Test, Value, Work};
 use tempfile::TempDir;
 
-use crate::common::installation;
+use crate::common::runner::{self, message};
+use crate::common::{installation, wait_for};
 
 /// The name of the databases that the tests make.
 const SCRATCH: &str = "dyno_test";
@@ -120,20 +119,14 @@ impl Rig {
         }
     }
 
+    /// Starts the runner with a job.
     pub fn begin(&self, job: &Job) -> Child {
-        let program = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(self.engine.runner);
-        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
-        let mut command = Command::new(&program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&serde_json::to_vec(job).unwrap()).unwrap();
-        child
+        runner::begin(&runner::program(self.engine.runner), job)
     }
 
+    /// What the runner says of a job.
     pub fn run(&self, job: &Job) -> Vec<Event> {
-        let output = self.begin(job).wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        runner::run(&runner::program(self.engine.runner), job)
     }
 
     /// The only answer of a query in a database of another name.
@@ -152,35 +145,8 @@ impl Rig {
 
     /// Waits until the runner's database is there.
     pub fn await_database(&self) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.ask(self.engine.count) != Some(Value::Integer(1)) {
-            assert!(Instant::now() < deadline, "the runner made no database");
-        }
+        wait_for("the runner's database", 20, || self.ask(self.engine.count) == Some(Value::Integer(1)));
     }
-}
-
-/// Why a runner failed, as it must have.
-pub fn message(events: &[Event]) -> &str {
-    match events.last() {
-        Some(Event::Failed(failed)) => &failed.message,
-        other => panic!("it should have failed: {other:?}"),
-    }
-}
-
-/// The samples among the events.
-pub fn samples(events: Vec<Event>) -> Vec<Sample> {
-    let sample = |event| match event {
-        Event::Sample(sample) => Some(sample),
-        _ => None,
-    };
-    events.into_iter().filter_map(sample).collect()
-}
-
-/// CRC-32 as zlib has it, bit by bit.
-pub fn crc32(bytes: &[u8]) -> u64 {
-    let turn = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-    let crc = bytes.iter().fold(!0_u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), turn));
-    u64::from(!crc)
 }
 
 /// The rows that a test was answered with.
