@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod runner;
+pub mod server;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -2,24 +2,19 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use dyno_lab::placement;
-use dyno_lab::scratch::Scratch;
-use dyno_lab::server::PrivateServer;
 use dyno_protocol::{Build, Setting};
 
 use super::PEOPLE;
-use crate::common::{Place, Result, installation};
+use crate::common::server::{self, Started};
+use crate::common::{Place, Result};
 
 /// A private server of an engine, and the URL of a database of it; none, and said so, where it is not
 /// installed.
 struct Server {
     url: String,
-    server: PrivateServer,
-    _scratch: Scratch,
-    _folder: tempfile::TempDir,
+    started: Started,
 }
 
 impl Server {
@@ -28,29 +23,15 @@ impl Server {
     }
 
     fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
-        let installation = match installation(engine, &Build::System) {
-            Ok(installation) => installation,
-            Err(error) => {
-                eprintln!("SKIPPED for {engine}: {error:#}");
-                return None;
-            }
-        };
-        // Every account may enter: the server has one of its own.
-        let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let scratch = Scratch::create(folder.path()).unwrap();
-        let trial = scratch.trial().unwrap();
-        let run = trial.path().parent().unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, settings, run, &placement).unwrap();
-        let at = server.connection("");
+        let started = server::start(engine, &Build::System, settings)?;
+        let at = started.server.connection("");
         let url = match engine {
             "postgres" => {
                 format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap())
             }
             _ => format!("{engine}://{}@/mysql?socket={}", at.user, at.host),
         };
-        Some(Server { url, server, _scratch: scratch, _folder: folder })
+        Some(Server { url, started })
     }
 }
 
@@ -155,7 +136,7 @@ fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
     let arguments = ["import", "rows.csv", "--connections", "2", "--into", &server.url];
     let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
     result.exits(0).prints("read the file again");
-    let log = fs::read_to_string(server.server.folder().join("log")).unwrap();
+    let log = fs::read_to_string(server.started.server.folder().join("log")).unwrap();
     let (_, after) = log.split_once("statement: ROLLBACK").expect("the first attempt is taken back");
     let (between, _) = after.split_once("CREATE TABLE").expect("there is a second attempt");
     assert!(between.contains("statement: RESET synchronous_commit"), "{between}");

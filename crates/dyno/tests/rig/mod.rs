@@ -2,18 +2,17 @@
 //! is missing, its part is skipped and says so.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dyno_lab::placement;
 use dyno_lab::server::PrivateServer;
 use dyno_protocol::{Build, Event, Job, Setting, Test, Value, Work};
 use tempfile::TempDir;
 
 use crate::common::runner::{self, message};
-use crate::common::{installation, wait_for};
+use crate::common::server::{self, Started};
+use crate::common::wait_for;
 
 /// The name of the databases that the tests make.
 const SCRATCH: &str = "dyno_test";
@@ -75,18 +74,7 @@ impl Rig {
     /// A server with settings.
     pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
         let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
-        let installation = match installation(engine.name, &build) {
-            Ok(installation) => installation,
-            Err(error) => {
-                eprintln!("SKIPPED for {}: {error:#}", engine.name);
-                return None;
-            }
-        };
-        // A folder that the server's account may enter.
-        let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, settings, folder.path(), &placement).unwrap();
+        let Started { server, folder } = server::start(engine.name, &build, settings)?;
         Some(Rig { engine, server, folder })
     }
 

@@ -21,8 +21,8 @@ use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
-use tempfile::TempDir;
 
+use crate::common::server::open_folder;
 use crate::common::{SharedMemory, installation, processes_with, wait_for};
 use holder::Holder;
 
@@ -53,13 +53,6 @@ fn servers() -> Vec<Choice> {
     CHOICES.into_iter().filter(is_here).collect()
 }
 
-/// A folder for databases that every account may enter.
-fn place() -> TempDir {
-    let place = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    place
-}
-
 /// The cache of the tests that do not look at it, which lives on.
 fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
@@ -80,7 +73,7 @@ fn is_alive(process: u32) -> bool {
 #[test]
 fn a_stopped_server_leaves_nothing_and_the_second_start_is_from_the_cache() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let mut took = Vec::new();
         for _ in 0..2 {
             let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
@@ -122,7 +115,7 @@ fn sockets_of(process: u32) -> Vec<String> {
 #[test]
 fn a_server_does_not_outlive_a_killed_dyno() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         let family: Vec<u32> = descendants(held.process).into_iter().chain([held.process]).collect();
@@ -146,7 +139,7 @@ fn a_server_does_not_outlive_a_killed_dyno() {
 #[test]
 fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
     for choice in servers().into_iter().filter(|choice| choice.0 == "postgres") {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
         let held = holder.next().unwrap();
         let memory = SharedMemory::of(held.process);
@@ -172,7 +165,7 @@ fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
 #[test]
 fn a_cache_is_rid_of_what_a_killed_dyno_left_in_it() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         Holder::start(choice, place.path(), cache.path(), "", None).release();
         let left = cache.path().join("dyno/servers/dyno-scratch-dead");
         fs::create_dir(&left).unwrap();
@@ -186,7 +179,7 @@ fn a_cache_is_rid_of_what_a_killed_dyno_left_in_it() {
 #[test]
 fn a_failed_start_shows_the_servers_own_log() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "no_such_setting=1", None);
         let error = holder.next().unwrap_err();
         assert!(error.contains("cannot start a private server of"), "{error}");
@@ -199,7 +192,7 @@ fn a_failed_start_shows_the_servers_own_log() {
 #[test]
 fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let deep = place.path().join("a-long-name-for-a-folder/".repeat(4));
         fs::create_dir_all(&deep).unwrap();
         let start = || {
@@ -222,7 +215,7 @@ fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
 #[test]
 fn two_at_once_share_a_cache() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let start = || Holder::start(choice, place.path(), cache.path(), "", None);
         let mut holders = [start(), start()];
         let held = holders.each_mut().map(|holder| holder.next().unwrap());
@@ -236,7 +229,7 @@ fn two_at_once_share_a_cache() {
 #[test]
 fn a_cache_that_cannot_be_written_is_done_without() {
     for choice in servers() {
-        let place = place();
+        let place = open_folder();
         let cache = place.path().join("cache");
         File::create(&cache).unwrap().write_all(b"a file").unwrap();
         let folder = place.path().join("databases");
@@ -253,7 +246,7 @@ fn root_runs_servers_under_another_account() {
         return eprintln!("SKIPPED: this is not root");
     }
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         assert_ne!(fs::metadata(format!("/proc/{}", held.process)).unwrap().uid(), 0);
@@ -284,7 +277,7 @@ fn anybody_runs_servers_under_their_own_account() {
         return eprintln!("SKIPPED: `nobody` may not enter {}", program.display());
     }
     for choice in servers() {
-        let (place, cache) = (place(), place());
+        let (place, cache) = (open_folder(), open_folder());
         for folder in [&place, &cache] {
             chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
@@ -300,7 +293,7 @@ fn anybody_runs_servers_under_their_own_account() {
 #[test]
 fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
     for choice in servers() {
-        let place = place();
+        let place = open_folder();
         let scratch = Scratch::create(place.path()).unwrap();
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap().to_owned();
@@ -319,7 +312,7 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
 #[test]
 #[ignore = "fetches from the network by Maven"]
 fn a_newer_postgresql_is_installed_without_root() {
-    let engines = place();
+    let engines = open_folder();
     let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
     let installation = install("postgres@18", engines.path(), &servers).unwrap();
     assert!(installation.version.starts_with("18."), "{installation:?}");
@@ -330,7 +323,7 @@ fn a_newer_postgresql_is_installed_without_root() {
         installation,
         "it was not left as it is"
     );
-    let place = place();
+    let place = open_folder();
     let placement = placement::choose(None, None).unwrap();
     let server = PrivateServer::start(&installation, &[], place.path(), &placement).unwrap();
     assert_eq!(server.version(), installation.version);
