@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, read_json};
 use serde_json::Value;
+
+use crate::common::{Place, read_json};
 
 const SMALL: &str = "run encryption --scale 0.01 --trials 1 --quiet -o run.json";
 /// 256 bits each; tests that run at once must not find each other's.

@@ -7,11 +7,13 @@ use dyno_record::{Level, Safety, Standing};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
+use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
 use super::name::take_apart;
 use super::own_settings::OwnSettings;
-use super::registry::{Engine, NamedBuild, Profile, Registry};
+use super::profile::Profile;
+use super::registry::Registry;
 use super::runner::{Driver, Runner, Variant};
 use super::secret::{refuse_secret, without_secret};
 use super::settings::parse_setting;

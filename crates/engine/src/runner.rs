@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-use super::registry::Engine;
+use super::engine::Engine;
 use super::server::Protocol;
 
 /// A runner program, as `runners/NAME/runner.toml` describes it.
