@@ -25,9 +25,10 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
     let encrypted = shown.iter().filter(|(_, contender)| encrypts(contender) == Some(true));
     let pairs = encrypted.filter_map(|&(index, contender)| {
         let is_plain = |other: &ContenderRecord| {
+            // What a file system takes of the level is a part of its price.
             encrypts(other) == Some(false)
-                && (&other.engine, &other.driver, level(other))
-                    == (&contender.engine, &contender.driver, level(contender))
+                && (&other.engine, &other.driver) == (&contender.engine, &contender.driver)
+                && (contender.file_system.is_some() || level(other) == level(contender))
         };
         // Where there are several, the first of those whose other settings are most like it.
         let plain = shown.iter().filter(|(_, other)| is_plain(other));
