@@ -61,6 +61,40 @@ fn one_kind_of_load_is_not_held_against_another() {
 }
 
 #[test]
+fn a_history_has_one_load() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("results")).unwrap();
+    let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
+    let small =
+        "--set warm_up=0.1 --duration 0.3s --set accounts=50 --only transfer --with sqlite:wal --quiet";
+    // The last two ask for the same, and none of the others does. How many clients there are stands in the text of some
+    // suites, and is no parameter.
+    let runs = [
+        ("--clients 2 --trials 1 --no-warm-up", None),
+        ("--clients 2 --trials 3 --sustain p99<=10ms", None),
+        ("--clients 2 --trials 3 --sustain p99<=11ms", None),
+        ("--trials 1 --no-warm-up", Some(2)),
+        ("--trials 1 --no-warm-up", Some(3)),
+        ("--trials 1 --no-warm-up", Some(3)),
+    ];
+    for (number, (load, fixed)) in runs.into_iter().enumerate() {
+        let clients = fixed.map_or("\"clients\"".to_owned(), |clients: u32| clients.to_string());
+        place.write("own.toml", &text.replace("clients = \"clients\"", &format!("clients = {clients}")));
+        place
+            .dyno(&format!("run ./own.toml {small} {load} -o results/{number}.jsonl"))
+            .exits(0)
+            .without_panic();
+        let result = place.dyno("history bank --test transfer").exits(0).without_panic();
+        let others = runs[..number].iter().filter(|other| **other != (load, fixed)).count();
+        if others > 0 {
+            result
+                .says(&format!("{others} runs of other suites, with other parameters or under another load"));
+        }
+    }
+    place.assert_clean();
+}
+
+#[test]
 fn sessions_that_cannot_be_are_refused_before_anything_starts() {
     let place = Place::new();
     let refused = |arguments: &str, words: &str| {

@@ -2,7 +2,7 @@
 
 use dyno_engine::Contender;
 use dyno_protocol::Value;
-use dyno_record::Load;
+use dyno_record::{Clients, Load};
 use dyno_suite::{AMinute, Model, NO_SQL, Rendered, Suite};
 
 use crate::work::{Amount, Prepared, in_words};
@@ -40,6 +40,8 @@ pub struct PlannedTest {
     pub invariants: Vec<String>,
     /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
+    /// How much is asked for, in a mix.
+    pub clients: Option<Clients>,
     /// The class of which people ask how many were done in a minute.
     pub a_minute: Option<AMinute>,
     /// How many operations are timed for a contender that commits each by itself.
@@ -94,6 +96,7 @@ pub(crate) fn describe(
         },
         invariants: test.invariants.clone(),
         load: prepared.and_then(|prepared| prepared.load),
+        clients: prepared.and_then(|prepared| prepared.clients),
         a_minute: written.a_minute.clone(),
         one_by_one: written.one_by_one,
         is_for_stores: written.is_for_stores(),
