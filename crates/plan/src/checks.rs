@@ -69,12 +69,10 @@ fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
         );
     }
     let runner = &contender.runner;
-    if mix.session.is_some() && !runner.sessions {
+    if mix.session.is_some() && !runner.has_sessions(&contender.driver) {
         bail!(
-            "the clients of {} cannot come and go: its runner '{}' lets in only clients that stay; leave --sessions or it \
-             out",
-            contender.label,
-            runner.name
+            "the clients of {} cannot come and go: its driver lets in only clients that stay; leave --sessions or it out",
+            contender.label
         );
     }
     if contender.processes {
