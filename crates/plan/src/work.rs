@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Commits, LoadWork, Store, Work};
-use dyno_record::Load;
+use dyno_record::{Clients, Load};
 use dyno_suite::{Class, Mix, Model, Shape, Suite, Test};
 
 use super::arrays::{Arrays, Part};
@@ -32,12 +32,14 @@ pub struct Prepared {
     pub arrivals: Option<u64>,
     /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
+    /// How much is asked for, in a mix.
+    pub clients: Option<Clients>,
 }
 
 impl Prepared {
     /// Work that is there from the beginning.
     fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
-        Prepared { work, answer, amount, arrivals: None, load: None }
+        Prepared { work, answer, amount, arrivals: None, load: None, clients: None }
     }
 }
 
@@ -48,6 +50,18 @@ pub fn load(mix: &Mix) -> Option<Load> {
         (None, Some(_)) => Load::Open,
         (None, None) => Load::Closed,
     })
+}
+
+/// How much is asked of a mix.
+fn numbers(mix: &Mix) -> Clients {
+    Clients {
+        clients: mix.clients,
+        rate: mix.rate,
+        session: mix.session,
+        think_ns: mix.think_ns,
+        duration_ns: mix.lasts.map(|lasts| lasts.duration_ns),
+        warm_up_ns: mix.lasts.map_or(0, |lasts| lasts.warm_up_ns),
+    }
 }
 
 /// How much a test does, however its operations are counted.
@@ -137,7 +151,8 @@ impl<'a> Preparer<'a> {
         let answer = test.expect.clone().unwrap_or_default();
         let arrivals =
             mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
-        Ok(Prepared { arrivals, load: load(&mix), ..Prepared::new(Work::Mix(work), answer, amount) })
+        let (load, clients) = (load(&mix), Some(numbers(&mix)));
+        Ok(Prepared { arrivals, load, clients, ..Prepared::new(Work::Mix(work), answer, amount) })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {

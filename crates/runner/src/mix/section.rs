@@ -36,22 +36,20 @@ pub type Begin<'a> = dyn FnMut() -> Result<Instant> + 'a;
 /// Does a mix.
 pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample> {
     let Bench { session, engine, job, clock, .. } = bench;
-    let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
-    if mix.processes {
-        done = processes::perform(mix, job, clock);
-    } else {
-        let next = AtomicU64::new(0);
-        let mut begin = || Ok(Instant::now() + NOTICE);
-        let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
-        let part = Part { before: 0, next };
-        match mix.session {
-            None => done = perform_part(mix, engine, Some(session), clock, &part, &mut begin),
-            Some(_) => {
-                session.step_aside(&mut || {
-                    done = perform_part(mix, engine, None, clock, &part, &mut begin);
-                })?;
-            }
+    let mut perform = |own: Option<&mut E::Session>| {
+        if mix.processes {
+            return processes::perform(mix, job, clock);
         }
+        let next = AtomicU64::new(0);
+        let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
+        let mut begin = || Ok(Instant::now() + NOTICE);
+        perform_part(mix, engine, own, clock, &Part { before: 0, next }, &mut begin)
+    };
+    let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
+    match mix.session {
+        None => done = perform(Some(session)),
+        // Nobody but those who come and go is connected, whether they are threads or processes.
+        Some(_) => session.step_aside(&mut || done = perform(None))?,
     }
     let sample = done?;
     let failures = sample.classes.iter().map(|class| class.failure.as_str());
