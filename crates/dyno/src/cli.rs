@@ -56,7 +56,7 @@ Try these:
 const EXIT_CODES: &str = "\
 Exit codes:
   0    dyno did all of it
-  1    compare: something is slower than you allow
+  1    compare: something is slower than you allow, or no longer works
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, gave a wrong answer, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
