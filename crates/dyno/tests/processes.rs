@@ -28,7 +28,9 @@ fn processes_share_a_database_and_lose_nothing() {
             assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
             assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
             if label.starts_with("postgres") {
-                assert!(sample["section"]["server"]["user_ns"].as_u64().unwrap() > 0, "{label}");
+                // The kernel parts the time into these two by a clock that ticks too slowly for so few transactions.
+                let spent = |part: &str| sample["section"]["server"][part].as_u64().unwrap();
+                assert!(spent("user_ns") + spent("system_ns") > 0, "{label} {load}");
             }
         }
     }
