@@ -173,6 +173,11 @@ impl Plan {
         })
     }
 
+    /// How many operations are due in a test (by id) while it is measured, where they arrive by themselves.
+    pub fn due(&self, test: &str) -> Option<u64> {
+        self.tests.iter().find(|planned| planned.id == test)?.due
+    }
+
     /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are SQL and
     /// it has none.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {

@@ -34,6 +34,9 @@ pub struct PlannedTest {
     /// How many operations arrive by themselves while it is measured; none where each client begins one as soon as it
     /// is free.
     pub arrivals: Option<u64>,
+    /// How many are due then, connecting among them where they come in sessions: those above are the mean of what may be
+    /// drawn.
+    pub due: Option<u64>,
     /// The right answer, where the input tells.
     pub answer: Option<Vec<Vec<Value>>>,
     /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
@@ -88,6 +91,7 @@ pub(crate) fn describe(
             .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
             .map(|prepared| prepared.amount),
         arrivals: prepared.and_then(|prepared| prepared.arrivals),
+        due: prepared.and_then(|prepared| prepared.due),
         answer: match &test.invariants[..] {
             [] => prepared
                 .filter(|_| test.check.is_none() || written.model == Model::Mix)

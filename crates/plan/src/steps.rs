@@ -22,18 +22,25 @@ const MOST: f64 = 50e6;
 const PATIENCE: u64 = 10_000_000_000;
 
 impl Arrays<'_> {
-    /// The work of a mix, whose classes are still to be filled in by dialect, and its numbers.
-    pub fn steps(&self, test: &Test) -> Result<(MixWork, Mix)> {
+    /// The work of a mix, whose classes are still to be filled in by dialect, its numbers, and how many operations are due
+    /// while it is measured, where they arrive by themselves; in sessions connecting is one too.
+    pub fn steps(&self, test: &Test) -> Result<(MixWork, Mix, Option<u64>)> {
         let mix = self.suite().mix(test, self.parameters())?;
         let seed = self.parameters().seed();
         // Files that are done at once share the numbers of what they insert.
         let files = if mix.rate.is_some() { 1 } else { u64::from(mix.clients) };
         let draws = |file: u64| Draws::new(&mix, seed, (file, files));
+        let mut due = None;
         let steps = match arrivals(&mix) {
             Some((rate, seconds)) => {
+                let measured = mix.lasts.map_or(0.0, |lasts| lasts.warm_up_ns as f64 / 1e9)..seconds;
                 let name = format!("{}.arrivals.steps", test.id);
                 vec![self.write_steps(&name, draws(0)?, |draws, rng, output| {
-                    draws.arrivals(rate, mix.session, 0.0..seconds, rng, output).map(|arrived| arrived.all)
+                    let arrived = draws.arrivals(rate, mix.session, measured, rng, output)?;
+                    // Each session connects once.
+                    due =
+                        Some(arrived.within + mix.session.map_or(0, |each| arrived.within / u64::from(each)));
+                    Ok(arrived.all)
                 })?]
             }
             None => {
@@ -65,6 +72,7 @@ impl Arrays<'_> {
                 invariants: Vec::new(),
             },
             mix,
+            due,
         ))
     }
 

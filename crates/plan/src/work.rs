@@ -30,6 +30,8 @@ pub struct Prepared {
     pub amount: Amount,
     /// How many operations arrive by themselves while they are measured.
     pub arrivals: Option<u64>,
+    /// How many of them are due then: those above are the mean of what may be drawn.
+    pub due: Option<u64>,
     /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
     /// How much is asked for, in a mix.
@@ -39,7 +41,7 @@ pub struct Prepared {
 impl Prepared {
     /// Work that is there from the beginning.
     fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
-        Prepared { work, answer, amount, arrivals: None, load: None, clients: None }
+        Prepared { work, answer, amount, arrivals: None, due: None, load: None, clients: None }
     }
 }
 
@@ -140,7 +142,7 @@ impl<'a> Preparer<'a> {
     }
 
     fn mix(&mut self, test: &Test) -> Result<Prepared> {
-        let (work, mix) = self.arrays.steps(test)?;
+        let (work, mix, due) = self.arrays.steps(test)?;
         // What is judged of a mix that lasts a time is what one operation takes of it.
         let count = mix.count.map_or(1, |each| each * u64::from(mix.clients));
         let is_transaction = |class: &Class| class.transaction.is_some();
@@ -152,7 +154,7 @@ impl<'a> Preparer<'a> {
         let arrivals =
             mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
         let (load, clients) = (load(&mix), Some(numbers(&mix)));
-        Ok(Prepared { arrivals, load, clients, ..Prepared::new(Work::Mix(work), answer, amount) })
+        Ok(Prepared { arrivals, due, load, clients, ..Prepared::new(Work::Mix(work), answer, amount) })
     }
 
     fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {

@@ -25,7 +25,7 @@ pub use mix::{
     StepField, StepFile, StepList,
 };
 pub use model::Model;
-pub use response::{NoHistogram, Response, empty_histogram};
+pub use response::{NoHistogram, Response, empty_histogram, quantile};
 pub use sample::{Class, Cost, Sample, Section, Tick};
 pub use sink::{Kept, Sink};
 pub use store::{StoreCount, StoreDoes, StoreInvariant};

@@ -33,6 +33,15 @@ pub fn empty_histogram(digits: u8) -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, digits).expect("the bounds are constants that are fine")
 }
 
+/// The time below which a share of some operations stayed, in nanoseconds: of those that were `done`, and of others that
+/// had no success and count as slower than all that were done. Where the share takes in some of these, it is the longest
+/// time of one that was done. None where none was done.
+pub fn quantile(done: &Histogram<u64>, share: f64, never: u64) -> Option<u64> {
+    let all = done.len() + never;
+    let among = if never == 0 { share } else { share * all as f64 / done.len() as f64 };
+    (!done.is_empty()).then(|| done.value_at_quantile(among.min(1.0)))
+}
+
 impl Response {
     /// A histogram as text.
     pub fn of(histogram: &Histogram<u64>) -> Response {
@@ -112,6 +121,16 @@ mod tests {
         let histogram = Response(text.into()).histogram().unwrap().unwrap();
         assert_eq!((histogram.len(), histogram.value_at_quantile(0.5)), (1001, 501));
         assert!((1_999_000_000..2_001_000_000).contains(&histogram.max()));
+    }
+
+    #[test]
+    fn what_was_never_done_is_slower_than_all_that_was() {
+        let mut done = empty_histogram(3);
+        (1..=900).for_each(|nanoseconds| done.record(nanoseconds).unwrap());
+        assert_eq!(quantile(&done, 0.9, 0), Some(810));
+        // Of a thousand operations 90 % are those that were done, and 99 % are more than those.
+        assert_eq!([0.5, 0.9, 0.99].map(|share| quantile(&done, share, 100)), [500, 900, 900].map(Some));
+        assert_eq!(quantile(&empty_histogram(3), 0.5, 7), None);
     }
 
     #[test]

@@ -68,17 +68,27 @@ impl Run {
         Some(if self.schedule.sustain.is_some() { Load::Open } else { load })
     }
 
-    /// The class of a contender, by its position; none of the harness and of one whose level is not known.
+    /// Whether two contenders (by position) may be ranked together. Those of which something is not known are nobody's
+    /// equals.
+    pub fn are_equals(&self, one: usize, other: usize) -> bool {
+        one == other || self.class(one).is_some_and(|class| Some(class) == self.class(other))
+    }
+
+    /// The class of a contender, by its position; none of the harness, of one whose level is not known, and where many clients
+    /// work of one whose isolation is not known.
     pub fn class(&self, contender: usize) -> Option<Class> {
         let contender = &self.contenders[contender];
         let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
         let consistent = (safety.level == Level::None).then_some(safety.consistent);
-        let isolation = contender.isolation.as_ref().filter(|_| has_clients(self));
+        let isolation = match has_clients(self) {
+            true => Some(contender.isolation.as_ref()?.level),
+            false => None,
+        };
         Some(Class {
             level: safety.level,
             consistent,
             hole: safety.hole,
-            isolation: isolation.map(|isolation| isolation.level),
+            isolation,
             load: self.load(),
             processes: contender.processes && has_clients(self),
             commits: commits(self, contender.per_commit),

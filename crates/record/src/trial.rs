@@ -2,7 +2,7 @@
 
 mod read;
 
-use dyno_protocol::{Response, Sample};
+use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,10 @@ pub struct SampleRecord {
     /// Of operations that arrived by themselves: the percentile of their response that is judged, as 0.99.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_percentile: Option<f64>,
+    /// Of operations that arrived by themselves at a rate that all trials have: how many were due while it was measured,
+    /// where they come in sessions connecting among them. Absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<u64>,
     /// Where the highest rate was sought at which a target holds: the rate of this trial, and whether it held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sought: Option<Sought>,
@@ -112,10 +116,25 @@ impl SampleRecord {
 }
 
 impl SampleRecord {
-    /// The time below which this share of the operations stayed, all classes together, in nanoseconds.
+    /// How many operations had no success: they failed, or were due and not done at the end. Operations that were due
+    /// before the measured time and end within it take the place of those that are due within it and end later.
+    pub fn never_done(&self) -> u64 {
+        let failed: u64 = self.sample.classes.iter().map(|class| class.failed).sum();
+        failed + self.left().unwrap_or(0)
+    }
+
+    /// How many of those that were due were not done at the end; none where nothing is known of what was due.
+    pub fn left(&self) -> Option<u64> {
+        let ended: u64 = self.sample.classes.iter().map(|class| class.done + class.failed).sum();
+        Some(self.due?.saturating_sub(ended))
+    }
+
+    /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Where none was done
+    /// it is at least the time that was measured.
     fn response_ns(&self, share: f64) -> f64 {
         let all = Response::merged(self.sample.classes.iter().map(|class| &class.response));
-        all.map_or(0.0, |all| all.value_at_quantile(share) as f64)
+        let done = all.and_then(|all| quantile(&all, share, self.never_done()));
+        done.unwrap_or(self.sample.section.nanoseconds) as f64
     }
 }
 
@@ -131,4 +150,37 @@ pub struct Failure {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::{Class, empty_histogram};
+
+    use super::*;
+
+    #[test]
+    fn what_was_due_and_never_done_is_slower_than_all_that_was() {
+        let of = |done: u64, failed: u64, due: Option<u64>| {
+            let mut histogram = empty_histogram(3);
+            (1..=done).for_each(|nanoseconds| histogram.record(nanoseconds).unwrap());
+            let class = Class {
+                class: "read".into(),
+                done,
+                failed,
+                response: Response::of(&histogram),
+                ..Class::default()
+            };
+            let sample = r#"{"test":"1","answer":0,"section":{"nanoseconds":5000,"client":{}}}"#;
+            let mut record: SampleRecord = serde_json::from_str(sample).unwrap();
+            (record.sample.classes, record.judged_percentile, record.due) = (vec![class], Some(0.9), due);
+            (record.duration_ns(), record.left())
+        };
+        assert_eq!(of(900, 0, None), (810.0, None));
+        assert_eq!(of(900, 0, Some(900)), (810.0, Some(0)));
+        assert_eq!(of(900, 0, Some(950)), (855.0, Some(50)));
+        assert_eq!(of(900, 50, Some(950)), (855.0, Some(0)));
+        assert_eq!(of(100, 0, Some(950)), (100.0, Some(850)));
+        // Nothing was done: each has taken at least so long.
+        assert_eq!(of(0, 0, Some(950)), (5000.0, Some(950)));
+    }
 }

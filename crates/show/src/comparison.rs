@@ -101,6 +101,7 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
         "low",
         "high",
         "difference",
+        "why_not",
     ];
     writer.write_record(header).context("cannot write CSV")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -125,6 +126,7 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
                 number(interval.map(|interval| interval.low)),
                 number(interval.map(|interval| interval.high)),
                 difference.to_owned(),
+                cell.why_not.clone().unwrap_or_default(),
             ];
             writer.write_record(record).context("cannot write CSV")?;
         }

@@ -174,7 +174,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
 }
 
 /// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of
-/// its level.
+/// its level, and how many of its trials failed.
 fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender);
     let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
@@ -185,6 +185,8 @@ fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     let mean = rank.and_then(|rank| rank.ratio.as_ref());
     columns.extend(ratio(["level_ratio", "level_low", "level_high"], mean));
     columns.push(("level_fastest", rank.map(|rank| rank.fastest).into()));
+    let failures = verdict.failures.iter().find(|failures| failures.contender == contender);
+    columns.push(("failed_trials", failures.map_or(0, |failures| failures.failed).into()));
     columns
 }
 

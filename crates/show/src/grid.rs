@@ -80,6 +80,8 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let amount = judged.amount.as_ref();
     let title = format!("{} {}", judged.id, judged.title);
     let mut header = ["", &title, "survives"].map(String::from).to_vec();
+    let tells_isolation = tells_isolation(verdict);
+    header.extend(tells_isolation.then(|| "isolation".to_owned()));
     header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
     let has_caches = has_stores(verdict);
     header.extend(has_caches.then(|| "cache".to_owned()));
@@ -92,6 +94,7 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let shown = verdict.shown_contenders().zip(&judged.cells).enumerate();
     let rows = shown.map(|(place, ((index, contender), cell))| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
+        row.extend(tells_isolation.then(|| isolation(verdict, index)));
         row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
         row.extend(has_caches.then(|| cache(contender).unwrap_or_default()));
         match &cell.figures.summary {
@@ -174,6 +177,16 @@ const COMMIT: &str = "commit";
 /// Whether how much a commit holds is part of who is ranked with whom.
 pub fn tells_commits(verdict: &Verdict) -> bool {
     verdict.classes.iter().flatten().any(|class| class.commits.is_some())
+}
+
+/// Whether what transactions may see of one another is part of who is ranked with whom.
+pub fn tells_isolation(verdict: &Verdict) -> bool {
+    verdict.classes.iter().flatten().any(|class| class.isolation.is_some())
+}
+
+/// What a contender's transactions may see of one another, in a column.
+fn isolation(verdict: &Verdict, contender: usize) -> String {
+    verdict.isolation(contender).map_or_else(String::new, |isolation| isolation.name().to_owned())
 }
 
 /// How many operations a contender's commit holds, in a column.

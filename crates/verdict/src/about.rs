@@ -1,7 +1,7 @@
 //! What stands around the figures: what was run, on what, how often, and what failed.
 
 use dyno_record::{
-    Ended, LeftOut, Load, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
+    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub struct About {
     pub suite: SuiteRecord,
     /// What decided how many trials there are and in what order.
     pub schedule: Schedule,
+    /// What all contenders were given or denied.
+    pub limits: Limits,
     /// The machine.
     pub machine: Machine,
     /// What the machine was found to be able to show.
@@ -68,6 +70,7 @@ impl About {
             ended: run.ended,
             suite: run.suite.clone(),
             schedule: run.schedule.clone(),
+            limits: run.limits,
             machine: run.machine.clone(),
             calibration: run.calibration.clone(),
             storage: run.storage.clone(),

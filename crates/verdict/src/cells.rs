@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use dyno_protocol::Model;
 use dyno_record::{Answer, Run, TestRecord};
 
-use crate::answers::{self, AnswerVerdict, Reference};
+use crate::answers::{self, AnswerVerdict, Given, Reference};
 use crate::disturbance::Disturbances;
-use crate::figures::{Judged, figures};
+use crate::figures::{Judged, failed_in, figures};
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
 use crate::pairs::{logs_by_block, ratio};
 use crate::responses::responses;
@@ -66,7 +66,7 @@ pub(crate) fn judge_test(
         };
         let mut cells: Vec<Cell> = shown.iter().map(cell).collect();
         compare_with_baseline(run, floor_ns, &mut cells);
-        mark_fastest(run, floor_ns, &mut cells);
+        mark_fastest(run, &test.id, floor_ns, &mut cells);
         cells
     };
     TestVerdict {
@@ -105,8 +105,10 @@ fn judge_answers(
 ) -> (Option<Reference>, BTreeMap<usize, String>) {
     // The harness answers nothing, and is not asked.
     let asked: Vec<usize> = shown.iter().copied().filter(|&index| !run.contenders[index].harness).collect();
-    let given: Vec<Vec<&Answer>> =
-        asked.iter().map(|&contender| answers_of(run, contender, &test.id)).collect();
+    let given = asked
+        .iter()
+        .map(|&contender| (&*run.contenders[contender].engine, answers_of(run, contender, &test.id)));
+    let given: Vec<Given> = given.collect();
     let expected = test.expect.as_ref().map(Answer::from_rows);
     let baseline = asked.iter().position(|&index| index == run.baseline_index()).unwrap_or(0);
     let judgement = answers::judge(&given, expected.as_ref(), baseline, run.suite.tolerance);
@@ -162,13 +164,15 @@ fn difference(ratio: &Ratio, cell: &Cell, baseline: &Cell, floor: Option<f64>) -
     }
 }
 
-/// Marks the fastest of each class that has two contenders or more.
-fn mark_fastest(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
+/// Marks the fastest of each class that has two contenders or more. Who failed in a trial is none of them: the figures are
+/// of those trials in which it did not.
+fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
     for (_, members) in run.classes() {
         let rivals: Vec<usize> = cells
             .iter()
             .enumerate()
             .filter(|(_, cell)| cell.counts() && members.contains(&cell.contender))
+            .filter(|(_, cell)| !failed_in(run, cell.contender, test))
             .map(|(place, _)| place)
             .collect();
         if rivals.len() < 2 {

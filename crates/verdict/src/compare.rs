@@ -6,7 +6,7 @@
 //! comparisons of runs and not in nearly all.
 
 use anyhow::{Result, bail};
-use dyno_record::{ContenderRecord, Target};
+use dyno_record::{ContenderRecord, Hole, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,11 +139,44 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
         });
         TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
     });
+    let failures = contenders.iter().filter_map(|label| failures(old, new, label));
+    let changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);
     Ok(Comparison {
         tests: tests.collect(),
-        changes: changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders),
+        changes: changes.into_iter().chain(failures).chain(alone(old, new)).collect(),
         contenders,
     })
+}
+
+/// The contenders and tests that only one of two runs has, which are therefore not compared.
+fn alone(old: &Verdict, new: &Verdict) -> Vec<String> {
+    let labels = |run: &Verdict| -> Vec<String> {
+        run.shown_contenders().map(|(_, contender)| contender.label.clone()).collect()
+    };
+    let tests =
+        |run: &Verdict| -> Vec<String> { run.tests.iter().map(|test| format!("test {}", test.id)).collect() };
+    let missing = |here: Vec<String>, there: Vec<String>, which: &str| {
+        let missing: Vec<String> = here.into_iter().filter(|name| !there.contains(name)).collect();
+        (!missing.is_empty())
+            .then(|| format!("only in the {which} run, and not compared: {}", missing.join(", ")))
+    };
+    let all = [
+        missing(labels(old), labels(new), "old"),
+        missing(labels(new), labels(old), "new"),
+        missing(tests(old), tests(new), "old"),
+        missing(tests(new), tests(old), "new"),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// How many trials of a contender (by label) failed, where these are more or fewer in one of two runs.
+fn failures(old: &Verdict, new: &Verdict, label: &str) -> Option<String> {
+    let told = |run: &Verdict| {
+        let its = run.failures.iter().find(|failures| run.label(failures.contender) == label);
+        its.map_or("none".to_owned(), |its| format!("{} of {}", its.failed, its.trials))
+    };
+    let (was, is) = (told(old), told(new));
+    (was != is).then(|| format!("{label}, trials that failed: {was} before, {is} now"))
 }
 
 /// Runs whose operations arrive in different ways say nothing of each other.
@@ -257,7 +290,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What changed beside the times: machine, placement, versions, settings of these contenders (by label).
+/// What changed beside the times: machine, placement and limits, and of these contenders (by label) what they survive, how
+/// they were measured, versions and settings.
 pub(crate) fn changes(
     (was, old): (&About, &[ContenderRecord]),
     (is, new): (&About, &[ContenderRecord]),
@@ -278,12 +312,29 @@ pub(crate) fn changes(
     note("kernel", was.machine.kernel.release.clone(), is.machine.kernel.release.clone());
     note("file system", was.storage.file_system.clone(), is.storage.file_system.clone());
     note("placement", was.placement.note.clone(), is.placement.note.clone());
+    let memory =
+        |about: &About| about.limits.memory_bytes.map_or("all".to_owned(), |bytes| format!("{bytes} bytes"));
+    note("memory of a runner", memory(was), memory(is));
     if was.suite.text != is.suite.text {
         note("the suite's text", "another".into(), "this one".into());
     }
     for label in contenders {
         let find = |all: &[ContenderRecord]| all.iter().find(|contender| contender.label == *label).cloned();
         let (Some(old), Some(new)) = (find(old), find(new)) else { continue };
+        note(&format!("{label}, its commits survive"), survives(&old), survives(&new));
+        let isolation = |record: &ContenderRecord| {
+            record.isolation.as_ref().map_or("unknown", |isolation| isolation.level.name()).to_owned()
+        };
+        note(&format!("{label}, isolation"), isolation(&old), isolation(&new));
+        let commit = |record: &ContenderRecord| {
+            record.per_commit.map_or("all of a test".to_owned(), |operations| operations.to_string())
+        };
+        note(&format!("{label}, operations a commit"), commit(&old), commit(&new));
+        let takes_turns = |about: &About, record: &ContenderRecord| match about.schedule.turns {
+            true if record.apart.is_none() => "in turns with others".to_owned(),
+            _ => "each by itself".to_owned(),
+        };
+        note(&format!("{label}, trials"), takes_turns(was, &old), takes_turns(is, &new));
         let (Some(old), Some(new)) = (old.hello, new.hello) else { continue };
         note(&format!("{label}, engine version"), old.engine_version.clone(), new.engine_version.clone());
         note(&format!("{label}, driver version"), old.driver_version.clone(), new.driver_version.clone());
@@ -301,4 +352,14 @@ pub(crate) fn changes(
         }
     }
     changes
+}
+
+/// What a contender's commits survive, in words.
+fn survives(contender: &ContenderRecord) -> String {
+    let Some(safety) = &contender.safety else { return "nobody knows what".to_owned() };
+    let hole = safety.hole.map_or("", |hole| match hole {
+        Hole::LastCommit => " but for the last commit",
+        Hole::TornPages => " but for torn pages",
+    });
+    format!("{}{hole}", safety.name())
 }

@@ -1,7 +1,7 @@
 //! The samples of one contender in one test, and the figures that rest on them.
 
-use dyno_protocol::{Cost, Sample};
-use dyno_record::{Run, SampleRecord, TrialRecord};
+use dyno_protocol::{Cost, Sample, quantile};
+use dyno_record::{Run, SampleRecord, TestRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub struct Costs {
 pub(crate) enum Judged<'a> {
     /// The test's own figure: how long it took or, where operations arrived by themselves, how long the slow ones took.
     Test,
-    /// How long this share of the operations of a class took at most.
+    /// How long this share of the operations of a class took at most; those that failed count as the slowest.
     Response { class: &'a str, share: f64 },
 }
 
@@ -69,7 +69,8 @@ impl Judged<'_> {
             Judged::Response { class, share } => {
                 let class = sample.sample.classes.iter().find(|told| told.class == class)?;
                 let response = class.response.histogram().ok().flatten()?;
-                is_told(response.len(), share).then(|| response.value_at_quantile(share) as f64)
+                let told = is_told(response.len() + class.failed, share);
+                quantile(&response, share, class.failed).filter(|_| told).map(|time| time as f64)
             }
         }
     }
@@ -139,6 +140,22 @@ pub(crate) fn used<'a>(
     measured(run, contender, test).filter(counts).map(|(_, sample)| sample)
 }
 
+/// Whether what a trial measured stands. It does not where it failed after all of its tests: when the database had been
+/// closed and opened again, it did not hold what they had left.
+pub(crate) fn stands(run: &Run, trial: &TrialRecord) -> bool {
+    let has_sample = |test: &TestRecord| trial.samples.iter().any(|sample| sample.sample.test == test.id);
+    let lacks = |test: &TestRecord| run.contenders[trial.contender].lacks.contains(&test.id);
+    trial.failure.is_none() || !run.tests.iter().all(|test| lacks(test) || has_sample(test))
+}
+
+/// Whether a measured trial of a contender (by position) failed before it had a sample of a test (by id), or does not
+/// stand.
+pub(crate) fn failed_in(run: &Run, contender: usize, test: &str) -> bool {
+    let its = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+    let has_sample = |trial: &TrialRecord| trial.samples.iter().any(|sample| sample.sample.test == test);
+    its.filter(|trial| trial.failure.is_some()).any(|trial| !has_sample(trial) || !stands(run, trial))
+}
+
 /// All samples of a contender in a test but those of the warm-up block, each with its block. Where a rate is sought there
 /// are none: each trial has another.
 fn measured<'a>(
@@ -147,7 +164,8 @@ fn measured<'a>(
     test: &'a str,
 ) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
     let is_its = move |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
-    let trials = run.trials.iter().filter(is_its).filter(move |_| run.target_of(test).is_none());
+    let trials = run.trials.iter().filter(is_its).filter(|trial| stands(run, trial));
+    let trials = trials.filter(move |_| run.target_of(test).is_none());
     trials.flat_map(move |trial| {
         let samples = trial.samples.iter().filter(move |sample| sample.sample.test == test);
         samples.map(move |sample| (trial.block, sample))

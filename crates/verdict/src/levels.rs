@@ -8,9 +8,10 @@ use dyno_record::{Class, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::figures::failed_in;
 use crate::judge::TestVerdict;
 use crate::pairs::{mean_logs_by_block, mean_over};
-use crate::statistics::{Ratio, best};
+use crate::statistics::{Best, Ratio, best};
 
 /// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,8 +21,8 @@ pub struct LevelRanking {
     pub class: Class,
     /// How many tests all of them passed; the means are over these.
     pub tests: usize,
-    /// The contenders: the fastest, then the others by their ratio to it. Where no test was passed by all, they
-    /// stand in the order of the run and nobody is ranked.
+    /// The contenders: the fastest, then the others by their ratio to it, those last of which a trial failed. Where no
+    /// test was passed by all, they stand in the order of the run and nobody is ranked.
     pub ranks: Vec<Rank>,
 }
 
@@ -38,36 +39,57 @@ pub struct Rank {
     pub slower: bool,
     /// Whether it is not shown slower than the best, and within the run's margin of it.
     pub fastest: bool,
+    /// Whether a trial of it failed in one of the tests, so that it is not compared with the best: its figures are of the
+    /// trials in which it did not fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
-/// The rankings, the safest first. Contenders whose level is unknown, and the harness, are in none.
+/// The rankings, the safest first. Contenders whose level is unknown, those of which no figure counts, and the harness are
+/// in none: one that fails everywhere keeps nobody from being ranked.
 pub(crate) fn rank_levels(run: &Run, tests: &[TestVerdict]) -> Vec<LevelRanking> {
-    run.classes().into_iter().map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
+    let takes_part = |rival: &usize| tests.iter().any(|test| test.counts(*rival) || test.is_sought());
+    let classes = run.classes().into_iter().map(|(class, mut rivals)| {
+        rivals.retain(takes_part);
+        (class, rivals)
+    });
+    let ranked = classes.filter(|(_, rivals)| !rivals.is_empty());
+    ranked.map(|(class, rivals)| rank(run, tests, class, &rivals)).collect()
 }
 
 fn rank(run: &Run, tests: &[TestVerdict], class: Class, rivals: &[usize]) -> LevelRanking {
     let passed = |test: &&TestVerdict| rivals.iter().all(|&rival| test.counts(rival));
     let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
-    let logs: Vec<_> = rivals.iter().map(|&rival| mean_logs_by_block(run, &tests, rival)).collect();
-    let found = best(&logs, run.schedule.margin).filter(|_| rivals.len() > 1);
+    // Of those who failed in a trial the figures are of the trials in which they did not.
+    let failed = |rival: usize| tests.iter().any(|test| failed_in(run, rival, &test.id));
+    let judged: Vec<usize> = rivals.iter().copied().filter(|&rival| !failed(rival)).collect();
+    let logs: Vec<_> = judged.iter().map(|&rival| mean_logs_by_block(run, &tests, rival)).collect();
+    let found = best(&logs, run.schedule.margin).filter(|_| judged.len() > 1);
     let best = match &found {
-        Some(found) => Some(rivals[found.best]),
-        None => least(run, &tests, rivals),
+        Some(found) => Some(judged[found.best]),
+        None if judged.is_empty() => least(run, &tests, rivals),
+        None => least(run, &tests, &judged),
     };
-    let rank = |(place, &contender): (usize, &usize)| Rank {
+    let is = |told: fn(&Best) -> &Vec<bool>, contender: usize| {
+        let place = judged.iter().position(|&rival| rival == contender);
+        found.as_ref().zip(place).is_some_and(|(found, place)| told(found)[place])
+    };
+    let rank = |&contender: &usize| Rank {
         contender,
         ratio: best
             .filter(|best| *best != contender)
             .and_then(|best| mean_over(run, &tests, contender, best)),
         // Where the samples are too few to tell anyone apart, nobody is called the fastest.
-        slower: found.as_ref().is_some_and(|found| found.slower[place]),
-        fastest: found.as_ref().is_some_and(|found| found.fastest[place]),
+        slower: is(|found| &found.slower, contender),
+        fastest: is(|found| &found.fastest, contender),
+        failed: failed(contender),
     };
-    let mut ranks: Vec<Rank> = rivals.iter().enumerate().map(rank).collect();
+    let mut ranks: Vec<Rank> = rivals.iter().map(rank).collect();
     if let Some(best) = best {
         let key = |rank: &Rank| rank.ratio.map_or(f64::INFINITY, |ratio| ratio.ratio);
         ranks.sort_by(|a, b| {
-            (a.contender != best).cmp(&(b.contender != best)).then(key(a).total_cmp(&key(b)))
+            let apart = |rank: &Rank| (rank.contender != best, rank.failed);
+            apart(a).cmp(&apart(b)).then(key(a).total_cmp(&key(b)))
         });
     }
     LevelRanking { class, tests: tests.len(), ranks }
@@ -85,10 +107,11 @@ mod tests {
     use std::path::Path;
 
     use dyno_protocol::Model;
-    use dyno_record::{AmountRecord, Commits, Hole, Isolated, Isolation, Level, Standing};
+    use dyno_record::{AmountRecord, Commits, Failure, Hole, Isolated, Isolation, Level, Standing};
 
     use super::*;
     use crate::judge;
+    use crate::judge::CellStanding;
 
     /// Three SQLites that put a hundred thousand pairs.
     fn run() -> Run {
@@ -125,6 +148,61 @@ mod tests {
         // Where nothing is written as contenders say, the size is no part of it.
         run.tests.iter_mut().for_each(|test| test.model = Model::KvGet.name().into());
         assert_eq!(told(&run), [(None, 3)]);
+    }
+
+    /// Whether the first contender is called the fastest in a test, and among all.
+    fn is_called_fastest(run: &Run) -> (bool, bool) {
+        let verdict = judge(run);
+        let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
+        let in_test = verdict.tests.iter().any(|test| test.cells[0].fastest);
+        (in_test, ranks.any(|rank| rank.contender == 0 && rank.fastest))
+    }
+
+    #[test]
+    fn who_failed_in_a_trial_is_not_called_the_fastest() {
+        let mut run = run();
+        for sample in
+            run.trials.iter_mut().filter(|trial| trial.contender == 0).flat_map(|trial| &mut trial.samples)
+        {
+            sample.sample.section.nanoseconds /= 10;
+        }
+        assert_eq!(is_called_fastest(&run), (true, true));
+        let mut its = run.trials.iter_mut().filter(|trial| trial.contender == 0 && trial.block > 0);
+        let trial = its.next().unwrap();
+        trial.failure = Some(Failure { test: None, message: "it is gone".into() });
+        let samples = std::mem::take(&mut trial.samples);
+        assert_eq!(is_called_fastest(&run), (false, false));
+        let verdict = judge(&run);
+        let ranks = &verdict.rankings[0].ranks;
+        assert!(ranks[0].contender != 0 && ranks[0].fastest, "the others are ranked: {ranks:?}");
+        let last = ranks.last().unwrap();
+        assert!(last.contender == 0 && last.failed && last.ratio.unwrap().ratio < 0.5, "{ranks:?}");
+        assert!(verdict.tests.iter().any(|test| test.cells[0].counts()));
+        // With all of them, what they had left was not there after a close.
+        for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0 && trial.block > 0) {
+            trial.failure = Some(Failure { test: None, message: "it is gone".into() });
+            if trial.samples.is_empty() {
+                trial.samples.clone_from(&samples);
+            }
+        }
+        let verdict = judge(&run);
+        assert_eq!(verdict.tests[0].cells[0].standing, CellStanding::Missing("it is gone".into()));
+        let ranked: Vec<usize> = verdict.rankings[0].ranks.iter().map(|rank| rank.contender).collect();
+        assert!(
+            !ranked.contains(&0) && verdict.rankings[0].tests > 0,
+            "it keeps nobody from being ranked: {ranked:?}"
+        );
+    }
+
+    #[test]
+    fn of_whom_something_is_not_known_is_nobodys_equal() {
+        let mut run = run();
+        assert!(run.are_equals(0, 1));
+        run.contenders[0].safety = None;
+        run.contenders[1].safety = None;
+        assert!(!run.are_equals(0, 1) && run.are_equals(0, 0));
+        let verdict = judge(&run);
+        assert!(verdict.summaries.iter().all(|summary| summary.contender == 0 || !summary.same_level));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) fn responses(
 /// A class of operations.
 struct Class<'r> {
     name: &'r str,
-    /// How many operations succeeded in the trial in which they were the fewest, of the contender that has the most.
+    /// How many operations there were in the trial in which they were the fewest, of the contender that has the most.
     most: u64,
 }
 
@@ -66,14 +66,14 @@ fn classes<'r>(run: &'r Run, test: &str) -> Vec<Class<'r>> {
         let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
         for class in samples.flat_map(|sample| &sample.sample.classes) {
             match least.iter_mut().find(|(name, _)| *name == class.class) {
-                Some((_, done)) => *done = class.done.min(*done),
-                None => least.push((&class.class, class.done)),
+                Some((_, fewest)) => *fewest = (class.done + class.failed).min(*fewest),
+                None => least.push((&class.class, class.done + class.failed)),
             }
         }
-        for (name, done) in least {
+        for (name, fewest) in least {
             match classes.iter_mut().find(|class| class.name == name) {
-                Some(class) => class.most = class.most.max(done),
-                None => classes.push(Class { name, most: done }),
+                Some(class) => class.most = class.most.max(fewest),
+                None => classes.push(Class { name, most: fewest }),
             }
         }
     }

@@ -61,6 +61,6 @@ fn summary(run: &Run, meant: &[&TestVerdict], contender: usize) -> SummaryVerdic
         geometric_mean,
         difference: geometric_mean.map(|mean| mean.difference()),
         tests: meant.len(),
-        same_level: run.class(contender) == run.class(baseline),
+        same_level: run.are_equals(contender, baseline),
     }
 }

@@ -52,6 +52,7 @@ impl Runner<'_> {
                 answer: run.keep_answer(answer),
                 extrapolated_to: self.plan.whole(index, &sample),
                 judged_percentile: self.plan.judged_percentile(&sample.test),
+                due: self.plan.due(&sample.test).filter(|_| seeking.is_empty()),
                 sought: sought(run, &seeking, &sample),
                 around: trial.readings.of(&sample),
                 slices: cut.map(|cut| cut.slices),

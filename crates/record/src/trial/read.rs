@@ -18,6 +18,8 @@ struct Form {
     #[serde(default)]
     judged_percentile: Option<f64>,
     #[serde(default)]
+    due: Option<u64>,
+    #[serde(default)]
     sought: Option<Sought>,
     #[serde(default)]
     slices: Option<u32>,
@@ -47,12 +49,14 @@ impl<'de> Deserialize<'de> for SampleRecord {
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        let Form { answer, extrapolated_to, judged_percentile, sought, slices, around, beat_ns, .. } = form;
+        let Form { answer, extrapolated_to, judged_percentile, due, sought, slices, around, beat_ns, .. } =
+            form;
         Ok(SampleRecord {
             sample,
             answer,
             extrapolated_to,
             judged_percentile,
+            due,
             sought,
             slices,
             around,

@@ -1,5 +1,6 @@
 //! What figures and marks mean.
 
+use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, NoDifference};
 use dyno_verdict::{CellStanding, Verdict};
 
@@ -73,14 +74,9 @@ fn calibrated(verdict: &Verdict) -> Option<String> {
     ))
 }
 
-/// Whether isolation is part of who is ranked with whom.
-fn tells_isolation(verdict: &Verdict) -> bool {
-    verdict.classes.iter().flatten().any(|class| class.isolation.is_some())
-}
-
 /// What the name of an isolation level beside a contender means, where there is one.
 fn isolation(verdict: &Verdict) -> Option<String> {
-    tells_isolation(verdict).then(|| {
+    grid::tells_isolation(verdict).then(|| {
         "Transactions at the same time see of one another what is committed at each statement (read-committed), the same \
          rows whenever they read (repeatable-read), one state of the database (snapshot), or nothing (serializable). dyno \
          ranks only contenders with the same isolation."
@@ -120,7 +116,7 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
         let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
         let or_apart =
-            if tells_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
+            if grid::tells_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
         let mut kinds = verdict.shown_contenders().map(|(index, _)| verdict.processes(index));
         let first = kinds.next();
         let or_kind = if kinds.any(|kind| Some(kind) != first) {
@@ -128,8 +124,12 @@ fn marks(verdict: &Verdict) -> Vec<String> {
         } else {
             ""
         };
+        let is_known = |(index, contender): (usize, &ContenderRecord)| {
+            contender.harness || verdict.classes[index].is_some()
+        };
+        let or_unknown = if verdict.shown_contenders().all(is_known) { "" } else { ", or nobody knows" };
         lines.push(format!(
-            "‡ safer or less safe than {}{or_size}{or_apart}{or_kind}: this ratio is a price, and ranks nobody",
+            "‡ safer or less safe than {}{or_size}{or_apart}{or_kind}{or_unknown}: this ratio is a price, and ranks nobody",
             verdict.label(verdict.baseline)
         ));
     }
@@ -166,15 +166,21 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
-            "* fastest among {}, or within {} of the fastest and not shown to be slower",
-            match (grid::tells_commits(verdict), tells_isolation(verdict)) {
+            "* fastest among {}, or within {} of the fastest and not shown to be slower{}",
+            match (grid::tells_commits(verdict), grid::tells_isolation(verdict)) {
                 (true, _) => "those equally safe that commit as much",
                 (_, true) => "those equally safe with the same isolation",
                 _ => "contenders equally safe",
             },
-            units::percent(verdict.about.schedule.margin)
+            units::percent(verdict.about.schedule.margin),
+            if tells_failures(verdict) { "; not in tests in which one of its trials failed" } else { "" }
         )
     })
+}
+
+/// Whether a trial of a contender failed that is shown.
+fn tells_failures(verdict: &Verdict) -> bool {
+    verdict.failures.iter().any(|failures| verdict.contenders[failures.contender].named)
 }
 
 /// What the marks of figures mean that are worked out or wrong.

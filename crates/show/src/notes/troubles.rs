@@ -1,5 +1,6 @@
 //! What disturbed the run, what failed, and what measuring itself costs.
 
+use dyno_verdict::answers::Reference;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{CellStanding, Disturbances, MOST_FOREIGN, Verdict};
 
@@ -47,7 +48,12 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
     for test in &verdict.tests {
         for cell in &test.cells {
             if let CellStanding::Wrong(why) = &cell.standing {
-                lines.push(format!("Wrong: {} in test {}: {why}", verdict.label(cell.contender), test.id));
+                let by = undecided(verdict, test.reference.as_ref());
+                lines.push(format!(
+                    "Wrong: {} in test {}: {why}{by}",
+                    verdict.label(cell.contender),
+                    test.id
+                ));
             }
         }
     }
@@ -62,6 +68,17 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What a reader must know of a right answer for which no more engines speak than for another.
+fn undecided(verdict: &Verdict, reference: Option<&Reference>) -> String {
+    match reference {
+        Some(Reference::Baseline { contender } | Reference::First { contender }) => format!(
+            " by {}; as many engines answer otherwise, so dyno cannot tell who is right",
+            verdict.label(*contender)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// What the harness itself costs.

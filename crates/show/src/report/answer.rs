@@ -3,7 +3,7 @@
 use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{LevelRanking, Verdict};
 
-use super::words::{bounds, counted, list, ratio_with_interval, that};
+use super::words::{bounds, class, counted, list, ratio_with_interval, that, uncapitalized};
 use crate::views::sustained::words;
 use crate::{ratio, units};
 
@@ -36,6 +36,9 @@ pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
         .collect();
     let alone: Vec<&LevelRanking> = rankings.iter().filter(|ranking| ranking.ranks.len() == 1).collect();
     sentences.extend(alone.iter().filter_map(|ranking| price(verdict, ranking)));
+    if !verdict.views.debts.is_empty() && rankings.iter().any(|ranking| ranking.ranks.len() > 1) {
+        sentences.push(crate::views::debt::LEFT_OUT.to_owned());
+    }
     if sentences.is_empty() {
         sentences.push(match verdict.shown_contenders().count() {
             1 => "There is only one contender, so dyno ranks nobody; its times are below.".into(),
@@ -56,7 +59,12 @@ fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let margin = units::percent(verdict.about.schedule.margin);
     let fastest: Vec<&str> =
         ranking.ranks.iter().filter(|rank| rank.fastest).map(|rank| label(rank.contender)).collect();
-    let next = ranking.ranks.iter().find(|rank| !rank.fastest);
+    let next = ranking.ranks.iter().find(|rank| !rank.fastest && !rank.failed);
+    let failed: Vec<&str> =
+        ranking.ranks.iter().filter(|rank| rank.failed).map(|rank| label(rank.contender)).collect();
+    if !failed.is_empty() && fastest.is_empty() {
+        return format!("{among}, nobody is called fastest, because trials failed of {}.", list(&failed));
+    }
     match (fastest.as_slice(), next.and_then(|next| Some((next, next.ratio?)))) {
         ([], _) => format!("{among}, no order is certain: there are too few trials."),
         ([one], Some((next, times))) => format!(
@@ -83,19 +91,15 @@ fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     }
 }
 
-/// What the only contender of a level takes compared with the baseline: the price of safety.
+/// What the only contender of a class takes compared with the baseline: the price of what sets it apart.
 fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let contender = ranking.ranks.first()?.contender;
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     Some(format!(
-        "{} is not ranked, because it alone {}. It takes {} the time of {}: that is the price of safety.",
+        "{} has no equal here, so dyno does not rank it ({}). It takes {} the time of {}: that is a price, and ranks nobody.",
         verdict.contenders[contender].label,
-        match ranking.class.level {
-            dyno_record::Level::PowerLoss => "survives power loss",
-            dyno_record::Level::ProcessCrash => "survives a crash of the process but not power loss",
-            dyno_record::Level::None => "may lose commits in a crash",
-        },
+        uncapitalized(&class(&ranking.class)),
         ratio_with_interval(&mean),
         verdict.label(verdict.baseline)
     ))

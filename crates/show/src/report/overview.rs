@@ -168,9 +168,11 @@ fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
         match rank.ratio {
             Some(ratio) => {
                 let mut row = charts::ratio_row(label, colour, &ratio, false);
-                if !rank.slower {
-                    row.text.push_str(" ≈");
-                }
+                row.text.push_str(match (rank.failed, rank.slower) {
+                    (true, _) => ", failed in trials",
+                    (_, false) => " ≈",
+                    _ => "",
+                });
                 row
             }
             None => RatioRow {

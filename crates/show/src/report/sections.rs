@@ -120,7 +120,7 @@ fn known_by(verdict: &Verdict, reference: &Reference) -> String {
     match reference {
         Reference::Stated => "the suite states it".into(),
         Reference::Majority { contender } => {
-            format!("most contenders agree, {} among them", label(contender))
+            format!("most engines agree, {} among them", label(contender))
         }
         Reference::Baseline { contender } => format!("what the baseline, {}, answered", label(contender)),
         Reference::First { contender } => format!("what {} answered", label(contender)),

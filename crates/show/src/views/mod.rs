@@ -5,7 +5,7 @@
 
 pub(crate) mod against;
 mod costs;
-mod debt;
+pub(crate) mod debt;
 mod drivers;
 pub(crate) mod durability;
 pub(crate) mod encryption;

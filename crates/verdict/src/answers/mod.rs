@@ -6,4 +6,4 @@ mod compare;
 mod judge;
 
 pub use compare::{Mismatch, compare};
-pub use judge::{AnswerVerdict, Judgement, Reference, judge};
+pub use judge::{AnswerVerdict, Given, Judgement, Reference, judge};

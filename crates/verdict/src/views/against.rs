@@ -52,7 +52,7 @@ impl Against {
         Against {
             contender,
             over,
-            same_level: run.class(contender) == run.class(over),
+            same_level: run.are_equals(contender, over),
             tests: tests.iter().map(ratio).collect(),
             geometric_mean: mean_over(run, &meant, contender, over).map(added),
         }

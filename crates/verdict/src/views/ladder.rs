@@ -54,7 +54,7 @@ pub struct Rung {
     /// What its commits survive; absent of the control, which keeps nothing, and where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
-    /// What it does to safety beside the rung with which it is compared; absent where one level is.
+    /// What it does to safety beside the rung with which it is compared; absent where one of the two is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<SafetyChange>,
     /// Rows a second as somebody published them: other hardware, other versions.
@@ -92,7 +92,7 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
         let Some(rung) = alone(run, test, rows, record) else { continue };
         let over = record.over.as_ref().and_then(|over| rungs.iter().position(|rung| rung.name == *over));
         rungs.push(match over {
-            Some(over) => compared(test, rung, over, &rungs[over]),
+            Some(over) => compared(run, test, rung, over, &rungs[over]),
             None => rung,
         });
     }
@@ -140,7 +140,7 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
 }
 
 /// The same with what is to be said of it beside another, which stands at `over`.
-fn compared(test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
+fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
     // The other's time over its own: how many times as fast.
     let both_count = [&rung, other].iter().all(|rung| rung.standing == CellStanding::Counts);
     let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_count);
@@ -149,11 +149,20 @@ fn compared(test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
         Difference::Faster => Difference::Slower,
         none => none,
     });
-    let safety = rung.level.zip(other.level).map(|(own, other)| match own.cmp(&other) {
-        Ordering::Less => SafetyChange::Lower,
-        Ordering::Equal => SafetyChange::Same,
-        Ordering::Greater => SafetyChange::Higher,
-    });
+    let safety =
+        safe(run, rung.contender).zip(safe(run, other.contender)).map(|(own, other)| match own.cmp(&other) {
+            Ordering::Less => SafetyChange::Lower,
+            Ordering::Equal => SafetyChange::Same,
+            Ordering::Greater => SafetyChange::Higher,
+        });
     let published_gain = rung.published.zip(other.published).map(|(own, other)| own / other);
     Rung { over: Some(over), gain, difference, safety, published_gain, ..rung }
+}
+
+/// How safe the commits of a contender (by position) are, the least first: the level; at the level `none` whether the rest
+/// stays whole; and whether no hole is known.
+fn safe(run: &Run, contender: usize) -> Option<(Level, bool, bool)> {
+    let contender = &run.contenders[contender];
+    let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
+    Some((safety.level, safety.level != Level::None || safety.consistent, safety.hole.is_none()))
 }

@@ -1,6 +1,6 @@
 //! How long single operations took: percentiles of the trials in which each was timed, by class where a test has classes.
 
-use dyno_protocol::{Class, Response};
+use dyno_protocol::{Class, Response, quantile};
 use dyno_record::{Run, SampleRecord};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::statistics::median;
 /// The durations below which so many of the operations stayed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// How many operations were timed; 0 where none succeeded, and then the others mean nothing.
+    /// How many operations succeeded and were timed; 0 where none did, and then the others mean nothing.
     pub count: u64,
     /// Half of them.
     pub p50: u64,
@@ -56,6 +56,10 @@ pub struct LatencyTest {
     /// How many operations of one class were done in a minute, where people ask for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_minute: Option<AMinute>,
+    /// Of operations that arrived by themselves: the contenders shown that did not keep up, by position, each with how many of
+    /// those that were due were not done at the end, and how many were due. Who left no more than one in a hundred kept up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<(usize, u64, u64)>,
 }
 
 /// How many operations of a class were done in a minute, those that were undone at their end left out.
@@ -75,7 +79,7 @@ pub struct LatencyLine {
     /// The class of operations, of a test that has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The percentiles of its operations that succeeded.
+    /// The percentiles of its operations; those that never succeeded count as the slowest.
     pub percentiles: Percentiles,
     /// How many never succeeded.
     pub failed: u64,
@@ -109,10 +113,24 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
         clock_ns: clock(&test.id),
         lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),
         a_minute: test.a_minute.as_ref().map(|told| a_minute(run, &test.id, told)),
+        left: left(run, &test.id),
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
     let clock_ns = run.tests.iter().filter_map(|test| clock(&test.id)).max();
     (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, apart, tests })
+}
+
+/// Who did not keep up with what arrived in a test (by id).
+fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
+    let of = |contender: usize| {
+        let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+        let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
+        let told = samples.filter_map(|sample| sample.left().zip(sample.due));
+        told.fold((0, 0), |(left, due), (also, of)| (left + also, due + of))
+    };
+    let all = run.shown_contenders().map(|(contender, _)| (contender, of(contender)));
+    let late = all.filter(|(_, (left, due))| left * 100 > *due);
+    late.map(|(contender, (left, due))| (contender, left, due)).collect()
 }
 
 /// How many operations of a class were done in a minute.
@@ -148,7 +166,7 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
     }
     let is_one = sums.len() == 1;
     let line = |sum: Sum| {
-        let told = Response::merged(sum.responses).and_then(|responses| percentiles(&responses));
+        let told = Response::merged(sum.responses).and_then(|responses| percentiles(&responses, sum.failed));
         (told.is_some() || sum.failed > 0).then(|| LatencyLine {
             contender,
             class: (!is_one).then(|| sum.name.to_owned()),
@@ -157,7 +175,7 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
             failure: sum.failure.to_owned(),
             retried: sum.retried,
             undone: sum.undone,
-            late: Response::merged(sum.late).and_then(|late| percentiles(&late)),
+            late: Response::merged(sum.late).and_then(|late| percentiles(&late, 0)),
         })
     };
     sums.into_iter().filter_map(line).collect()
@@ -192,19 +210,13 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The percentiles of a histogram; none where it is empty.
-fn percentiles(histogram: &Histogram<u64>) -> Option<Percentiles> {
-    let count = histogram.len();
-    let below = |share: f64| histogram.value_at_quantile(share);
-    let told = |share: f64| is_told(count, share).then(|| below(share));
-    (count > 0).then(|| Percentiles {
-        count,
-        p50: below(0.5),
-        p90: told(0.9),
-        p99: told(0.99),
-        p999: told(0.999),
-        max: below(1.0),
-    })
+/// The percentiles of operations that succeeded, and of so many others that failed; none where none succeeded.
+fn percentiles(succeeded: &Histogram<u64>, failed: u64) -> Option<Percentiles> {
+    let count = succeeded.len();
+    let below = |share: f64| quantile(succeeded, share, failed);
+    let told = |share: f64| below(share).filter(|_| is_told(count + failed, share));
+    let (p50, max) = below(0.5).zip(below(1.0))?;
+    Some(Percentiles { count, p50, p90: told(0.9), p99: told(0.99), p999: told(0.999), max })
 }
 
 #[cfg(test)]
@@ -219,12 +231,14 @@ mod tests {
 
     #[test]
     fn percentiles_are_ranks() {
-        let found = percentiles(&histogram(1..=1000)).unwrap();
+        let found = percentiles(&histogram(1..=1000), 0).unwrap();
         assert_eq!((found.p50, found.p90, found.p99, found.max), (500, Some(900), Some(990), 1000));
         assert_eq!(found.p999, None, "one operation is beyond it");
-        let one = percentiles(&histogram([7; 3].into_iter())).unwrap();
+        let one = percentiles(&histogram([7; 3].into_iter()), 0).unwrap();
         assert_eq!((one.count, one.p50, one.p90, one.max), (3, 7, None, 7));
-        assert_eq!(percentiles(&histogram([].into_iter())), None);
+        assert_eq!(percentiles(&histogram([].into_iter()), 3), None);
+        let failed = percentiles(&histogram(1..=900), 100).unwrap();
+        assert_eq!((failed.count, failed.p50, failed.p90, failed.p99), (900, 500, Some(900), Some(900)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sustained::Outcome;
-use crate::compare::same_load;
+use crate::compare::{changes, same_load};
 use crate::judge::{CellStanding, Verdict};
 use crate::statistics::{Interval, Summary};
 
@@ -21,6 +21,9 @@ pub struct Scaling {
     pub sizes: Vec<f64>,
     /// The tests that every run has.
     pub tests: Vec<ScalingTest>,
+    /// What else is not alike in two runs of neighbouring sizes, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// What is known of the contenders of all runs, in the order in which they first appear.
     #[serde(skip)]
     pub contenders: Vec<ContenderRecord>,
@@ -124,6 +127,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         suite: suite(first),
         sizes: sized.iter().map(|(size, _)| *size).collect(),
         tests: tests.collect(),
+        changes: unlike(&in_order),
         contenders: contenders(runs).into_iter().cloned().collect(),
         parameter,
     })
@@ -174,6 +178,25 @@ fn of_rate(rate: f64, interval: Option<Interval>, n: usize) -> ScalingPoint {
     let interval = interval.map(|ends| Interval { low: 1e9 / ends.high, high: 1e9 / ends.low });
     let time = Summary { n, median: apart, sd: None, spread: None, min: apart, max: apart, interval };
     ScalingPoint { per_second: Some(rate), time }
+}
+
+/// What changed from one of these runs to the next beside the size, each once.
+fn unlike(runs: &[&Verdict]) -> Vec<String> {
+    let mut unlike: Vec<String> = Vec::new();
+    for pair in runs.windows(2) {
+        let [was, is] = [pair[0], pair[1]];
+        let both = |label: &String| {
+            [was, is].iter().all(|run| run.shown_contenders().any(|(_, c)| c.label == *label))
+        };
+        let labels: Vec<String> =
+            was.shown_contenders().map(|(_, contender)| contender.label.clone()).filter(both).collect();
+        for change in changes((&was.about, &was.contenders), (&is.about, &is.contenders), &labels) {
+            if !unlike.contains(&change) {
+                unlike.push(change);
+            }
+        }
+    }
+    unlike
 }
 
 /// The one parameter in which the runs differ.

@@ -83,6 +83,15 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
         )
     });
+    let left = latency.tests.iter().flat_map(|test| test.left.iter().map(move |left| (&test.test, left)));
+    let left = left.map(|(test, &(contender, left, due))| {
+        format!(
+            "{test}, {}: {} of {} operations that were due were not done at the end; they count as slower than all that were.",
+            verdict.label(contender),
+            units::whole(left),
+            units::whole(due)
+        )
+    });
     let a_minute = latency.tests.iter().filter_map(|test| {
         let told = test.a_minute.as_ref()?;
         let line = |(contender, rate): &(usize, f64)| {
@@ -101,7 +110,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             )
         })
     });
-    clock.into_iter().chain(a_minute).chain(open).chain(told).chain(undone).chain(late).collect()
+    clock.into_iter().chain(a_minute).chain(open).chain(left).chain(told).chain(undone).chain(late).collect()
 }
 
 /// How much of the 99th percentile the runner's own lateness may be.

@@ -63,7 +63,7 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
         details: "Every figure",
         header,
         rows: found.tests.iter().flat_map(|test| table(test, rate)).collect(),
-        notes: Vec::new(),
+        notes: in_words::changes(found).collect(),
     }
 }
 

@@ -11,19 +11,24 @@ pub fn text(scaling: &Scaling) -> String {
     let sentences = super::words::sentences(scaling);
     let mut parts: Vec<String> = sentences.iter().map(|said| wrapped(said, "", "  ")).collect();
     parts.extend(grids(scaling).iter().map(table::plain));
-    parts.push(notes::paragraph(&[legend(scaling)]));
+    parts.push(notes::paragraph(&notes(scaling)));
     parts.join("\n\n") + "\n"
 }
 
 /// The same tables as Markdown.
 pub fn markdown(scaling: &Scaling) -> String {
-    let notes: Vec<String> = super::words::sentences(scaling).into_iter().chain([legend(scaling)]).collect();
+    let notes: Vec<String> = super::words::sentences(scaling).into_iter().chain(notes(scaling)).collect();
     crate::markdown::comparison(&grids(scaling), &notes)
 }
 
 /// A table for each test.
 fn grids(scaling: &Scaling) -> Vec<Grid> {
     scaling.tests.iter().map(|test| grid(scaling, test)).collect()
+}
+
+/// What the figures are, and what else is not alike in the runs.
+fn notes(scaling: &Scaling) -> Vec<String> {
+    std::iter::once(legend(scaling)).chain(super::words::changes(scaling)).collect()
 }
 
 fn legend(scaling: &Scaling) -> String {

@@ -19,6 +19,11 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
     scaling.tests.iter().filter_map(|test| sentence(scaling, test)).collect()
 }
 
+/// What is not alike in the runs beside the size.
+pub fn changes(scaling: &Scaling) -> impl Iterator<Item = String> {
+    scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"))
+}
+
 fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
     let held = target(test.target.as_ref()?);
     let unit = test.unit.as_deref().unwrap_or("operations");
@@ -26,8 +31,8 @@ fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
         let (place, point) = line.most()?;
         Some((&line.contender, place, point.per_second?, point.time.interval))
     });
-    let mut most: Vec<_> = most.collect();
-    most.sort_by(|a, b| b.2.total_cmp(&a.2));
+    // In the order of the runs: whoever is safer, or isolates more, is no slower one of the same.
+    let most: Vec<_> = most.collect();
     let clause =
         |(nth, (label, place, rate, interval)): (usize, &(&String, usize, f64, Option<Interval>))| {
             let rate = match nth {

@@ -46,12 +46,17 @@ pub fn span(interval: &Interval) -> String {
     format!("{}–{}", rate(interval.low).trim_end_matches("/s"), rate(interval.high))
 }
 
-/// What all contenders sustain in a test, in one sentence: `transfer: postgres sustains 3,400 transactions/s with p99 ≤ 10 ms
+/// What all contenders sustain in a test, in one sentence, equals by what they sustain: `transfer: postgres sustains 3,400 transactions/s with p99 ≤ 10 ms
 /// (3,250–3,520); sqlite:wal 1,900 (1,780–1,990).`
 pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     let mut lines: Vec<&SustainedLine> = sustained.lines.iter().collect();
     let most = |line: &SustainedLine| line.outcome.per_second().unwrap_or(0.0);
-    lines.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    // Only equals stand in the order of what they sustain; the others in that of the run.
+    let equals = lines.first().and_then(|first| verdict.classes[first.contender]);
+    let are_equals = lines.iter().all(|line| equals.is_some() && verdict.classes[line.contender] == equals);
+    if are_equals {
+        lines.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    }
     // Whoever gives wrong answers sustains nothing, and is told in the notes.
     let test = verdict.test(&sustained.test);
     lines.retain(|line| {
@@ -70,7 +75,8 @@ pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     let clauses = lines.iter().enumerate();
     let said: Vec<String> =
         clauses.map(|(place, line)| clause(verdict, line, place == 0, unit, &sustained.target)).collect();
-    format!("{}: {}.", sustained.test, said.join("; "))
+    let unequal = if are_equals { "" } else { " Not all of them are equally safe and isolated." };
+    format!("{}: {}.{unequal}", sustained.test, said.join("; "))
 }
 
 /// What one contender sustains. The first says of what and with which target.

@@ -169,6 +169,7 @@ mod tests {
     use std::path::Path;
 
     use dyno_protocol::Model;
+    use dyno_record::{Isolated, Isolation, Standing};
 
     use super::*;
     use crate::judge;
@@ -181,6 +182,9 @@ mod tests {
         run.contenders.iter_mut().for_each(|contender| contender.safety.clone_from(&safety));
         run.schedule.sustain = Some(Target { share: 0.99, within_ns: 10_000_000 });
         run.tests[0].model = Model::Mix.name().into();
+        let level = Isolation::Serializable;
+        let isolated = Isolated { level, standing: Standing::ReadBack, why: String::new(), link: None };
+        run.contenders.iter_mut().for_each(|contender| contender.isolation = Some(isolated.clone()));
         let test = run.tests[0].id.clone();
         let mut trials = std::mem::take(&mut run.trials);
         trials.retain(|trial| trial.contender < 3);

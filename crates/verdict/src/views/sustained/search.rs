@@ -4,6 +4,7 @@ use dyno_record::{Run, SampleRecord};
 
 use super::{Outcome, SustainedLine, Try};
 use crate::disturbance::Disturbances;
+use crate::figures::stands;
 use crate::statistics::{MIN_BLOCKS, Threshold, median};
 
 /// The first guess, as a share of what closed clients do: they are never idle, and nobody waits for a moment when many
@@ -22,6 +23,7 @@ impl Search {
     /// None before a trial in which its clients were not held back.
     pub fn new(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> Option<Search> {
         let its = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+        let its = its.filter(|trial| stands(run, trial));
         let samples = its.flat_map(|trial| trial.samples.iter().map(|sample| (trial.block, sample)));
         let samples: Vec<(u32, &SampleRecord)> =
             samples.filter(|(_, sample)| sample.sample.test == test).collect();
