@@ -58,7 +58,7 @@ picture() { # PAGE PNG
 index() {
     echo "# Gallery"
     echo
-    echo "Pages of real runs at a small size, made by \`make gallery\`. GitHub shows a page's source: download it, or look at"
+    echo "Pages of real runs. \`make gallery\` makes them anew, at a small size. GitHub shows a page's source: download it, or look at"
     echo "its picture here. Each holds its run file, which \`dyno rerun\` repeats."
     for page in "$folder"/*.html; do
         suite=$(basename "$page" .html)

@@ -40,7 +40,11 @@ trap 'exit 1' HUP INT TERM
 [ "$(id -u)" = 0 ] || set -- --mode=chrootless "$@"
 
 say "fetching mysql-server-core of Debian unstable"
-mmdebstrap --quiet --variant=extract --format=tar --include=mysql-server-core "$@" unstable "$work/all.tar"
+mmdebstrap --quiet --variant=extract --format=tar --include=mysql-server-core "$@" unstable "$work/all.tar" || {
+    say "it could not be fetched; with --verbose mmdebstrap says why. Where apt calls its list expired, as of a mirror"
+    say "that is kept on purpose: $0 --aptopt='Acquire::Check-Valid-Until \"false\"'"
+    exit 1
+}
 mkdir "$work/new"
 # Ownership is the user's, whatever it was in the archive.
 tar -xf "$work/all.tar" -C "$work/new" --no-same-owner \

@@ -10,6 +10,7 @@ mod number;
 pub mod postgres;
 mod sql;
 pub mod sqlite;
+mod text;
 
 pub use sql::Sql;
 

@@ -86,7 +86,8 @@ impl Needs {
                 harness.or(has_sql).or_else(|| models(&["mix"])).or_else(alone)
             }
             Needs::Sessions => {
-                let stay = (!contender.runner.sessions).then(|| "its clients do not come and go".to_owned());
+                let come_and_go = contender.runner.has_sessions(&contender.driver);
+                let stay = (!come_and_go).then(|| "its clients do not come and go".to_owned());
                 stay.or_else(|| Needs::StoredClients.lacking(contender))
             }
             Needs::Processes => {

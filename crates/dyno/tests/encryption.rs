@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, read_json};
 use serde_json::Value;
+
+use crate::common::{Place, read_json};
 
 const SMALL: &str = "run encryption --scale 0.01 --trials 1 --quiet -o run.json";
 /// 256 bits each; tests that run at once must not find each other's.
@@ -75,6 +76,17 @@ fn the_price_is_counted_over_the_plain_one_with_the_same_settings() {
     let pairs: Vec<_> = verdict["overheads"].as_array().unwrap().iter().collect();
     assert_eq!((&pairs[0]["contender"], &pairs[0]["over"]), (&2.into(), &1.into()));
     assert_eq!((&pairs[1]["contender"], &pairs[1]["over"]), (&3.into(), &0.into()));
+    assert!(pairs.iter().all(|pair| pair["same_level"] == true), "{pairs:?}");
+}
+
+#[test]
+fn a_price_over_one_that_is_not_equally_safe_says_so() {
+    let place = Place::new();
+    let result = place.dyno(&format!("{SMALL} --only 1 --with sqlite:nosync,sqlite@mc:raw-key"));
+    result.exits(0).prints("‡ over sqlite").prints("a part of the price is that of safety");
+    let verdict = place.dyno("show run.json --format json").exits(0).json();
+    let verdict = verdict.get("verdict").unwrap_or(&verdict);
+    assert_eq!(verdict["overheads"][0]["same_level"], false);
 }
 
 #[test]

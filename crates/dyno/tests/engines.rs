@@ -4,33 +4,26 @@
 use std::fs;
 use std::process::Command;
 
-use dyno_lab::placement;
-use dyno_lab::scratch::Scratch;
-use dyno_lab::server::PrivateServer;
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::common::{Place, SharedMemory, installation, processes_with, wait_for};
+use crate::common::server::{self, Started};
+use crate::common::{Place, SharedMemory, processes_with, wait_for};
 
 const PASSWORD: &str = "Sesame-0pen!";
 
 /// A server as somebody may run one, for being reached by URL.
 pub struct Running {
-    server: PrivateServer,
+    started: Started,
     url: String,
-    // Last: the server's files are in it.
-    _scratch: Scratch,
 }
 
 impl Running {
     /// Starts one; the URL has a password, which the server does not ask for.
     pub fn start(engine: &str) -> Running {
-        let installation = installation(engine, &Build::System).unwrap();
-        let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();
-        let reach = server.connection("unused");
+        let started = server::start(engine, &Build::System, &[]).unwrap();
+        let reach = started.server.connection("unused");
         let url = match engine {
             "postgres" => {
                 let port = reach.port.unwrap();
@@ -38,12 +31,12 @@ impl Running {
             }
             _ => format!("{engine}://{}@/?socket={}", reach.user, reach.host),
         };
-        Running { server, url, _scratch: scratch }
+        Running { started, url }
     }
 
     /// Its socket or the folder of it, its port and its user.
     pub fn reach(&self) -> (String, u16, String) {
-        let reach = self.server.connection("unused");
+        let reach = self.started.server.connection("unused");
         (reach.host, reach.port.unwrap_or_default(), reach.user)
     }
 

@@ -4,10 +4,11 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Place, processes_with, read_json, repository, run_file, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
+
+use crate::common::{Place, processes_with, read_json, repository, run_file, wait_for};
 
 const HELLO: &str =
     r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;

@@ -4,8 +4,10 @@
 
 use std::fs;
 
-use crate::kv::{Data, Rig, ended, event_failed, samples};
 use dyno_protocol::{Cells, KeyKind, Work};
+
+use crate::common::runner::{message, samples};
+use crate::kv::{Data, Rig, ended};
 
 const ENGINES: [&str; 6] = ["lmdb", "bdb", "bdb/c+hash", "rocksdb", "redb", "fjall"];
 const PROFILES: [&str; 4] = ["transactional", "per-commit", "persistent", "transient"];
@@ -94,7 +96,7 @@ fn what_is_not_timed_is_done_nevertheless() {
 fn a_setting_that_does_not_exist_is_named() {
     for rig in rigs(&ENGINES) {
         let events = rig.script("transactional").with("no_such_setting", "1").run();
-        let said = event_failed(&events);
+        let said = message(&events);
         assert!(said.contains("no_such_setting"), "{}: {said}", rig.name);
     }
 }
@@ -106,7 +108,7 @@ fn a_key_that_is_too_long_is_told_with_the_limit() {
             let mut script = rig.script("transactional");
             script.put(&Data::with_key("b", bytes, 2), false);
             let events = script.run();
-            let said = event_failed(&events);
+            let said = message(&events);
             assert!(said.starts_with("pair 1 of 2: ") && said.contains(words), "{name}: {said}");
         }
     }
@@ -117,7 +119,7 @@ fn a_map_that_is_full_is_told_with_the_setting() {
     for rig in rigs(&["lmdb"]) {
         let mut script = rig.script("transactional").with("map_size", "65536");
         script.put(&Data::new("b", KeyKind::Blob, 2000), false);
-        let said = event_failed(&script.run()).to_owned();
+        let said = message(&script.run()).to_owned();
         assert!(said.contains("MDB_MAP_FULL") && said.contains("map_size=BYTES"), "{said}");
     }
 }
@@ -136,7 +138,7 @@ fn what_is_no_database_of_the_engines_is_told() {
             fs::write(script.directory().join(file), "nothing of the kind\n".repeat(1000)).unwrap();
             script.put(&Data::new("b", KeyKind::Blob, 3), false);
             let events = script.run();
-            let said = event_failed(&events);
+            let said = message(&events);
             assert!(said.starts_with("cannot ") && said.contains(words), "{name}: {said}");
         }
     }
@@ -153,7 +155,7 @@ fn a_job_of_the_wrong_shape_is_told() {
                 pairs.keys = Cells { count: 11, ..pairs.keys.clone() };
             }
         });
-        let said = event_failed(&script.run()).to_owned();
+        let said = message(&script.run()).to_owned();
         assert!(said.contains("11 cells of 24 bytes are promised"), "{}: {said}", rig.name);
     }
 }

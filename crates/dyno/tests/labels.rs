@@ -70,6 +70,9 @@ fn one_standard_holds_for_all_engines() {
         ("rocksdb", &flush, PowerLoss, true, None),
         ("lmdb:transient", &[], ProcessCrash, false, None),
         ("postgres:async", &[], Nothing, true, None),
+        ("postgres,file_system=gocryptfs", &[], ProcessCrash, false, Some(TornPages)),
+        ("lmdb,file_system=gocryptfs", &[], ProcessCrash, false, Some(TornPages)),
+        ("bdb,file_system=gocryptfs", &[], ProcessCrash, false, Some(TornPages)),
     ] {
         let found = safety(contender, more);
         assert_eq!(

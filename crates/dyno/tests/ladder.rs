@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use crate::common::Place;
 use serde_json::Value;
+
+use crate::common::Place;
 
 /// Records with fields that mean something to SQL: lines as Windows ends them, and none at the end.
 const RECORDS: &str = "5\t5A\t101\t14033\t7\t1\t07:04:00\r\nO'Hare\t\t-3\t0\t1\t2\t25:10:00\r\n\

@@ -17,8 +17,6 @@ mod faults;
 mod go_runner;
 mod golden;
 mod import;
-mod import_append;
-mod import_both_ways;
 mod kv;
 mod kv_runners;
 mod labels;

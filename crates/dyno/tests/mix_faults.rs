@@ -115,7 +115,9 @@ fn a_server_that_lets_in_too_few_is_told_with_its_own_words() {
     let (done, failures) = outcomes(&run, 1);
     assert_eq!((done, failures.len()), (0, 2), "{failures:?}");
     assert!(
-        failures.iter().all(|why| why.contains("of 6") && why.contains("max_user_connections")),
+        failures.iter().all(|why| {
+            why.contains("of 6") && why.contains("max_user_connections") && why.contains("take fewer clients")
+        }),
         "{failures:?}"
     );
     assert_eq!(server.databases(), before, "{}", result.stderr);

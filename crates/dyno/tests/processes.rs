@@ -13,7 +13,8 @@ const SMALL: &str = "--set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up -
 #[test]
 fn processes_share_a_database_and_lose_nothing() {
     let place = Place::new();
-    let with = "sqlite,sqlite:wal,postgres,mariadb";
+    let with = "sqlite,sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,sqlite/apsw,postgres/psycopg,mariadb/pymysql,\
+                sqlite/mattn:wal,sqlite/gosqlite,sqlite/modernc:wal,postgres/pgx,postgres/pq,mariadb/go-sql-driver";
     for load in ["", "--rate 300", "--rate 300 --sessions 3"] {
         let run = format!(
             "run bank {SMALL} --set accounts=50 --clients 3 --processes {load} --with {with} -o run.jsonl"
@@ -27,7 +28,9 @@ fn processes_share_a_database_and_lose_nothing() {
             assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
             assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
             if label.starts_with("postgres") {
-                assert!(sample["section"]["server"]["user_ns"].as_u64().unwrap() > 0, "{label}");
+                // The kernel parts the time into these two by a clock that ticks too slowly for so few transactions.
+                let spent = |part: &str| sample["section"]["server"][part].as_u64().unwrap();
+                assert!(spent("user_ns") + spent("system_ns") > 0, "{label} {load}");
             }
         }
     }
@@ -125,7 +128,6 @@ fn databases_that_one_process_locks_are_refused_before_anything_starts() {
     refused("bank --processes --with sqlite:memory", "its data are those of one process");
     refused("bank --processes --with sqlite,locking_mode=EXCLUSIVE", "its data are those of one process");
     refused("ycsb --processes --with bdb:private", "with private=on its data are those of one process");
-    refused("bank --processes --with postgres/pgx", "its runner 'go' makes threads of them");
     refused("bank --with sqlite,processes=maybe", "processes is yes or no, not 'maybe'");
     place.assert_clean();
 }

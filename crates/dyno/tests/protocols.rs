@@ -2,12 +2,9 @@
 //! its name.
 
 use dyno_engine::{is_address, may_hold_password};
-use dyno_lab::placement;
-use dyno_lab::scratch::Scratch;
-use dyno_lab::server::PrivateServer;
 use dyno_protocol::Build;
 
-use crate::common::{Place, installation};
+use crate::common::{Place, server};
 
 /// An engine as somebody would add CockroachDB: it speaks PostgreSQL's protocol, has URLs of its own, and dyno cannot
 /// start it.
@@ -40,14 +37,8 @@ const DRIVERS: [&str; 4] = ["rust", "pgx", "pq", "psycopg"];
 
 #[test]
 fn an_engine_that_speaks_a_known_protocol_is_one_file() {
-    let installation = match installation("postgres", &Build::System) {
-        Ok(installation) => installation,
-        Err(error) => return eprintln!("SKIPPED: {error:#}"),
-    };
-    let scratch = Scratch::create(&std::env::temp_dir()).unwrap();
-    let placement = placement::choose(None, None).unwrap();
-    let server = PrivateServer::start(&installation, &[], scratch.folder(), &placement).unwrap();
-    let reach = server.connection("unused");
+    let Some(started) = server::start("postgres", &Build::System, &[]) else { return };
+    let reach = started.server.connection("unused");
     let url = |driver: &str| {
         let (user, host, port) = (&reach.user, &reach.host, reach.port.unwrap());
         format!("cockroach{driver}://{user}:hunter2@/postgres?host={host}&port={port}")

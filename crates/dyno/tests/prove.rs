@@ -108,6 +108,22 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
 }
 
 #[test]
+fn what_keeps_nothing_is_not_proved_and_what_keeps_it_in_a_file_is() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let memory = place.dyno("prove --with sqlite:memory --cuts 2 --kills 0 --quiet").exits(3);
+    memory.prints("after a clean end its first commit is not there");
+    // Without an environment it has no transactions, and takes no more than one operation at a time.
+    let report = proved(&place, "--with bdb:persistent --commits 6 --cuts 4 --kills 1 --seed 7");
+    let subject = subject(&report, "bdb:persistent");
+    assert_eq!(subject["proof"]["observed"]["commits"], 6, "{subject}");
+    assert_eq!(count(subject, "strict", "lost"), count(subject, "strict", "tried"), "{subject}");
+    place.assert_clean();
+}
+
+#[test]
 fn what_was_proved_is_said_by_later_runs_of_the_same() {
     if !is_allowed() {
         return;
@@ -283,10 +299,10 @@ fn threads_of_one_process_lose_nothing_that_each_was_told_is_done() {
         return;
     }
     let place = Place::new();
-    let contenders = "lmdb,redb,fjall,fjall:persistent,sqlite:wal,busy_timeout=20000";
+    let contenders = "lmdb,redb,fjall,pebble,fjall:persistent,sqlite:wal,busy_timeout=20000";
     let options = "--clients 3 --threads --commits 14 --cuts 10 --kills 2 --seed 7 --no-errors --keep kept";
     let report = proved(&place, &format!("--with {contenders} {options}"));
-    for label in ["lmdb", "redb", "fjall", "sqlite:wal,busy_timeout=20000"] {
+    for label in ["lmdb", "redb", "fjall", "pebble", "sqlite:wal,busy_timeout=20000"] {
         let subject = subject(&report, label);
         assert_eq!(subject["proof"]["observed"]["commits"], 14, "{label}: {subject}");
         assert_eq!(subject["proof"]["observed"]["bundled"], 0, "{label}: {subject}");
@@ -333,6 +349,8 @@ fn what_shows_a_loss_is_kept_and_shows_it_again() {
     about["acknowledged"] = serde_json::json!([]);
     place.write("kept/sqlite/about.json", &about.to_string());
     assert_eq!(repeat().status.code(), Some(3));
+    // A key that dyno made would be gone with this dyno, and nobody could look again.
+    place.dyno("prove --with sqlite@mc:encrypted --cuts 2 --keep kept --quiet").exits(2).says("DYNO_KEY");
     place.assert_clean();
 }
 

@@ -3,9 +3,8 @@
 
 use dyno_protocol::{Column, Commits, LoadWork, RowFile, Setting, Test, Value, Work};
 
-use crate::rig::{
-    Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, crc32, failure, message, samples,
-};
+use crate::common::runner::{crc32, message, samples};
+use crate::rig::{Engine, MARIADB, MYSQL, POSTGRES, Rig, answers, complaint, failure};
 
 /// The ways of each engine's driver.
 const WAYS: [(Engine, &[&str]); 3] = [
@@ -37,11 +36,12 @@ fn digest(rows: &[u8]) -> Vec<Vec<Value>> {
             row[end - width..end].to_vec()
         })
     };
+    let crc = |bytes: &[u8]| u64::from(crc32(bytes));
     let mut sums = vec![0; COLUMNS.len() + 2];
     for row in rows.chunks(WIDTH) {
         sums[0] += 1;
-        cells(row).iter().enumerate().for_each(|(column, cell)| sums[column + 1] += crc32(cell));
-        sums[COLUMNS.len() + 1] += crc32(row);
+        cells(row).iter().enumerate().for_each(|(column, cell)| sums[column + 1] += crc(cell));
+        sums[COLUMNS.len() + 1] += crc(row);
     }
     let shown = [0, COUNT / 2, COUNT - 1].map(|place| {
         let row = &rows[place as usize * WIDTH..][..WIDTH];
@@ -101,7 +101,7 @@ fn every_way_loads_every_row() {
             }
             let differ = (0..COUNT).filter(|place| !place.is_multiple_of(3)).count() as i64;
             assert_eq!(answers(&events, "scan"), [[Value::Integer(differ)]], "{name}");
-            let costs = samples(events).into_iter().map(|sample| (sample.operations, sample.bytes));
+            let costs = samples(&events).map(|sample| (sample.operations, sample.bytes));
             let expected = [COUNT, 1500, COUNT, 1500, 3].map(|rows| (rows, rows * WIDTH as u64));
             assert_eq!(costs.take(5).collect::<Vec<_>>(), expected, "{name}");
         }

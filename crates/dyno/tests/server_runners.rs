@@ -4,11 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dyno_engine::Home;
-use dyno_engine::Registry;
+use dyno_engine::{Home, Registry};
 use dyno_protocol::{Event, Job, Secret, Server, Setting};
 
-use crate::rig::{MARIADB, POSTGRES, Rig, failure, message, samples};
+use crate::common::runner::{message, samples};
+use crate::rig::{MARIADB, POSTGRES, Rig, failure};
 
 fn rigs() -> impl Iterator<Item = Rig> {
     [POSTGRES, MARIADB].into_iter().filter_map(Rig::start)
@@ -22,7 +22,8 @@ fn a_sample_tells_what_the_server_paid() {
     for rig in rigs() {
         let inserts = [INSERT; 2000];
         let update: &[&str] = &["UPDATE t SET a = a"];
-        let samples = samples(rig.run(&rig.job(&[(&[CREATE], None), (&inserts, None), (update, None)])));
+        let events = rig.run(&rig.job(&[(&[CREATE], None), (&inserts, None), (update, None)]));
+        let samples: Vec<_> = samples(&events).collect();
         let cost = samples[1].section.server.expect("the server runs on this machine");
         let cpu = cost.user_ns + cost.system_ns;
         assert!(cpu > 1_000_000 && cpu < 8 * samples[1].section.nanoseconds, "{cost:?}");

@@ -10,7 +10,8 @@ const SMALL: &str = "--set warm_up=0.1 --duration 0.5s --trials 1 --no-warm-up -
 #[test]
 fn sessions_connect_do_what_was_planned_and_leave() {
     let place = Place::new();
-    let with = "sqlite,sqlite:wal,postgres,mariadb";
+    let with = "sqlite,sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,postgres/psycopg,mariadb/pymysql,\
+                sqlite/mattn:wal,sqlite/modernc,sqlite/gosqlite:wal,postgres/pgx,postgres/pq,mariadb/go-sql-driver";
     let run = format!(
         "run app {SMALL} --set users=50 --clients 3 --rate 200 --sessions 5 --with {with} -o run.jsonl --report run.html"
     );
@@ -21,7 +22,7 @@ fn sessions_connect_do_what_was_planned_and_leave() {
     assert_eq!(record["tests"][1]["load"], "sessions");
     let found = samples(&record, "use");
     // The null runner does it too.
-    assert_eq!(found.len(), 5);
+    assert_eq!(found.len(), 14);
     for (label, sample) in found {
         let classes = sample["classes"].as_array().unwrap();
         let done = |class: &Value| class["done"].as_u64().unwrap();
@@ -56,6 +57,40 @@ fn one_kind_of_load_is_not_held_against_another() {
         place.dyno(&format!("compare {one}.jsonl {other}.jsonl")).exits(2).without_panic().says(&told);
         let result = place.dyno(&format!("scaling {one}.jsonl {other}.jsonl"));
         result.exits(2).without_panic().says("one says nothing of the other");
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn a_history_has_one_load() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("results")).unwrap();
+    let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
+    let small =
+        "--set warm_up=0.1 --duration 0.3s --set accounts=50 --only transfer --with sqlite:wal --quiet";
+    // The last two ask for the same, and none of the others does. How many clients there are stands in the text of some
+    // suites, and is no parameter.
+    let runs = [
+        ("--clients 2 --trials 1 --no-warm-up", None),
+        ("--clients 2 --trials 3 --sustain p99<=10ms", None),
+        ("--clients 2 --trials 3 --sustain p99<=11ms", None),
+        ("--trials 1 --no-warm-up", Some(2)),
+        ("--trials 1 --no-warm-up", Some(3)),
+        ("--trials 1 --no-warm-up", Some(3)),
+    ];
+    for (number, (load, fixed)) in runs.into_iter().enumerate() {
+        let clients = fixed.map_or("\"clients\"".to_owned(), |clients: u32| clients.to_string());
+        place.write("own.toml", &text.replace("clients = \"clients\"", &format!("clients = {clients}")));
+        place
+            .dyno(&format!("run ./own.toml {small} {load} -o results/{number}.jsonl"))
+            .exits(0)
+            .without_panic();
+        let result = place.dyno("history bank --test transfer").exits(0).without_panic();
+        let others = runs[..number].iter().filter(|other| **other != (load, fixed)).count();
+        if others > 0 {
+            result
+                .says(&format!("{others} runs of other suites, with other parameters or under another load"));
+        }
     }
     place.assert_clean();
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::Build;
 
-use super::registry::Engine;
+use super::engine::Engine;
 use super::runner::Runner;
 
 /// The build of that name; the engine's usual one where there is none.

@@ -3,15 +3,17 @@
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{Level, Safety, Standing};
+use dyno_record::Safety;
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
+use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
 use super::name::take_apart;
 use super::own_settings::OwnSettings;
-use super::registry::{Engine, NamedBuild, Profile, Registry};
+use super::profile::Profile;
+use super::registry::Registry;
 use super::runner::{Driver, Runner, Variant};
 use super::secret::{refuse_secret, without_secret};
 use super::settings::parse_setting;
@@ -119,17 +121,10 @@ impl Contender {
             .with_context(|| format!("the contender '{}' cannot be run", repeatable(&without_secret(text))))
     }
 
-    /// The safety of the settings in force. On a file system that dyno mounts it is no more than claimed, because nobody
-    /// reads back what that does, and has its caveat.
+    /// The safety of the settings in force, as far as a file system that dyno mounts lets it be.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
-        let safety = self.engine.safety(in_force, variant)?;
-        let Some(file_system) = self.file_system.filter(|_| safety.level > Level::None) else {
-            return Some(safety);
-        };
-        let caveat = safety.caveat.into_iter().chain([file_system.caveat().to_owned()]);
-        let caveat = Some(caveat.collect::<Vec<_>>().join("; "));
-        Some(Safety { standing: Standing::Claimed, caveat, ..safety })
+        limited(self.engine.safety(in_force, variant), self.file_system)
     }
 
     /// Whether its data are encrypted, by the engine or by the file system.
@@ -214,7 +209,10 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         slowdown,
         named_apart: apart,
         processes,
-        claimed: engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
+        claimed: limited(
+            engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
+            file_system,
+        ),
         variant,
         engine: engine.clone(),
         driver: driver.clone(),
@@ -226,6 +224,14 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         file_system,
         key: None,
     })
+}
+
+/// What a file system that dyno mounts leaves of a safety.
+fn limited(safety: Option<Safety>, file_system: Option<FileSystem>) -> Option<Safety> {
+    match file_system {
+        Some(system) => safety.map(|safety| system.limit(safety)),
+        None => safety,
+    }
 }
 
 fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> {

@@ -2,10 +2,13 @@
 
 use anyhow::{Result, ensure};
 use dyno_protocol::Setting;
+use dyno_record::{Hole, Level, Safety, Standing};
 
 /// The setting that names one.
 const SETTING: &str = "file_system";
 const GOCRYPTFS: &str = "gocryptfs";
+/// What whoever reads a level of data on it must know.
+const CAVEAT: &str = "gocryptfs writes a block of 4 KiB anew where it lies, and cannot read one of which a power cut let only a part be written: after such cuts `dyno prove` found databases that did not open, and commits gone (docs/proofs.md); a device that never writes half a block does not close this, since each lies across two blocks of the disk";
 
 /// An encrypted file system that dyno can mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +32,29 @@ impl FileSystem {
         Ok(found)
     }
 
-    /// What whoever reads a level above [`Level::None`] must know of data on it.
-    ///
-    /// [`Level::None`]: dyno_record::Level::None
-    pub fn caveat(self) -> &'static str {
-        "gocryptfs cannot read a block of 4 KiB of which a power cut let only a part be written: after such cuts `dyno prove` found databases that did not open (docs/proofs.md)"
+    /// What is left of a safety for data on it, by the standard that holds for engines with the same hole. It is no
+    /// more than claimed, because nobody reads back what the file system does.
+    pub fn limit(self, safety: Safety) -> Safety {
+        if safety.level == Level::None {
+            return Safety { consistent: false, ..safety };
+        }
+        let (why, hole) = match safety.level {
+            Level::PowerLoss => (
+                format!("{}, but gocryptfs cannot read a block half written at a power cut", safety.why),
+                Some(Hole::TornPages),
+            ),
+            _ => (safety.why, safety.hole),
+        };
+        let caveats = safety.caveat.into_iter().chain([CAVEAT.to_owned()]);
+        Safety {
+            level: Level::ProcessCrash,
+            consistent: false,
+            standing: Standing::Claimed,
+            why,
+            caveat: Some(caveats.collect::<Vec<_>>().join("; ")),
+            hole,
+            ..safety
+        }
     }
 
     /// The name, as the setting spells it.

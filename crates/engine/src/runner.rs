@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-use super::registry::Engine;
+use super::engine::Engine;
 use super::server::Protocol;
 
 /// A runner program, as `runners/NAME/runner.toml` describes it.
@@ -28,7 +28,7 @@ pub struct Runner {
     pub takes_turns: bool,
     /// Whether the clients of a mix can come and go, each time by a connection of its own.
     #[serde(default)]
-    pub sessions: bool,
+    sessions: bool,
     /// Whether the clients of a mix can be processes of their own on one database.
     #[serde(default)]
     pub processes: bool,
@@ -63,6 +63,8 @@ pub struct Driver {
     pub default: bool,
     /// The models that it implements, where they are not all of the runner's.
     models: Option<Vec<String>>,
+    /// Whether the clients of a mix can come and go, where it is not as the runner says.
+    sessions: Option<bool>,
     /// The command that starts it, where it has a program of its own, as drivers do that cannot be
     /// linked into one program with each other.
     start: Option<Vec<String>>,
@@ -95,6 +97,11 @@ impl Runner {
     pub fn implements(&self, driver: &Driver, variant: Option<&Variant>, model: &str) -> bool {
         let own = variant.and_then(|variant| variant.models.as_ref()).or(driver.models.as_ref());
         own.unwrap_or(&self.models).iter().any(|known| known == model)
+    }
+
+    /// Whether the clients of a driver of this runner can come and go.
+    pub fn has_sessions(&self, driver: &Driver) -> bool {
+        driver.sessions.unwrap_or(self.sessions)
     }
 
     /// A file beside dyno's own program.

@@ -6,7 +6,7 @@
 use dyno_protocol::VersionRule;
 use serde::Deserialize;
 
-use super::registry::Engine;
+use super::engine::Engine;
 use super::start::Start;
 
 /// A protocol between clients and servers.

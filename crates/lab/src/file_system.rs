@@ -238,18 +238,25 @@ pub fn let_go(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
+
+    /// A file system with its key, in a folder of its own; where it is not installed, says so.
+    fn mounted() -> Option<(TempDir, Key, Mounted)> {
+        if let Err(why) = check_installed() {
+            eprintln!("not run: {why:#}");
+            return None;
+        }
+        let (place, key) = (tempfile::tempdir().unwrap(), crate::key::obtain(None).unwrap());
+        let placement = placement::choose(None, None).unwrap();
+        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        Some((place, key, mounted))
+    }
 
     #[test]
     fn what_is_written_is_encrypted_and_comes_back_with_the_key_alone() {
-        if let Err(why) = check_installed() {
-            eprintln!("not run: {why:#}");
-            return;
-        }
-        let place = tempfile::tempdir().unwrap();
-        let key = crate::key::obtain(None).unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        let Some((_place, key, mounted)) = mounted() else { return };
         fs::write(mounted.clear().join("note"), "nobody may read this").unwrap();
         let stored = fs::read_dir(mounted.encrypted()).unwrap().flatten();
         for entry in stored.filter(|entry| entry.path().is_file()) {
@@ -263,16 +270,10 @@ mod tests {
         drop(mounted);
         assert!(!is_mounted(&clear) && fs::read_dir(&clear).unwrap().next().is_none());
     }
+
     #[test]
     fn a_program_that_is_stuck_keeps_nobody_waiting() {
-        if let Err(why) = check_installed() {
-            eprintln!("not run: {why:#}");
-            return;
-        }
-        let place = tempfile::tempdir().unwrap();
-        let key = crate::key::obtain(None).unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let mounted = Mounted::new(place.path(), &key, &placement).unwrap();
+        let Some((_place, _, mounted)) = mounted() else { return };
         let daemon = Pid::from_raw(mounted.daemon.child.id().cast_signed());
         kill(daemon, Signal::SIGSTOP).unwrap();
         let clear = mounted.clear().to_owned();

@@ -58,6 +58,11 @@ pub fn obtain(file: Option<&Path>) -> Result<Key> {
     Key::new(text, origin)
 }
 
+/// Whether the environment holds a key, so that a later dyno can have the same.
+pub fn is_given() -> bool {
+    FROM_ENVIRONMENT.get().is_some_and(Option::is_some)
+}
+
 /// Gives a run's key to those contenders that encrypt. Where none does and no file is named, nobody looks for
 /// one.
 ///

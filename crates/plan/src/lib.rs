@@ -5,8 +5,10 @@
 
 mod arrays;
 mod arrivals;
+mod checks;
 mod draws;
 mod mix;
+mod planned;
 pub mod probes;
 pub mod records;
 mod row;
@@ -21,24 +23,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use dyno_engine::Contender;
-use dyno_protocol::{self as protocol, Value};
-use dyno_record::{Level, Load, Parameters};
+use dyno_protocol as protocol;
+use dyno_record::{Level, Parameters};
 use dyno_suite::watch::Watch;
-use dyno_suite::{AMinute, Bounds, Mix, Model, NO_SQL, Rendered, Suite, TableForm, Test};
+use dyno_suite::{Bounds, Suite, TableForm};
 
 use arrays::Arrays;
 use arrivals::Arrivals;
-use work::{Prepared, Preparer, committing, in_dialect, in_words, is_cut, load, operations};
+use checks::check_clients;
+use planned::describe;
+use work::{Prepared, Preparer, committing, in_dialect, is_cut, operations};
 
 pub use arrivals::Arriving;
+pub use checks::check_models;
+pub use planned::PlannedTest;
 pub use selection::{Selection, select};
 pub use size::input_bytes;
 pub use work::Amount;
-
-/// Statements shown from each end of a test's list.
-const SHOWN: usize = 3;
 
 /// Everything that a run is going to do.
 #[derive(Debug)]
@@ -51,51 +54,6 @@ pub struct Plan {
     work: BTreeMap<(String, TableForm), Vec<protocol::Test>>,
     /// What arrives where a rate is sought.
     arrivals: Arrivals,
-}
-
-/// A test of the plan, as people see it.
-#[derive(Debug, Clone)]
-pub struct PlannedTest {
-    /// Its id.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// What it shows.
-    pub shows: String,
-    /// The name of its model.
-    pub model: &'static str,
-    /// Whether it is there only because a selected test needs it.
-    pub preparation: bool,
-    /// How many statements it has.
-    pub statements: u64,
-    /// The first statements.
-    pub first: Vec<String>,
-    /// The last ones, where they are not among the first.
-    pub last: Vec<String>,
-    /// How much it does, where the input tells.
-    pub amount: Option<Amount>,
-    /// How many operations arrive by themselves while it is measured; none where each client begins one as soon as it
-    /// is free.
-    pub arrivals: Option<u64>,
-    /// The right answer, where the input tells.
-    pub answer: Option<Vec<Vec<Value>>>,
-    /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
-    pub invariants: Vec<String>,
-    /// How its operations arrive, in a mix that lasts a time.
-    pub load: Option<Load>,
-    /// The class of which people ask how many were done in a minute.
-    pub a_minute: Option<AMinute>,
-    /// How many operations are timed for a contender that commits each by itself.
-    one_by_one: Option<u64>,
-    /// Whether engines do it that have no SQL.
-    is_for_stores: bool,
-}
-
-impl PlannedTest {
-    /// Whether a contender does it.
-    fn is_for(&self, contender: &Contender) -> bool {
-        contender.implements(self.model) && (self.is_for_stores || contender.engine.dialect != NO_SQL)
-    }
 }
 
 impl Plan {
@@ -260,178 +218,4 @@ fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
         .as_ref()
         .is_some_and(|safety| safety.level == Level::PowerLoss || safety.hole.is_some());
     test.one_by_one.filter(|_| syncs)
-}
-
-/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, one over which the
-/// server tells of its checkpoints, and one to spare.
-const BESIDE: u64 = 3;
-
-/// All clients must be let in: by a database that is not for one connection alone, and by a server that dyno starts.
-fn check_clients(
-    suite: &Suite,
-    parameters: &Parameters,
-    selection: &[Selection],
-    contender: &Contender,
-) -> Result<()> {
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    let mixes = chosen.map(|(test, _)| test).filter(|test| test.model == Model::Mix);
-    let mixes: Vec<(&str, Mix)> =
-        mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
-    check_ways(&mixes, contender)?;
-    let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
-    if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
-        && let Some(setting) = contender.engine.alone(&contender.settings)
-    {
-        bail!(
-            "test {test} has {clients} clients, and with {setting} the data of {} are those of one connection alone: \
-             take --clients 1, or leave it out",
-            contender.label
-        );
-    }
-    let start = contender.engine.server().and_then(|server| server.start);
-    let Some(limit) = start.map(|start| start.clients).filter(|_| contender.url.is_none()) else {
-        return Ok(());
-    };
-    let set = contender.settings.iter().find(|setting| setting.name == limit.setting);
-    let most = set.map_or(Some(limit.usual), |setting| setting.value.parse().ok());
-    for (test, clients) in mixes {
-        if most.is_some_and(|most| clients + BESIDE > most) {
-            bail!(
-                "test {} has {clients} clients, and {} lets in {} connections, of which dyno itself takes {BESIDE}: name \
-                 it with a larger {name}, as {},{name}={}",
-                test,
-                contender.label,
-                most.unwrap_or_default(),
-                contender.engine.name,
-                clients + 10,
-                name = limit.setting
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The tests of a run have one load, and the contender's runner lets clients come as they are to come.
-fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
-    let mut lasting = mixes.iter().filter(|(_, mix)| load(mix).is_some());
-    let Some((first, mix)) = lasting.next() else { return Ok(()) };
-    if let Some((other, _)) = lasting.find(|(_, other)| load(other) != load(mix)) {
-        bail!(
-            "operations arrive in one way in test {first} and in another in {other}, and one says nothing of the other: take \
-             a run for each (--only)"
-        );
-    }
-    let runner = &contender.runner;
-    if mix.session.is_some() && !runner.sessions {
-        bail!(
-            "the clients of {} cannot come and go: its runner '{}' lets in only clients that stay; leave --sessions or it \
-             out",
-            contender.label,
-            runner.name
-        );
-    }
-    if contender.processes {
-        let why = match contender.engine.one_process(&contender.settings) {
-            Some(Some(setting)) => format!("with {setting} its data are those of one process"),
-            Some(None) => {
-                format!("{} locks its files for the one process that has them open", contender.engine.title)
-            }
-            None if runner.processes => return Ok(()),
-            None => format!("its runner '{}' makes threads of them", runner.name),
-        };
-        bail!(
-            "the clients of {} cannot be processes of their own: {}; leave --processes or it out",
-            contender.label,
-            why
-        );
-    }
-    Ok(())
-}
-
-/// A contender must do one of the tests at least.
-pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
-    let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
-    let timed: Vec<&Test> = timed.map(|(test, _)| test).collect();
-    let has_sql = contender.engine.dialect != NO_SQL;
-    let implemented = || timed.iter().filter(|test| contender.implements(test.model.name()));
-    if !has_sql && implemented().count() > 0 && !implemented().any(|test| test.is_for_stores()) {
-        bail!(
-            "{} cannot run the suite {}: {} has no SQL, and its mixes say nothing for stores of keys and values (lines \
-             that begin with @kv)",
-            contender.label,
-            suite.name,
-            contender.engine.title
-        );
-    }
-    if implemented().count() == 0 {
-        let mut models: Vec<&str> = timed.iter().map(|test| test.model.name()).collect();
-        models.dedup();
-        bail!(
-            "{} cannot run the suite {}: its runner '{}' implements none of the models {}",
-            contender.label,
-            suite.name,
-            contender.runner.name,
-            models.join(", ")
-        );
-    }
-    if contender.form != TableForm::default()
-        && !suite.tests.iter().any(|test| test.model == Model::ImportFile)
-    {
-        bail!(
-            "{} cannot run the suite {}: index= and primary_key= are about tables into which files are imported, and \
-             no test of it does that",
-            contender.label,
-            suite.name
-        );
-    }
-    Ok(())
-}
-
-/// The row of an answer that says that nothing breaks an invariant, which stands at a place.
-fn all_hold((place, says): (i64, &String)) -> Vec<Value> {
-    vec![Value::Integer(place), Value::Text(says.clone()), Value::Integer(0)]
-}
-
-fn describe(
-    suite: &Suite,
-    index: usize,
-    preparation: bool,
-    test: &Rendered,
-    prepared: Option<&Prepared>,
-) -> PlannedTest {
-    let written = &suite.tests[index];
-    let mut statements = test.statements.clone();
-    if let Some(prepared) = prepared.filter(|_| statements.is_empty()) {
-        statements = test.setup.iter().cloned().chain(in_words(prepared, written)).collect();
-    }
-    let all_shown = statements.len() <= 2 * SHOWN;
-    let split = if all_shown { statements.len() } else { SHOWN };
-    let last = if all_shown { &[] } else { &statements[statements.len() - SHOWN..] };
-    PlannedTest {
-        id: test.id.clone(),
-        title: test.title.clone(),
-        shows: written.shows.clone(),
-        model: written.model.name(),
-        preparation,
-        statements: statements.len() as u64,
-        first: statements[..split].to_vec(),
-        last: last.to_vec(),
-        // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
-        // How much there is to settle differs between engines, so there is no rate.
-        amount: prepared
-            .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
-            .map(|prepared| prepared.amount),
-        arrivals: prepared.and_then(|prepared| prepared.arrivals),
-        answer: match &test.invariants[..] {
-            [] => prepared
-                .filter(|_| test.check.is_none() || written.model == Model::Mix)
-                .map(|prepared| prepared.answer.clone()),
-            says => Some((1..).zip(says).map(all_hold).collect()),
-        },
-        invariants: test.invariants.clone(),
-        load: prepared.and_then(|prepared| prepared.load),
-        a_minute: written.a_minute.clone(),
-        one_by_one: written.one_by_one,
-        is_for_stores: written.is_for_stores(),
-    }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Test;
+use crate::{PROTOCOL, Test};
 
 /// One trial: everything a runner needs, in one JSON object on its standard input, ended by the
 /// end of the input. A job with `turns` is one line, and its turns follow.
@@ -69,6 +69,31 @@ pub struct Job {
     pub read_again: bool,
     /// The tests, in order. Each builds on the state that those before it left.
     pub tests: Vec<Test>,
+}
+
+impl Job {
+    /// A job of this version of the contract that asks for nothing: no settings, no tests.
+    pub fn new(engine: &str, driver: &str, build: Build, directory: PathBuf) -> Job {
+        Job {
+            protocol: PROTOCOL,
+            engine: engine.to_owned(),
+            speaks: None,
+            driver: driver.to_owned(),
+            variant: None,
+            build,
+            settings: Vec::new(),
+            read_back: Vec::new(),
+            values: BTreeMap::new(),
+            server: None,
+            key: None,
+            directory,
+            latency: false,
+            turns: false,
+            slowdown: 0.0,
+            read_again: false,
+            tests: Vec::new(),
+        }
+    }
 }
 
 /// A line on the standard input of a runner that works in turns, after the job: it may do so many operations of the

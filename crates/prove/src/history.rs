@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::disk::log::Entry;
+use crate::mark::Mark;
 use crate::subject::CLIENT;
 
 /// What a line of a program's standard output says of its commits.
@@ -35,7 +36,7 @@ pub struct History {
     /// In the order of the log: how many entries were there before.
     begun: Vec<(usize, u64)>,
     acknowledged: Vec<(usize, u64)>,
-    /// What is between the program's start and its end.
+    /// From the last mark that the work begins to the one that it ends; everything where there are none.
     at_work: Range<usize>,
     /// How many acknowledgements came together with another one, in one write.
     bundled: u64,
@@ -60,8 +61,10 @@ pub struct Observed {
 }
 
 impl History {
-    /// Finds the commits among the entries. The program was at work between two entries.
-    pub fn new(entries: Vec<Entry>, at_work: Range<usize>, read: impl Fn(&str) -> Line) -> History {
+    /// Finds the commits among the entries, and when the program was at work.
+    pub fn new(entries: Vec<Entry>, read: impl Fn(&str) -> Line) -> History {
+        let at_work =
+            Mark::Begins.place(&entries).unwrap_or(0)..Mark::Ends.place(&entries).unwrap_or(entries.len());
         let (mut begun, mut acknowledged, mut bundled) = (Vec::new(), Vec::new(), 0);
         let mut line = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
@@ -212,7 +215,7 @@ mod tests {
             text("ack 2\nack 3\n"),
             write(),
         ];
-        let history = History::new(entries, 0..7, words);
+        let history = History::new(entries, words);
         assert_eq!(history.acknowledgements(), [3, 6, 6]);
         assert_eq!((history.places(false), history.places(true)), (3..7, 1..7));
         assert!(history.promised(2).is_empty());
@@ -221,6 +224,26 @@ mod tests {
         let observed = history.observed();
         assert_eq!((observed.commits, observed.bundled, observed.unflushed), (3, 2, 1));
         assert_eq!((observed.flushes, observed.writes, observed.bytes), (0.5, 0.5, 50.0));
+    }
+
+    #[test]
+    fn work_begins_where_that_was_said_last() {
+        let mark = |mark: Mark| Entry::Text(mark.text().to_vec());
+        let entries = vec![
+            mark(Mark::Begins),
+            write(),
+            Entry::Flush,
+            mark(Mark::Begins),
+            write(),
+            Entry::Flush,
+            text("ack 1\n"),
+            mark(Mark::Ends),
+            write(),
+        ];
+        let history = History::new(entries, words);
+        assert_eq!((history.places(true), history.places(false)), (4..7, 7..7));
+        let observed = history.observed();
+        assert_eq!((observed.commits, observed.flushes, observed.writes), (1, 1.0, 1.0));
     }
 
     #[test]
@@ -235,7 +258,7 @@ mod tests {
             Entry::Flush,
             text("ack 2\n"),
         ];
-        let history = History::new(entries, 0..8, words);
+        let history = History::new(entries, words);
         let observed = history.observed();
         assert_eq!((observed.flushes, observed.writes, observed.unflushed), (1.0, 0.0, 0));
         assert!(!history.may_have(5, 2) && history.may_have(6, 2));

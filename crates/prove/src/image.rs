@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -12,6 +11,8 @@ use sha2::{Digest, Sha256};
 
 /// The length of a page, in bytes.
 pub const PAGE: usize = 4096;
+/// How much is read or written at once, in bytes.
+const PART: usize = 1 << 20;
 
 type Page = Box<[u8; PAGE]>;
 
@@ -29,17 +30,19 @@ pub struct Image {
 impl Image {
     /// Reads one from a file, whose holes cost nothing.
     pub fn read(path: &Path) -> Result<Image> {
-        let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let length = file.metadata()?.len();
         let mut image = Image { length, ..Image::default() };
         let mut at = 0;
         // There are no more data when the kernel finds none.
         while let Ok(start) = lseek(&file, at, Whence::SeekData) {
             let end = lseek(&file, start, Whence::SeekHole)?;
-            file.seek(SeekFrom::Start(start as u64))?;
-            let mut bytes = vec![0; (end - start) as usize];
-            file.read_exact(&mut bytes)?;
-            image.put(start as u64, &bytes);
+            // A part at a time: a database may have filled a log of gigabytes with zeros.
+            for part in (start..end).step_by(PART) {
+                let mut bytes = vec![0; (end - part).min(PART as i64) as usize];
+                file.read_exact_at(&mut bytes, part as u64)?;
+                image.put(part as u64, &bytes);
+            }
             at = end;
         }
         Ok(image)
@@ -114,7 +117,7 @@ impl Image {
             let mut start = 0;
             for (&place, page) in &self.pages {
                 let at = place * PAGE as u64;
-                if at != start + run.len() as u64 || run.len() >= 1 << 20 {
+                if at != start + run.len() as u64 || run.len() >= PART {
                     file.write_all_at(&run, start)?;
                     run.clear();
                     start = at;

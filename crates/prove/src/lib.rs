@@ -15,6 +15,7 @@ pub mod ground;
 pub mod history;
 pub mod image;
 pub mod judge;
+mod mark;
 pub mod posix;
 mod process;
 pub mod proof;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use dyno_lab::interrupts::Interrupts;
 use dyno_record::Tally;
 use serde::Serialize;
@@ -15,18 +15,15 @@ use crate::cuts::{self, Cut, Kept, Roll};
 use crate::disk::Program;
 use crate::disk::faults::Fault;
 use crate::disk::files;
-use crate::disk::log::Entry;
 use crate::errors::{self, Failed};
 use crate::ground::Ground;
 use crate::history::{History, Observed};
 use crate::judge::{Verdict, judge};
+use crate::mark::Mark;
 use crate::subject::{Found, Manner, Subject};
 
 /// How many failures are kept in words.
 const SHOWN: usize = 5;
-/// What dyno itself writes to the recorder, around the program's work.
-const MARKS: [&[u8]; 2] = [b"\ndyno: work begins\n", b"\ndyno: work ends\n"];
-
 /// How much is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
@@ -124,10 +121,11 @@ impl Workshop {
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
+        let without = self.without_work(subject, &base)?;
         if self.ground == Ground::Folder {
             let (history, incomplete) = self.work(subject, &base)?;
             (proof.observed.commits, proof.incomplete) = (history.observed().commits, incomplete);
-            proof.notices_loss = self.notices_loss(subject, &base, &history)?;
+            proof.notices_loss = notices_loss(subject, &without, &history);
             self.observe(subject, &base, effort, &mut proof, tell)?;
             return Ok(proof);
         }
@@ -136,7 +134,7 @@ impl Workshop {
         let history = if self.ground == Ground::Files { history.of_commits() } else { history };
         (proof.observed, proof.incomplete) = (history.observed(), incomplete);
         let harmful = self.cut(subject, &base, &history, effort, &mut proof, tell)?;
-        proof.notices_loss = self.notices_loss(subject, &base, &history)?;
+        proof.notices_loss = notices_loss(subject, &without, &history);
         if let (Some(cut), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
             tell("keeping the smallest cut that does harm");
             let name = (named.label, named.again);
@@ -172,19 +170,13 @@ impl Workshop {
         fault: Option<Fault>,
     ) -> Result<(History, Option<String>)> {
         let disk = self.recorded(base, fault)?;
-        let mark = |mark: &[u8]| -> Result<()> {
-            std::io::Write::write_all(&mut disk.output()?, mark).context("the recorder does not answer")
-        };
-        mark(MARKS[0])?;
+        Mark::Begins.set(&disk.output()?)?;
         let worked = subject.work(disk.folder()?, disk.output()?, Manner::default());
         self.interrupts.check()?;
-        mark(MARKS[1])?;
+        Mark::Ends.set(&disk.output()?)?;
         let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
         let entries = disk.finish()?;
-        let place =
-            |mark: &[u8]| entries.iter().position(|entry| matches!(entry, Entry::Text(text) if text == mark));
-        let at_work = place(MARKS[0]).unwrap_or(0)..place(MARKS[1]).unwrap_or(entries.len());
-        Ok((History::new(entries, at_work, |line| subject.read(line)), incomplete))
+        Ok((History::new(entries, |line| subject.read(line)), incomplete))
     }
 
     /// Tries the cuts; the first of them that does harm.
@@ -226,13 +218,19 @@ impl Workshop {
         Ok(harmful)
     }
 
-    /// Whether the subject sees that nothing at all was kept, as by a device whose flushes do nothing. Whoever does not
-    /// see that sees no loss.
-    fn notices_loss(&self, subject: &dyn Subject, base: &Content, history: &History) -> Result<bool> {
-        let promised = history.promised(history.places(true).end);
-        let Some((found, _)) = self.look(subject, base)? else { return Ok(false) };
-        let verdict = judge(&found, &promised, subject.before(), |_| true, subject.is_in_order());
-        Ok(verdict.lost == promised && !promised.is_empty())
+    /// What the subject finds where nothing of its work was kept, as by a device whose flushes do nothing.
+    ///
+    /// # Errors
+    /// Its first commit is not there either.
+    fn without_work(&self, subject: &dyn Subject, base: &Content) -> Result<Found> {
+        let (found, _) =
+            self.look(subject, base)?.context("the file system cannot be mounted before the first commit")?;
+        ensure!(
+            subject.before().is_none_or(|first| found.commits.contains(&first)),
+            "after a clean end its first commit is not there, so it keeps nothing that a power cut could take{}",
+            found.troubles.first().map_or(String::new(), |trouble| format!(": {trouble}"))
+        );
+        Ok(found)
     }
 
     /// What the subject finds on a disk, and how long it took to look; nothing where its file system cannot be mounted.
@@ -249,6 +247,13 @@ impl Workshop {
         stand.end()?;
         Ok(Some((found, took)))
     }
+}
+
+/// Whether the subject sees that nothing of its work was kept. Whoever does not see that sees no loss.
+fn notices_loss(subject: &dyn Subject, without: &Found, history: &History) -> bool {
+    let promised = history.promised(history.places(true).end);
+    let verdict = judge(without, &promised, subject.before(), |_| true, subject.is_in_order());
+    verdict.lost == promised && !promised.is_empty()
 }
 
 impl Proof {

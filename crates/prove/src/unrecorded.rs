@@ -101,5 +101,5 @@ impl Workshop {
 
 /// What is known of a work of which nothing was recorded but what the subject said.
 fn spoken(subject: &dyn Subject, said: Vec<u8>) -> History {
-    History::new(vec![Entry::Text(said)], 0..1, |line| subject.read(line))
+    History::new(vec![Entry::Text(said)], |line| subject.read(line))
 }

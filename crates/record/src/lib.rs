@@ -38,7 +38,7 @@ pub use contender::{ContenderRecord, OwnCache};
 pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};
-pub use load::Load;
+pub use load::{Clients, Load};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};

@@ -1,5 +1,5 @@
-//! How the operations of many clients arrive. What one kind of load tells says nothing of another, so they are never in
-//! one ranking.
+//! How the operations of many clients arrive, and how many. What one load tells says nothing of another: two kinds are never
+//! in one ranking, and runs with different numbers are not one series.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,4 +25,26 @@ impl Load {
             Load::Sessions => "sessions",
         }
     }
+}
+
+/// How much is asked of a mix: its numbers with the parameters of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clients {
+    /// How many clients there are, or sessions at once.
+    pub clients: u32,
+    /// How many operations arrive in a second, for all of them together; absent: each begins one as soon as it is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// How many operations a session has; absent: clients stay connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
+    /// How long a client thinks before each operation, on the average, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_ns: Option<u64>,
+    /// How long they are measured, in nanoseconds; absent: until each has done so many operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ns: Option<u64>,
+    /// How long they are at work before that, in nanoseconds.
+    #[serde(default)]
+    pub warm_up_ns: u64,
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::{Load, Parameters};
+use crate::{Clients, Load, Parameters};
 
 /// The suite of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -179,6 +179,9 @@ pub struct TestRecord {
     /// How its operations arrive, in a mix that lasts a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// How much is asked for, in a mix; absent in files of before dyno wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<Clients>,
     /// A class of which people ask how many were done in a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_minute: Option<AMinute>,

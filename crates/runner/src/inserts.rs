@@ -142,10 +142,10 @@ pub fn rows_per_statement(extent: Extent, columns: usize) -> u64 {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use dyno_inputs::MappedRows;
     use dyno_protocol::{Column, RowFile};
 
     use super::*;
-    use dyno_inputs::MappedRows;
 
     /// Hands three rows of two columns to `look`.
     pub(crate) fn with_load<T>(per_commit: Option<u64>, look: impl Fn(&Load) -> T) -> T {

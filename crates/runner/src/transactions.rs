@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use anyhow::{Error, Result};
+use dyno_inputs::Slice;
 
 use crate::kv::{KeyValue, Transaction, Write};
 use crate::{Failure, Turns, Watch};
-use dyno_inputs::Slice;
 
 /// Operations by their places.
 pub trait Operations {

@@ -92,8 +92,9 @@ pub(super) fn line_at(text: &str, byte: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use dyno_record::Parameters;
+
+    use super::*;
 
     const HEAD: &str = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n";
 

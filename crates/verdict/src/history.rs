@@ -1,6 +1,6 @@
 //! Runs over time: a test's medians, and the runs from which on they are others.
 
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::{ContenderRecord, Run, TestRecord};
 
 use crate::about::About;
 use crate::cells::judge_test;
@@ -42,6 +42,16 @@ pub struct Turn {
     pub ratio: f64,
     /// What else changed, as sentences.
     pub with: Vec<String>,
+}
+
+/// Whether two runs asked as much of each test that both have: what one load tells says nothing of another. Runs of which
+/// it is not written down are taken for alike.
+pub fn have_one_load(one: &Run, other: &Run) -> bool {
+    let alike = |test: &TestRecord| {
+        let Some(same) = other.shown_tests().find(|same| same.id == test.id) else { return true };
+        test.load == same.load && test.clients.zip(same.clients).is_none_or(|(was, is)| was == is)
+    };
+    one.schedule.sustain == other.schedule.sustain && one.shown_tests().all(alike)
 }
 
 /// A run with its verdict on the one test.

@@ -29,7 +29,7 @@ pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, calibrate};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
-pub use history::{History, HistoryLine, Turn, history};
+pub use history::{History, HistoryLine, Turn, have_one_load, history};
 pub use judge::{Cell, CellStanding, Line, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;

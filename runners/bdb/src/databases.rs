@@ -1,7 +1,9 @@
 //! What is open: an environment or none, and a database for each store.
 
+mod in_force;
+
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CString, c_int};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,10 +11,10 @@ use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use dyno_protocol::{InForce, Secret};
-use dyno_runner::setting::{in_force, on_off};
+use dyno_protocol::Secret;
 
 use crate::api::{self, Api, Cursor, Db, Env, Txn};
+use crate::error::{explain, hear};
 use crate::settings::Settings;
 
 const GIB: u64 = 1 << 30;
@@ -20,8 +22,6 @@ const GIB: u64 = 1 << 30;
 const MODE: c_int = 0o600;
 /// How the names of an environment's log files begin.
 const LOG: &str = "log.";
-/// What the library says of an error beside its code.
-static SAID: Mutex<String> = Mutex::new(String::new());
 
 /// The databases of a trial. They must be closed with [`Databases::close`]; a trial that failed ends its
 /// process.
@@ -184,69 +184,6 @@ impl Databases {
         Ok(db)
     }
 
-    /// The settings as the library says them.
-    pub fn in_force(&self) -> Result<Vec<InForce>> {
-        let db = self.handle()?;
-        let mut flags = 0;
-        let [mut gigabytes, mut bytes, mut page, mut cipher] = [0; 4];
-        let mut caches = 0;
-        // SAFETY: the handle is fresh, is closed once and not used after that, and the numbers outlive the calls.
-        unsafe {
-            // Only an environment that is open tells its flags.
-            if !self.env.is_null() {
-                self.check(Env::get_open_flags(Db::get_env(db), &mut flags))?;
-            }
-            let code = match self.env.is_null() {
-                true => Db::get_cachesize(db, &mut gigabytes, &mut bytes, &mut caches),
-                false => Env::get_cachesize(self.env, &mut gigabytes, &mut bytes, &mut caches),
-            };
-            self.check(code)?;
-            self.check(match self.env.is_null() {
-                true => Db::get_encrypt_flags(db, &mut cipher),
-                false => Env::get_encrypt_flags(self.env, &mut cipher),
-            })?;
-            self.check(Db::get_pagesize(db, &mut page))?;
-            self.check(Db::close(db, 0))?;
-        }
-        let environment = if flags & api::INIT_TXN != 0 { "transactional" } else { "none" };
-        let database = if self.settings.temporary { "temporary" } else { "file" };
-        let cache = u64::from(gigabytes) * GIB + u64::from(bytes);
-        let mut list = vec![
-            in_force("environment", environment),
-            in_force("database", database),
-            in_force("cache_size", without_overhead(cache, self.settings.cache)),
-            in_force("cache_with_overhead", cache),
-        ];
-        if self.settings.page.is_some() {
-            list.push(in_force("page_size", page));
-        }
-        if self.password.is_some() {
-            ensure!(cipher & api::ENCRYPT_AES != 0, "the library took a password and does not encrypt");
-            list.extend([in_force("key", "passphrase"), in_force("cipher", "AES")]);
-        }
-        if !self.env.is_null() {
-            list.push(on_off("private", flags & api::PRIVATE != 0));
-            list.extend(self.environment_in_force()?);
-        }
-        Ok(list)
-    }
-
-    fn environment_in_force(&self) -> Result<[InForce; 4]> {
-        let [mut flags, mut log_buffer, mut locks] = [0; 3];
-        // SAFETY: the environment is open and the numbers outlive the calls.
-        unsafe {
-            self.check(Env::get_flags(self.env, &mut flags))?;
-            self.check(Env::get_lg_bsize(self.env, &mut log_buffer))?;
-            self.check(Env::get_lk_max_locks(self.env, &mut locks))?;
-        }
-        Ok([
-            on_off("txn_nosync", flags & api::TXN_NOSYNC != 0),
-            on_off("txn_write_nosync", flags & api::TXN_WRITE_NOSYNC != 0),
-            in_force("lg_bsize", log_buffer),
-            in_force("lk_max_locks", locks),
-        ])
-    }
-
     /// Closes the databases of a session.
     pub fn end(&self, session: u32) -> Result<()> {
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -314,54 +251,7 @@ impl Databases {
     /// What a code means, in the library's words, and what to do.
     #[cold]
     pub fn error(&self, code: c_int) -> Error {
-        // SAFETY: it returns a constant string or one of strerror's.
-        let text = unsafe { CStr::from_ptr((self.api.strerror)(code)) }.to_string_lossy();
-        let said = SAID.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
-        let said = if said.is_empty() { said } else { format!(": {said}") };
-        let advice = match code {
-            api::OLD_VERSION | api::VERSION_MISMATCH => {
-                "; another version wrote it: a trial begins in an empty folder"
-            }
-            _ if code == nix::Error::ENOMEM as c_int && said.to_lowercase().contains("lock") => {
-                "; ask for more, as lk_max_locks=NUMBER"
-            }
-            _ => "",
-        };
-        Error::new(BdbError { code, text: format!("{text} (Berkeley DB error {code}){said}{advice}") })
-    }
-}
-
-/// What the library refused.
-#[derive(Debug, thiserror::Error)]
-#[error("{text}")]
-pub struct BdbError {
-    code: c_int,
-    text: String,
-}
-
-impl BdbError {
-    /// Whether it was in the way of others that were in its way, and may succeed if it is tried again.
-    pub fn may_pass(&self) -> bool {
-        self.code == api::LOCK_DEADLOCK
-    }
-}
-
-/// The library makes caches of less than 500 MB larger, by a quarter and a little, and tells that size. This is
-/// the size asked for where the one in force is such an enlargement of it.
-fn without_overhead(in_force: u64, asked: Option<u64>) -> u64 {
-    let enlarged = |asked: &u64| (*asked..=asked + asked / 4 + (64 << 10)).contains(&in_force);
-    asked.filter(enlarged).unwrap_or(in_force)
-}
-
-/// Keeps the library's messages: the first tells the cause, and the last only what came of it.
-unsafe extern "C" fn hear(_: *const Env, _: *const c_char, text: *const c_char) {
-    // SAFETY: the library hands over a string that ends in NUL.
-    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-    if let Ok(mut said) = SAID.lock() {
-        if !said.is_empty() {
-            said.push_str("; ");
-        }
-        said.push_str(&text);
+        explain(&self.api, code)
     }
 }
 

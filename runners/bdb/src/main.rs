@@ -5,10 +5,11 @@
 //! each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those
 //! that are to share one and those of a transaction that changes what it has read. Each of many clients has handles
 //! of its own in one environment. `api` is the library's interface, `databases` what is open, `store` a store with
-//! its operations, `settings` how.
+//! its operations, `settings` how, `error` what failed.
 
 mod api;
 mod databases;
+mod error;
 mod settings;
 mod store;
 

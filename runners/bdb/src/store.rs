@@ -8,7 +8,8 @@ use anyhow::{Error, Result, ensure};
 use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
 
 use crate::api::{self, Cursor, Db, Dbt, Txn};
-use crate::databases::{BdbError, Databases};
+use crate::databases::Databases;
+use crate::error::BdbError;
 
 /// An open store.
 pub struct Store<'s> {

@@ -1,6 +1,7 @@
 """What a driver does. One that implements a model overrides its method; `runner.toml` names the models."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from .answer import Answer, Rows
@@ -34,6 +35,12 @@ class Driver:
         up what it began if this fails."""
         raise NotImplementedError
 
+    @classmethod
+    def join(cls, job: Job) -> "Driver":
+        """Opens the database that another process has open for the same job, and which outlives this one: as
+        it is, without making or removing anything."""
+        return cls.open(job)[0]
+
     def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
         """Executes the statements from one place to another and fetches every value of every row. Timed."""
         raise unsupported("statements")
@@ -62,6 +69,17 @@ class Driver:
         """The session of a client of a mix, counted from zero, with the job's settings in force: of the first
         the connection that is there already, of others one of their own."""
         raise unsupported("mix")
+
+    def visit(self) -> Session:
+        """The session of a client that comes for a while, with the job's settings in force. It does what a
+        careful program does to connect, once. Timed, as is its `close`, and called by several threads at
+        once."""
+        raise Failure("this driver has no clients that come and go")
+
+    def aside(self) -> AbstractContextManager[None]:
+        """A time in which the driver itself is not connected, where that matters to clients that come and go:
+        an engine within the process may tidy up when its last connection goes, and a server does not care."""
+        return nullcontext()
 
     def query(self, sql: str) -> Rows:
         """Runs one query or statement outside the clock: a check or a part of a test's setup."""

@@ -1,5 +1,8 @@
 """How anything goes wrong here."""
 
+import traceback
+from pathlib import Path
+
 # How many characters of a statement a message quotes.
 QUOTED = 200
 
@@ -23,6 +26,18 @@ class Failure(Exception):
 def one_line(text: object) -> str:
     """An engine's words on one line."""
     return " ".join(str(text).split())
+
+
+def own_fault(error: Exception) -> str:
+    """What nobody foresaw, in one line with its place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = (
+        f" in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name}"
+        if frames
+        else ""
+    )
+    words = f"{type(error).__name__}: {one_line(error)}{place}"
+    return f"the runner itself failed, which is an error in the runner: {words}"
 
 
 def quote(sql: str) -> str:

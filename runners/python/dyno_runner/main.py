@@ -1,18 +1,21 @@
 """From standard input to exit code, whatever goes wrong between."""
 
 import sys
-import traceback
-from pathlib import Path
 from typing import BinaryIO
 
 from .contract import read_job
 from .events import Closed, Events
-from .failure import Failure, one_line
+from .failure import Failure, own_fault
+from .mix.client_process import be_client
+from .mix.processes import CLIENT
 from .trial import Trial
 
 
 def main() -> int:
-    """Reads a job from standard input, goes through it and writes events to standard output."""
+    """Reads a job from standard input, goes through it and writes events to standard output; or is a client
+    of a runner that does."""
+    if sys.argv[2:] == [CLIENT]:
+        return be_client(sys.stdin.buffer, sys.stdout.buffer)
     return run(sys.stdin.buffer, sys.stdout.buffer)
 
 
@@ -31,7 +34,7 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
     except Failure as failure:
         message = failure.message
     except Exception as error:
-        message = _own_fault(error)
+        message = own_fault(error)
     print(message, file=sys.stderr)
     test = {"test": trial.current} if trial and trial.current is not None else {}
     try:
@@ -39,15 +42,3 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
     except Closed:
         pass
     return 1
-
-
-def _own_fault(error: Exception) -> str:
-    """What nobody foresaw, in one line with its place."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = (
-        f" in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name}"
-        if frames
-        else ""
-    )
-    words = f"{type(error).__name__}: {one_line(error)}{place}"
-    return f"the runner itself failed, which is an error in the runner: {words}"

@@ -6,12 +6,12 @@ from typing import Any
 
 from .answer import Answer, Rows
 from .clock import Clock
-from .contract import Test, take
+from .contract import Job, Test, take
 from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure, quote
 from .inputs import Load, RowFile, Statements
-from .mix.section import perform as perform_mix
+from .mix.perform import perform as perform_mix
 from .mix.work import Work
 from .records import RecordFile
 from .turns import Turns
@@ -21,8 +21,8 @@ from .turns import Turns
 Outcome = tuple[dict[str, Any], Callable[[Driver], list[Any]]]
 
 
-def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
-    """Does the work of a test."""
+def perform(test: Test, driver: Driver, clock: Clock, job: Job) -> Outcome:
+    """Does the work of a test of a job."""
     match test.model:
         case "statements":
             return _statements(test, driver, clock)
@@ -35,7 +35,7 @@ def perform(test: Test, driver: Driver, clock: Clock) -> Outcome:
         case "scan":
             return _scan(test, driver, clock)
         case "mix":
-            return perform_mix(Work(test.input), driver, clock), lambda _: []
+            return perform_mix(Work(test.input), driver, clock, job), lambda _: []
         case model:
             raise Failure(f"this runner does not implement the model {model}")
 

@@ -61,7 +61,7 @@ class Trial:
         self._events.send("progress", test=test.id)
         for sql in test.setup:
             asked(driver, sql, "the setup")
-        sample, answer = perform(test, driver, clock)
+        sample, answer = perform(test, driver, clock, self._job)
         size = driver.database_bytes()
         size = folder_bytes(self._job.directory) if size is None else size
         self._events.send("sample", test=test.id, **sample, database_bytes=size)

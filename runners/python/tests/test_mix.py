@@ -1,145 +1,20 @@
 """Mixes by clients that are made of nothing."""
 
-import gc
 import json
 import struct
-import sys
-import threading
-import time
-from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from dyno_runner.clock import Clock
 from dyno_runner.driver import Driver
-from dyno_runner.failure import Failure
 from dyno_runner.mix import recorder, section
-from dyno_runner.mix.session import Session
 from dyno_runner.mix.work import Work
 
-from .support import PROGRAMS, Place, answer, sample
-
-SECOND = 1_000_000_000
-
-
-class Busy(Exception):
-    """What may pass."""
+from . import mixes
+from .mixes import SECOND, counts
+from .support import answer, sample
 
 
-class Toy(Driver):
-    """Gives sessions that remember in one list what all of them have done, in order."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.tries = 0
-        self.closed = 0
-
-    def session(self, place: int) -> Session:
-        return ToySession(self)
-
-
-class ToySession(Session):
-    errors = Exception
-    parameter = "%s"
-
-    def __init__(self, toy: Toy) -> None:
-        self._toy = toy
-
-    def prepare(self, sql):
-        if sql.startswith("refused"):
-            raise ValueError("cannot prepare it")
-
-        def run(values):
-            toy = self._toy
-            match sql.split()[0]:
-                case "fail":
-                    raise ValueError("no such toy")
-                case "exit":
-                    raise SystemExit("the toy broke")
-                case "sleep":
-                    time.sleep(0.005)
-                case "busy":
-                    raise Busy
-                case "crowded":
-                    # Two of three tries are in somebody's way.
-                    toy.tries += 1
-                    if toy.tries % 3:
-                        raise Busy
-            toy.lines.append(f"{sql} {values}")
-            return [(number, f"row {number}") for number in range(2)] if sql.startswith("rows") else ()
-
-        return run
-
-    def begin_read(self):
-        self._toy.lines.append("begin read")
-
-    def begin_write(self):
-        self._toy.lines.append("begin write")
-
-    def commit(self):
-        self._toy.lines.append("commit")
-
-    def rollback(self):
-        self._toy.lines.append("rollback")
-
-    def may_pass(self, error):
-        return isinstance(error, Busy)
-
-    def words(self, error):
-        return str(error)
-
-    def close(self):
-        self._toy.closed += 1
-
-
-class Mixes(Place):
-    def setUp(self):
-        super().setUp()
-        # The runner finds the library with which it measures by its argument.
-        patched = mock.patch.object(sys, "argv", ["", str(PROGRAMS)])
-        patched.start()
-        self.addCleanup(patched.stop)
-        # The clock puts all that there is out of the collector's sight, that of other tests too.
-        self.addCleanup(gc.unfreeze)
-
-    def mix(
-        self, classes: list[str], clients: int, *files: list[tuple[int, int]], **changes: Any
-    ) -> dict[str, Any]:
-        """A mix of classes of one statement each, "word" or "purpose word"; steps are (due, class)."""
-        steps = []
-        for number, file in enumerate(files):
-            path = self.folder / f"{number}.steps"
-            path.write_bytes(
-                b"".join(struct.pack("<QQq3s", *step, place, b"abc") for place, step in enumerate(file))
-            )
-            steps.append({"file": str(path), "count": len(file)})
-        records = []
-        for each in classes:
-            purpose, _, word = each.rpartition(" ")
-            record = {"name": word, "statements": [{"text": [f"{word} ", ""], "parameters": [0]}]}
-            records.append(record | ({"transaction": purpose} if purpose else {}))
-        fields = [
-            {"name": "place", "kind": "integer", "bytes": 8},
-            {"name": "word", "kind": "text", "bytes": 3},
-        ]
-        mix = {"classes": records, "fields": fields, "clients": clients, "steps": steps}
-        return mix | {"patience_ns": 50_000_000} | changes
-
-    def done(self, mix: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Does it: the sample, and what the clients did."""
-        toy = Toy()
-        try:
-            return section.perform(Work(mix), toy, Clock(None)), toy.lines
-        finally:
-            self.assertEqual(toy.closed, mix["clients"])
-            self.assertEqual(threading.active_count(), 1)
-
-    @contextmanager
-    def fails(self, words: str):
-        with self.assertRaises(Failure) as caught:
-            yield
-        self.assertIn(words, caught.exception.message)
-
+class Threads(mixes.Mixes):
     def test_statements_have_placeholders_and_values(self):
         mix = self.mix(["get", "write put"], 1, [(0, 1), (0, 0)])
         mix["classes"][0]["statements"] = [{"text": ["get 5% ", " ", ""], "parameters": [1, 0]}]
@@ -196,7 +71,7 @@ class Mixes(Place):
         }.items():
             mix = self.mix(["get", "put"], 2, [(0, 0), (0, 1)], [(0, 0)])
             with self.subTest(words), self.fails(words):
-                section.Section(Work(mix | change))
+                section.Section(Work(mix | change), Driver(), section.Part())
 
     def test_what_ends_within_the_window_counts_once_and_in_its_tick(self):
         lasts = {"duration_ns": 5 * SECOND // 2, "warm_up_ns": SECOND}
@@ -288,7 +163,7 @@ class Mixes(Place):
             with self.subTest(words), self.fails(words):
                 Work(self.chained([0] * 4, statements, **more | changed))
         with self.fails("the list list of step 0 has more than 2 items"):
-            section.Section(Work(self.chained([0, 3, 0, 0], statements, **more)))
+            section.Section(Work(self.chained([0, 3, 0, 0], statements, **more)), Driver(), section.Part())
 
     def test_a_row_that_is_missing_fails_the_operation_unless_it_may_be(self):
         for may_miss in (True, False):
@@ -318,8 +193,3 @@ class Mixes(Place):
         self.assertGreaterEqual(told["section"]["nanoseconds"], 3_000_000)
         with self.fails("the time to think names what is not there"):
             Work(mix | {"think": 4})
-
-
-def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """What was done, failed and retried of each class."""
-    return [(one["done"], one["failed"], one["retried"]) for one in told["classes"]]

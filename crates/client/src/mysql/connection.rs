@@ -1,16 +1,17 @@
 //! An open connection, and the statement that is executed once.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
+use std::ffi::{CStr, CString, c_int, c_uint, c_ulong};
 use std::sync::Arc;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
 use dyno_protocol::{Sink, Value};
 
-use super::api::{Api, CLIENT_FOUND_ROWS, DOUBLE, Field, LONG, LONGLONG, Mysql, Res, STRING};
+use super::api::{Api, CLIENT_FOUND_ROWS, Mysql, Res};
+use super::column::put;
 use super::{infile, library};
 use crate::Sql;
-use crate::number::{number, real};
+use crate::text::text;
 
 /// A connection to a server, closed when dropped.
 pub struct Connection {
@@ -262,82 +263,3 @@ impl Drop for Connection {
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
 /// has killed the connection or closed it as idle.
 const LOST: [u32; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
-
-/// The collation's number of what is no text.
-const BYTES: c_uint = 63;
-
-/// Numbers of the types, as in `enum_field_types`.
-const DECIMAL: c_uint = 0;
-const TINY: c_uint = 1;
-const SHORT: c_uint = 2;
-const FLOAT: c_uint = 4;
-const INT24: c_uint = 9;
-const YEAR: c_uint = 13;
-const VARCHAR: c_uint = 15;
-const BIT: c_uint = 16;
-const NEWDECIMAL: c_uint = 246;
-const TINY_BLOB: c_uint = 249;
-const GEOMETRY: c_uint = 255;
-
-/// Flag of a column: its numbers have no sign.
-const UNSIGNED: c_uint = 32;
-
-/// Adds a value of a column by its text. A column of bytes has the type of a text and another collation,
-/// as have dates and times, which are text all the same.
-#[inline]
-fn put<S: Sink>(value: &[u8], field: &Field, sink: &mut S) {
-    match field.kind {
-        LONG | LONGLONG | NEWDECIMAL | TINY | SHORT | INT24 | YEAR | DECIMAL => number(value, sink),
-        DOUBLE | FLOAT => real(value, sink),
-        TINY_BLOB..=GEOMETRY | BIT if field.charset == BYTES => sink.blob(value),
-        _ => sink.text(value),
-    }
-}
-
-/// What the values of a column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Whole numbers of up to 64 bits.
-    Integer,
-    /// Numbers of floating point.
-    Real,
-    /// Decimal numbers, which come as text.
-    Decimal,
-    /// Text, dates and times.
-    Text,
-    /// Bytes.
-    Bytes,
-}
-
-impl Field {
-    /// What its values are. A whole number without a sign may not fit 64 bits with one, and comes as text.
-    pub(super) fn values(&self) -> Kind {
-        match self.kind {
-            LONGLONG if self.flags & UNSIGNED != 0 => Kind::Decimal,
-            LONG | LONGLONG | TINY | SHORT | INT24 | YEAR => Kind::Integer,
-            NEWDECIMAL | DECIMAL => Kind::Decimal,
-            DOUBLE | FLOAT => Kind::Real,
-            TINY_BLOB..=GEOMETRY | BIT if self.charset == BYTES => Kind::Bytes,
-            _ => Kind::Text,
-        }
-    }
-
-    /// Whether its values are stored as text.
-    pub fn is_text(&self) -> bool {
-        matches!(self.kind, VARCHAR | TINY_BLOB..=STRING) && self.charset != BYTES
-    }
-
-    /// Whether its values are whole numbers.
-    pub fn is_integer(&self) -> bool {
-        matches!(self.kind, TINY | SHORT | INT24 | LONG | LONGLONG)
-    }
-}
-
-/// A C string as text.
-///
-/// # Safety
-/// It ends in NUL.
-pub(super) unsafe fn text(string: *const c_char) -> String {
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
-}

@@ -1,10 +1,11 @@
 //! MariaDB, MySQL and what speaks their protocol, by libmariadb or libmysqlclient.
 //!
 //! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
-//! by them, `connection` executes statements, `statement` and `insert` prepared ones, `infile` is the file that LOAD
-//! DATA reads, `read` reads tables back.
+//! by them, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows what values are,
+//! `infile` is the file that LOAD DATA reads, `read` reads tables back.
 
 mod api;
+mod column;
 mod connect;
 mod connection;
 pub mod infile;

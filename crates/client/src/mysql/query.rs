@@ -6,7 +6,8 @@ use anyhow::Result;
 use dyno_protocol::Sink;
 
 use super::api::{BLOB, Bind, DOUBLE, LONGLONG, NO_DATA, NULL, STRING, TRUNCATED};
-use super::connection::{Connection, Kind};
+use super::column::Kind;
+use super::connection::Connection;
 use super::statement::Statement;
 use crate::number::number;
 

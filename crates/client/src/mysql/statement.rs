@@ -7,7 +7,9 @@ use anyhow::{Error, Result, bail, ensure};
 use dyno_protocol::Sink;
 
 use super::api::{Api, Bind, Field, LONGLONG, NO_DATA, STRING, Stmt};
-use super::connection::{Connection, Kind, ServerError, text};
+use super::column::Kind;
+use super::connection::{Connection, ServerError};
+use crate::text::text;
 
 /// A prepared statement, closed when dropped.
 pub struct Statement<'c> {

@@ -48,14 +48,29 @@ fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
     options.into_iter().map(|(name, value)| Ok((text("option", name)?, text(name, value)?))).collect()
 }
 
+/// What to do where a server has no connection left.
+const FULL: &str =
+    "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
+
 /// What to do about a connection that failed, for the usual reasons in libpq's words.
 fn advice(message: &str) -> &'static str {
-    const ADVICE: [(&str, &str); 5] = [
+    const ADVICE: [(&str, &str); 9] = [
         ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
         ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
         ("could not translate host name", "; check the host's name in the URL"),
         ("is too long", "; use a folder with a shorter name for the socket"),
         ("does not exist", "; name a database and a user of the server in the URL"),
+        ("too many clients", FULL),
+        ("connection slots", FULL),
+        (
+            "too many connections for",
+            "; the server lets in no more of this role or to this database: take fewer clients, or raise the limit \
+             (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)",
+        ),
+        (
+            "Too many open files",
+            "; the limit of open files is reached: take fewer clients, or raise it (ulimit -n)",
+        ),
     ];
     ADVICE.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, advice)| advice)
 }
@@ -98,6 +113,8 @@ mod tests {
         let wrong = "FATAL:  password authentication failed for user \"u\"";
         assert!(advice(wrong).contains("check user and password"));
         assert!(advice("Unix-domain socket path \"/x\" is too long (maximum 107 bytes)").contains("shorter"));
+        assert!(advice("FATAL:  sorry, too many clients already").contains("raise its max_connections"));
+        assert!(advice("too many connections for role \"u\"").contains("CONNECTION LIMIT"));
         assert_eq!(advice("something new"), "");
     }
 }

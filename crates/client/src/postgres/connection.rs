@@ -14,6 +14,7 @@ use super::api::{
 };
 use super::values::put;
 use crate::Sql;
+use crate::text::text;
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
@@ -287,15 +288,6 @@ unsafe fn count(text: *const c_char) -> u64 {
     // SAFETY: as the caller promises.
     let digits = unsafe { CStr::from_ptr(text) }.to_bytes();
     digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit.wrapping_sub(b'0')))
-}
-
-/// A C string as text.
-///
-/// # Safety
-/// It ends in NUL.
-unsafe fn text(string: *const c_char) -> String {
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! SQLite by its C API: any build of it, whose library `dyno-sqlite` finds and loads.
 
 mod connection;
+mod execute;
 mod interrupt;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 pub use connection::{Connection, SqliteError};
 pub use dyno_sqlite::{Api, BUNDLED_FLAGS, api, load};

@@ -9,7 +9,8 @@ use dyno_protocol::Sink;
 use dyno_sqlite::Api;
 use dyno_sqlite::api::{DONE, OK, ROW, STATIC, Stmt, TRANSIENT};
 
-use super::connection::{Connection, bytes};
+use super::connection::Connection;
+use super::execute::bytes;
 
 /// A prepared statement.
 pub struct Statement<'c> {

@@ -73,6 +73,9 @@ pub const COMPLETIONS: &str =
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use clap::{Command, CommandFactory, Parser};
 
     use crate::cli::Cli;
@@ -106,5 +109,49 @@ mod tests {
             }
         });
         assert!(count >= 20, "{count} examples");
+    }
+
+    /// The command lines of dyno in a document: those that are set in, each with the lines that it goes on in.
+    fn commands(text: &str) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        let mut goes_on = false;
+        for line in text.lines() {
+            let code = line.split("  #").next().unwrap_or_default().trim();
+            let begins = line.starts_with("    dyno ");
+            let part = code.trim_end_matches('\\');
+            match commands.last_mut() {
+                Some(last) if goes_on => last.push_str(part),
+                _ if begins => commands.push(part.to_owned()),
+                _ => {}
+            }
+            goes_on = (begins || goes_on) && code.ends_with('\\');
+        }
+        commands
+    }
+
+    /// The words of a command, as a shell parts them: what is between quotes is one.
+    fn words(command: &str) -> Vec<&str> {
+        let parts = command.split('\'').enumerate();
+        parts
+            .flat_map(
+                |(place, part)| if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() },
+            )
+            .collect()
+    }
+
+    #[test]
+    fn every_command_in_the_documents_can_be_typed() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let documents = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let documents = documents.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+        let mut count = 0;
+        for path in documents.chain([root.join("README.md")]) {
+            for command in commands(&fs::read_to_string(&path).unwrap()) {
+                Cli::try_parse_from(words(&command))
+                    .unwrap_or_else(|error| panic!("{}: {command}: {error}", path.display()));
+                count += 1;
+            }
+        }
+        assert!(count >= 90, "{count} commands");
     }
 }

@@ -48,8 +48,8 @@ pub struct ProveArgs {
     /// How many commits a contender makes
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub commits: u64,
-    /// How many clients commit at once, each its share; in SQL they also move sums between accounts that they share. Of an
-    /// engine within the process they are threads of one process, of SQLite processes
+    /// How many clients commit at once, each its share; in SQL they also move sums between accounts that they share. A
+    /// server's clients are connections, SQLite's are processes, and those of other engines are threads of one process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub clients: u64,
     /// Make SQLite's clients threads of one process too

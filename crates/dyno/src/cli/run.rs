@@ -46,7 +46,7 @@ pub struct RunArgs {
     /// Multiply the suite's row counts and ranges; short for --set scale=K
     #[arg(long, value_name = "K")]
     pub scale: Option<String>,
-    /// How many rows; short for --set rows=N. K, M and G are thousands: 10M
+    /// How many rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
     /// Import this file instead of the one that the suite makes; it has the same columns and no header
@@ -64,11 +64,11 @@ pub struct RunArgs {
     /// short for --set rate=N
     #[arg(long, value_name = "N")]
     pub rate: Option<String>,
-    /// Make each client a process of its own, where it is a thread of one process else: how applications share a database
-    /// in files; short for the setting processes=yes with every contender
+    /// Make each client a process of its own, as applications share a database in files; without this, clients are threads
+    /// of one process. Short for the setting processes=yes with every contender
     #[arg(long)]
     pub processes: bool,
-    /// Seek the highest rate at which operations may arrive so that this holds: p99<=10ms says that 99 % of them are done
+    /// Seek the highest rate at which operations may arrive and this still holds: p99<=10ms says that 99 % of them are done
     /// within 10 ms of when they arrived
     #[arg(long, value_name = "TARGET", value_parser = target)]
     pub sustain: Option<Target>,

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_record::Run;
 use dyno_show::history::{self, Listed};
-use dyno_verdict::About;
+use dyno_verdict::{About, have_one_load};
 
 use super::{Exit, Input, file_name, print};
 use crate::cli::HistoryArgs;
@@ -37,7 +37,7 @@ pub fn execute(arguments: &HistoryArgs) -> Result<Exit> {
     print(&text)
 }
 
-/// The runs of one suite with the parameters of the newest of them, the oldest first.
+/// The runs of one suite with the parameters and under the load of the newest of them, the oldest first.
 fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
     let folder = &arguments.results;
     let entries = fs::read_dir(folder)
@@ -61,13 +61,19 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
         let lacks = format!("{} holds no run of the suite", folder.display());
         bail!(nearest::unknown(&lacks, suite, "it has runs of", names));
     };
-    let suite = newest.run.suite.clone();
+    let newest = &newest.run;
+    let alike = |Kept { run, .. }: &Kept| {
+        run.suite.name == newest.suite.name
+            && run.suite.parameters == newest.suite.parameters
+            && have_one_load(run, newest)
+    };
+    let mut alike = runs.iter().map(alike).collect::<Vec<bool>>().into_iter();
     let all = runs.len();
-    runs.retain(|kept| kept.run.suite.name == suite.name && kept.run.suite.parameters == suite.parameters);
+    runs.retain(|_| alike.next().unwrap_or_default());
     if runs.len() < all {
+        let left_out = all - runs.len();
         say(&format!(
-            "dyno: {} runs of other suites or with other parameters are not shown",
-            all - runs.len()
+            "dyno: {left_out} runs of other suites, with other parameters or under another load are not shown"
         ));
     }
     Ok(runs)

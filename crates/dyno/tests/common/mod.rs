@@ -1,6 +1,8 @@
 //! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
 
 pub mod browser;
+pub mod runner;
+pub mod server;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -213,7 +215,7 @@ pub fn wait_for(what: &str, seconds: u64, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The processes whose command line or working folder names `text`.
+/// The other processes whose command line holds `text`.
 pub fn processes_with(text: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use dyno_engine::{Contender, Home, Registry};
 use dyno_protocol::{
-    Cells, Commits, Event, Hello, Job, KeyKind, PROTOCOL, Pairs, Reads, Sample, Setting, Store, Test, Value,
-    Work,
+    Cells, Commits, Event, Hello, Job, KeyKind, Pairs, Reads, Setting, Store, Test, Value, Work,
 };
 use tempfile::TempDir;
+
+use crate::common::runner::{self, crc32};
 
 /// Keys and values of one store, the keys in no order and different.
 pub struct Data {
@@ -107,29 +106,17 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("db");
         fs::create_dir(&directory).unwrap();
+        let (engine, build) = (&contender.engine, contender.build.clone());
         let job = Job {
-            protocol: PROTOCOL,
-            engine: contender.engine.name.clone(),
-            speaks: None,
-            driver: contender.driver.name.clone(),
             variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
-            build: contender.build.clone(),
-            key: None,
             settings: contender.settings.clone(),
-            read_back: contender.engine.read_back.clone(),
-            values: contender.engine.values.clone(),
-            server: None,
-            directory,
-            latency: false,
-            turns: false,
-            slowdown: 0.0,
+            read_back: engine.read_back.clone(),
+            values: engine.values.clone(),
             read_again: true,
-            tests: Vec::new(),
+            ..Job::new(&engine.name, &contender.driver.name, build, directory)
         };
         let command = contender.runner.command();
-        let program =
-            Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(Path::new(&command[0]).file_name().unwrap());
-        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
+        let program = runner::program(Path::new(&command[0]).file_name().unwrap().to_str().unwrap());
         Script {
             job,
             folder,
@@ -231,7 +218,7 @@ impl Script {
     pub fn scan(&mut self, data: &Data) {
         let keys: Vec<u8> = self.model[data.store.name.as_str()].keys().flatten().copied().collect();
         let count = self.model[data.store.name.as_str()].len();
-        let answer = vec![integer(count), Value::Integer(crc(&keys).into())];
+        let answer = vec![integer(count), Value::Integer(crc32(&keys).into())];
         self.test("scan", Work::KvScan { store: data.store.clone() }, answer);
     }
 
@@ -245,7 +232,7 @@ impl Script {
         let pairs = data.keys.iter().flat_map(|key| store.range(key.clone()..).take(length as usize));
         let visited: Vec<&[u8]> = pairs.map(|(_, value)| value.as_slice()).collect();
         let values = visited.concat();
-        let met = Value::Integer(crc(&values).into());
+        let met = Value::Integer(crc32(&values).into());
         let answer = vec![integer(visited.len()), integer(values.len()), met];
         let keys = self.cells(&data.keys);
         self.test("range", Work::KvRange { store: data.store.clone(), keys, length, reads }, answer);
@@ -280,13 +267,7 @@ impl Script {
 
     /// What the runner says.
     pub fn run(&self) -> Vec<Event> {
-        let mut command = Command::new(&self.program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&serde_json::to_vec(&self.job).unwrap()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        runner::run(&self.program, &self.job)
     }
 }
 
@@ -301,21 +282,6 @@ pub fn hello(events: &[Event]) -> &Hello {
         Some(Event::Hello(hello)) => hello,
         other => panic!("it should have said hello: {other:?}"),
     }
-}
-
-/// What a failed job said.
-pub fn event_failed(events: &[Event]) -> &str {
-    match events.last() {
-        Some(Event::Failed(failed)) => &failed.message,
-        other => panic!("it should have failed: {other:?}"),
-    }
-}
-
-pub fn samples(events: &[Event]) -> impl Iterator<Item = &Sample> {
-    events.iter().filter_map(|event| match event {
-        Event::Sample(sample) => Some(sample),
-        _ => None,
-    })
 }
 
 /// Each test's answer.
@@ -333,17 +299,10 @@ fn digest(store: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Value> {
     let pairs = || store.iter();
     vec![
         integer(store.len()),
-        sum(&mut pairs().map(|(key, _)| crc(key))),
-        sum(&mut pairs().map(|(_, value)| crc(value))),
-        sum(&mut pairs().map(|(key, value)| crc(&[key.as_slice(), value].concat()))),
+        sum(&mut pairs().map(|(key, _)| crc32(key))),
+        sum(&mut pairs().map(|(_, value)| crc32(value))),
+        sum(&mut pairs().map(|(key, value)| crc32(&[key.as_slice(), value].concat()))),
     ]
-}
-
-/// CRC-32 as zlib has it, bit by bit.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc: u32, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
-    })
 }
 
 fn integer(number: usize) -> Value {

@@ -2,19 +2,17 @@
 //! is missing, its part is skipped and says so.
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
-use dyno_lab::placement;
 use dyno_lab::server::PrivateServer;
-use dyno_protocol::{Build, Event, Job, PROTOCOL, Sample, Setting, Test, Value, Work};
+use dyno_protocol::{Build, Event, Job, Setting, Test, Value, Work};
 use tempfile::TempDir;
 
-use crate::common::installation;
+use crate::common::runner::{self, message};
+use crate::common::server::{self, Started};
+use crate::common::wait_for;
 
 /// The name of the databases that the tests make.
 const SCRATCH: &str = "dyno_test";
@@ -76,18 +74,7 @@ impl Rig {
     /// A server with settings.
     pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
         let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
-        let installation = match installation(engine.name, &build) {
-            Ok(installation) => installation,
-            Err(error) => {
-                eprintln!("SKIPPED for {}: {error:#}", engine.name);
-                return None;
-            }
-        };
-        // A folder that the server's account may enter.
-        let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let placement = placement::choose(None, None).unwrap();
-        let server = PrivateServer::start(&installation, settings, folder.path(), &placement).unwrap();
+        let Started { server, folder } = server::start(engine.name, &build, settings)?;
         Some(Rig { engine, server, folder })
     }
 
@@ -113,40 +100,21 @@ impl Rig {
     /// A job of any tests.
     pub fn job_of(&self, tests: Vec<Test>) -> Job {
         Job {
-            protocol: PROTOCOL,
-            engine: self.engine.name.to_owned(),
             speaks: Some(self.engine.speaks.to_owned()),
-            driver: "rust".to_owned(),
-            variant: None,
-            build: Build::System,
-            settings: Vec::new(),
-            read_back: Vec::new(),
-            values: Default::default(),
             server: Some(self.server.connection(SCRATCH)),
-            key: None,
-            directory: self.folder.path().to_owned(),
-            latency: false,
-            turns: false,
-            slowdown: 0.0,
-            read_again: false,
             tests,
+            ..Job::new(self.engine.name, "rust", Build::System, self.folder.path().to_owned())
         }
     }
 
+    /// Starts the runner with a job.
     pub fn begin(&self, job: &Job) -> Child {
-        let program = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(self.engine.runner);
-        assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());
-        let mut command = Command::new(&program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&serde_json::to_vec(job).unwrap()).unwrap();
-        child
+        runner::begin(&runner::program(self.engine.runner), job)
     }
 
+    /// What the runner says of a job.
     pub fn run(&self, job: &Job) -> Vec<Event> {
-        let output = self.begin(job).wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        runner::run(&runner::program(self.engine.runner), job)
     }
 
     /// The only answer of a query in a database of another name.
@@ -165,35 +133,8 @@ impl Rig {
 
     /// Waits until the runner's database is there.
     pub fn await_database(&self) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.ask(self.engine.count) != Some(Value::Integer(1)) {
-            assert!(Instant::now() < deadline, "the runner made no database");
-        }
+        wait_for("the runner's database", 20, || self.ask(self.engine.count) == Some(Value::Integer(1)));
     }
-}
-
-/// Why a runner failed, as it must have.
-pub fn message(events: &[Event]) -> &str {
-    match events.last() {
-        Some(Event::Failed(failed)) => &failed.message,
-        other => panic!("it should have failed: {other:?}"),
-    }
-}
-
-/// The samples among the events.
-pub fn samples(events: Vec<Event>) -> Vec<Sample> {
-    let sample = |event| match event {
-        Event::Sample(sample) => Some(sample),
-        _ => None,
-    };
-    events.into_iter().filter_map(sample).collect()
-}
-
-/// CRC-32 as zlib has it, bit by bit.
-pub fn crc32(bytes: &[u8]) -> u64 {
-    let turn = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-    let crc = bytes.iter().fold(!0_u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), turn));
-    u64::from(!crc)
 }
 
 /// The rows that a test was answered with.

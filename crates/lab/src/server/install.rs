@@ -148,9 +148,9 @@ fn run(command: &mut Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use dyno_engine::{Home, Registry};
+
     use super::*;
-    use dyno_engine::Home;
-    use dyno_engine::Registry;
 
     #[test]
     fn a_version_is_a_range_of_those_that_begin_with_it() {

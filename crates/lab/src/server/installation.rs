@@ -6,7 +6,7 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::{ServerEngine, Start};
@@ -14,6 +14,7 @@ use dyno_needs as needs;
 use dyno_protocol::Build;
 
 use super::install::installed;
+use super::libraries::{Libraries, matching};
 use super::protocol;
 
 /// The programs of one server engine.
@@ -33,15 +34,6 @@ pub struct Installation {
     pub(super) base: PathBuf,
     /// Where the programs find their libraries, if they are not the system's.
     own: Libraries,
-}
-
-/// The libraries of a folder that was unpacked from a distribution.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Libraries {
-    folders: Vec<PathBuf>,
-    /// The dynamic loader, where the folder has a C library of its own: one version's loader cannot
-    /// load another's library.
-    loader: Option<PathBuf>,
 }
 
 impl Installation {
@@ -109,41 +101,6 @@ struct Wanted<'a> {
     start: &'a Start,
 }
 
-impl Libraries {
-    fn within(root: &Path) -> Libraries {
-        if root == Path::new("/") || !root.join("usr").is_dir() {
-            return Libraries::default();
-        }
-        let mut folders = Vec::new();
-        for place in ["usr/lib", "lib"] {
-            folders.extend(matching(&root.join(place), |name| name.contains("-linux-gnu")));
-        }
-        folders
-            .extend(["usr/lib64", "lib64"].map(|place| root.join(place)).into_iter().filter(|f| f.is_dir()));
-        let loaders = folders.iter().flat_map(|folder| matching(folder, |name| name.starts_with("ld-linux")));
-        Libraries { loader: loaders.into_iter().next(), folders }
-    }
-
-    fn command(&self, program: &Path) -> Command {
-        let libraries = env::join_paths(&self.folders).unwrap_or_default();
-        let mut command = match &self.loader {
-            Some(loader) => {
-                let mut command = Command::new(loader);
-                command.arg("--library-path").arg(&libraries).arg(program);
-                command
-            }
-            None => Command::new(program),
-        };
-        // A fixed zone spares PostgreSQL's initdb a search through all zones for the machine's.
-        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").env("TZ", "UTC");
-        if self.loader.is_none() && !self.folders.is_empty() {
-            command.env("LD_LIBRARY_PATH", libraries);
-        }
-        command.stdin(Stdio::null());
-        command
-    }
-}
-
 /// The folders within `root` that may hold the programs, the newest version first.
 fn folders(root: impl AsRef<Path>) -> Vec<PathBuf> {
     let root = root.as_ref();
@@ -159,15 +116,6 @@ fn folders(root: impl AsRef<Path>) -> Vec<PathBuf> {
     versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
     let plain = ["bin", "sbin", "libexec", "usr/sbin", "usr/bin", "usr/libexec", ""];
     plain.iter().map(|place| root.join(place)).chain(versions.iter().map(|path| path.join("bin"))).collect()
-}
-
-/// The entries of a folder whose names are wanted, sorted.
-fn matching(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(&wanted));
-    let mut paths: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
 }
 
 /// The first complete installation in the folders; what is wrong with others goes to `refused`.
@@ -258,9 +206,9 @@ fn explain(Wanted { engine, start }: Wanted, build: &Build, refused: &[String]) 
 
 #[cfg(test)]
 mod tests {
+    use dyno_engine::{Home, Registry};
+
     use super::*;
-    use dyno_engine::Home;
-    use dyno_engine::Registry;
 
     fn engine(name: &str) -> ServerEngine {
         let registry = Registry::load(&Home::find().unwrap()).unwrap();

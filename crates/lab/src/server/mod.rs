@@ -19,6 +19,7 @@ mod guard;
 mod install;
 mod installation;
 mod key_file;
+mod libraries;
 mod mysql;
 mod names;
 mod pool;

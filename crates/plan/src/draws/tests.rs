@@ -1,6 +1,6 @@
 //! How often what is drawn.
 
-use dyno_suite::Range as Numbers;
+use dyno_suite::{Law, Range as Numbers, Source, When};
 use rand::SeedableRng;
 
 use super::*;

@@ -149,8 +149,7 @@ fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> Seen {
             entries.push(Entry::Flush);
         }
         entries.push(Entry::Text(output[at..].to_vec()));
-        let end = entries.len();
-        History::new(entries, 0..end, &read).observed()
+        History::new(entries, &read).observed()
     };
     let all = observed(&|_| true);
     let mut by_name: BTreeMap<String, f64> = calls.iter().map(|call| (call.name.clone(), 0.0)).collect();

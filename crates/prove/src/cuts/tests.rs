@@ -30,9 +30,7 @@ fn history(kinds: &[(u8, u64, u64)]) -> History {
             bytes: vec![number as u8 + 1; count.min(SECTORS - sector) as usize * SECTOR],
         },
     };
-    let entries: Vec<Entry> = kinds.iter().enumerate().map(entry).collect();
-    let end = entries.len();
-    History::new(entries, 0..end, read)
+    History::new(kinds.iter().enumerate().map(entry).collect(), read)
 }
 
 /// What each sector holds: the numbers of the writes, from 1, and 0 where there was none.

@@ -174,20 +174,22 @@ pub fn test(id: &str, statements: &[String], folder: &Path) -> Result<Test> {
     Ok(Test { id: id.to_owned(), setup: Vec::new(), work, check: None })
 }
 
-/// A test that puts the pair of a commit.
-pub fn put(commit: u64, folder: &Path) -> Result<Test> {
+/// A test that puts the pair of a commit, as somebody commits who commits so many operations at a time.
+pub fn put(commit: u64, per_commit: Option<u64>, folder: &Path) -> Result<Test> {
     let values = write(folder, &format!("{commit}.values"), value(commit, 0).as_bytes())?;
     let pairs = Pairs {
         keys: keys(commit, folder)?,
         values: Some(Cells { file: values, count: 1, bytes: VALUE as u64 }),
     };
-    let work = Work::KvPut { store: store(), pairs, overwrite: false, commits: Commits::default() };
+    let commits = Commits { per_commit, ..Commits::default() };
+    let work = Work::KvPut { store: store(), pairs, overwrite: false, commits };
     Ok(Test { id: commit.to_string(), setup: Vec::new(), work, check: None })
 }
 
 /// A test that deletes the pair of a commit; its answer is the digest of the others.
-pub fn delete(commit: u64, folder: &Path) -> Result<Test> {
-    let work = Work::KvDelete { store: store(), keys: keys(commit, folder)?, commits: Commits::default() };
+pub fn delete(commit: u64, per_commit: Option<u64>, folder: &Path) -> Result<Test> {
+    let commits = Commits { per_commit, ..Commits::default() };
+    let work = Work::KvDelete { store: store(), keys: keys(commit, folder)?, commits };
     Ok(Test { id: "look".to_owned(), setup: Vec::new(), work, check: None })
 }
 

@@ -223,7 +223,7 @@ impl Subject for ServerImport {
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let PrivateSubject { patience, interrupts, .. } = &self.server;
-        let mut server = self.server.begin(folder, manner)?;
+        let mut server = self.server.begin(folder, &output, manner)?;
         let mut command = self.import.command(&self.url(&server.connection("")));
         let limit = Limit { patience: *patience, manner };
         let start = Instant::now();

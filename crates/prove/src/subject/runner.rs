@@ -82,7 +82,7 @@ impl Embedded {
         }
         match self.has_sql() {
             true => data::test(&number.to_string(), &data::statements(number, data::PARTS), &self.inputs),
-            false => data::put(number, &self.inputs),
+            false => data::put(number, self.contender.per_commit, &self.inputs),
         }
     }
 
@@ -184,7 +184,7 @@ impl Subject for Embedded {
             if is_shared {
                 tests = threads::look(self.clients, self.commits, &self.inputs)?;
             }
-            tests.push(data::delete(FIRST, &self.inputs)?);
+            tests.push(data::delete(FIRST, self.contender.per_commit, &self.inputs)?);
         }
         let asked = tests.len();
         let ended = self.start(folder, tests, Output::Kept, Manner::default())?;

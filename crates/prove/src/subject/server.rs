@@ -21,6 +21,7 @@ use nix::unistd::Pid;
 use super::link::Link;
 use super::{Found, Manner, Subject, Worked, data};
 use crate::history::{Line, words};
+use crate::mark::Mark;
 
 /// The data while no server runs on them.
 const DATA: &str = "data";
@@ -161,8 +162,9 @@ impl PrivateSubject {
         Ok(())
     }
 
-    /// Starts the server on the data that are there, for those who work.
-    pub fn begin(&self, folder: &Path, manner: Manner) -> Result<PrivateServer> {
+    /// Starts the server on the data that are there, for those who work and say so in `output`. Cuts come after that:
+    /// where the data are is dyno's doing, and no engine answers for it.
+    pub fn begin(&self, folder: &Path, output: &File, manner: Manner) -> Result<PrivateServer> {
         let mut server = self.resume(folder, &folder.join(DATA))?;
         drop(self.reach(&mut server)?);
         // The server's folder is new, and nobody else would make it durable. What encrypts passes no such call on.
@@ -173,6 +175,7 @@ impl PrivateSubject {
         for named in [folder, server.folder()] {
             File::open(named)?.sync_all()?;
         }
+        Mark::Begins.set(output)?;
         Ok(server)
     }
 
@@ -247,7 +250,7 @@ impl Subject for PrivateSubject {
     }
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
-        let mut server = self.begin(folder, manner)?;
+        let mut server = self.begin(folder, &output, manner)?;
         let address = server.connection("");
         manner.watch.map_or(Ok(()), |watch| watch.begin(server.process()))?;
         let kill_after = manner.kill_after;

@@ -2,26 +2,22 @@
 
 use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use dyno_protocol::{CONNECT, MixWork, Sample};
 
 use super::Steps;
-use super::client::Client;
-use super::doer::{Doer, Sql};
-use super::kept::Kept;
+use super::life::{Lines, Shared, be_client, be_visitor};
 use super::processes;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
-use super::store::StoreClient;
-use super::told::Told;
-use super::visitor::{Door, Sessions, visit};
+use super::visitor::Sessions;
 use crate::clock::Clock;
 use crate::trial::Bench;
-use crate::{Answer, Engine, Session};
+use crate::{Engine, Session};
 
 /// How long before they begin the clients are told to, so that all of them have heard it.
 const NOTICE: Duration = Duration::from_millis(5);
@@ -37,49 +33,23 @@ pub struct Part<'a> {
 /// Called when all clients are ready; says when they begin.
 pub type Begin<'a> = dyn FnMut() -> Result<Instant> + 'a;
 
-/// What all clients of a process share.
-struct Shared<'a> {
-    mix: &'a MixWork,
-    steps: &'a [Steps],
-    part: &'a Part<'a>,
-    window: Window,
-    stop: AtomicBool,
-    firsts: Vec<usize>,
-    programs: Vec<Option<Program>>,
-    board: &'a Board,
-}
-
-/// A client's lines to whoever lets it go.
-struct Lines {
-    /// It is ready, or why it is not.
-    ready: Sender<Result<()>>,
-    /// When it is to begin. Where nobody says so any more it ends.
-    begin: Receiver<Instant>,
-    /// It has done its work, or why not.
-    done: Sender<Result<()>>,
-    /// Closed when its thread may end, whose counters are gone with it.
-    leave: Receiver<()>,
-}
-
 /// Does a mix.
 pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample> {
     let Bench { session, engine, job, clock, .. } = bench;
-    let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
-    if mix.processes {
-        done = processes::perform(mix, job, clock);
-    } else {
-        let next = AtomicU64::new(0);
-        let mut begin = || Ok(Instant::now() + NOTICE);
-        let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
-        let part = Part { before: 0, next };
-        match mix.session {
-            None => done = perform_part(mix, engine, Some(session), clock, &part, &mut begin),
-            Some(_) => {
-                session.step_aside(&mut || {
-                    done = perform_part(mix, engine, None, clock, &part, &mut begin);
-                })?;
-            }
+    let mut perform = |own: Option<&mut E::Session>| {
+        if mix.processes {
+            return processes::perform(mix, job, clock);
         }
+        let next = AtomicU64::new(0);
+        let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
+        let mut begin = || Ok(Instant::now() + NOTICE);
+        perform_part(mix, engine, own, clock, &Part { before: 0, next }, &mut begin)
+    };
+    let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
+    match mix.session {
+        None => done = perform(Some(session)),
+        // Nobody but those who come and go is connected, whether they are threads or processes.
+        Some(_) => session.step_aside(&mut || done = perform(None))?,
     }
     let sample = done?;
     let failures = sample.classes.iter().map(|class| class.failure.as_str());
@@ -208,88 +178,6 @@ where
     })
 }
 
-/// The life of one client. Returns what it has recorded, if it came to work.
-fn be_client<'b, S: Session>(
-    place: usize,
-    session: &mut S,
-    shared: &Shared<'b>,
-    lines: Lines,
-) -> Option<Recorder<'b>> {
-    let mix = shared.mix;
-    let failed = |error| {
-        let _ = lines.ready.send(Err(client(shared, place, error)));
-        None
-    };
-    match &mix.store {
-        None => match session.prepare(mix) {
-            Ok(statements) => be_doer(place, Sql(statements), shared, lines),
-            Err(error) => failed(error),
-        },
-        Some(store) => match session.store(store).and_then(|store| StoreClient::new(store, mix)) {
-            Ok(client) => be_doer(place, client, shared, lines),
-            Err(error) => failed(error),
-        },
-    }
-}
-
-/// The life of one client with who does its statements, and perhaps says so.
-fn be_doer<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
-    match shared.mix.tells {
-        None => be_at_work(place, doer, shared, lines),
-        Some(field) => be_at_work(place, Told::new(doer, field), shared, lines),
-    }
-}
-
-fn be_at_work<'b, D: Doer>(
-    place: usize,
-    mut doer: D,
-    shared: &Shared<'b>,
-    lines: Lines,
-) -> Option<Recorder<'b>> {
-    let is_due = shared.steps[0].get(0).due() > 0;
-    live(place, is_due, shared, lines, |client, began, recorder| client.work(&mut doer, began, recorder))
-}
-
-/// The life of one client that comes and goes.
-fn be_visitor<'a, 'b, S: Session>(
-    place: usize,
-    sessions: &'a Sessions,
-    door: &Door<S>,
-    shared: &'a Shared<'b>,
-    lines: Lines,
-) -> Option<Recorder<'b>> {
-    live(place, true, shared, lines, |client, began, recorder| visit(client, sessions, door, began, recorder))
-}
-
-/// The life of one client from when it is ready. Returns what it has recorded, if it came to work.
-fn live<'a, 'b>(
-    place: usize,
-    is_due: bool,
-    shared: &'a Shared<'b>,
-    lines: Lines,
-    work: impl FnOnce(&mut Client<'a>, Instant, &mut Recorder) -> Result<()>,
-) -> Option<Recorder<'b>> {
-    let Shared { mix, steps, part, window, stop, firsts, programs, board } = shared;
-    let mut answer = Answer::new();
-    answer.begin(false);
-    let classes = mix.classes.len() + usize::from(mix.session.is_some());
-    let mut recorder = Recorder::new(board, classes, is_due);
-    let steps = &steps[if part.next.is_some() { 0 } else { place }];
-    let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
-    let kept: Vec<Vec<Kept>> = programs.iter().map(room).collect();
-    let mut at_work =
-        Client { mix, steps, next: part.next, window: *window, stop, firsts, programs, kept, answer };
-    let _ = lines.ready.send(Ok(()));
-    let began = lines.begin.recv().ok()?;
-    sleep_until(began);
-    let done = work(&mut at_work, began, &mut recorder).map_err(|error| client(shared, place, error));
-    let _ = lines.done.send(done);
-    // Whoever waits for those that are still at work sees by their lines that there is one.
-    drop(lines.done);
-    let _ = lines.leave.recv();
-    Some(recorder)
-}
-
 /// Waits until the time is up, or all clients are done, or one has failed. Returns how many are still at work.
 fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, window: Window) -> Result<usize> {
     let mut missing = clients;
@@ -313,8 +201,4 @@ fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, window: 
 /// Sleeps until a moment.
 pub fn sleep_until(moment: Instant) {
     thread::sleep(moment.saturating_duration_since(Instant::now()));
-}
-
-fn client(shared: &Shared, place: usize, error: Error) -> Error {
-    error.context(format!("client {}", shared.part.before + place + 1))
 }

@@ -1,9 +1,8 @@
 //! What clients do and when: files of steps, mapped.
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{FieldKind, MixWork, STEP_HEAD};
-
 use dyno_inputs::Cells;
+use dyno_protocol::{FieldKind, MixWork, STEP_HEAD};
 
 /// The steps of one client, or those that all share.
 #[derive(Debug)]

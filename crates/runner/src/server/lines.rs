@@ -2,8 +2,9 @@
 
 use std::slice::ChunksExact;
 
-use crate::Load;
 use dyno_inputs::Slice;
+
+use crate::Load;
 
 /// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
 /// Nothing is escaped, because cells are letters and digits.

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 
 use anyhow::{Context, Result, ensure};
+use dyno_inputs::TableDigest;
 use dyno_protocol::{ImportWork, Sample};
 use memchr::memchr_iter;
 use memmap2::Mmap;
@@ -12,7 +13,6 @@ use super::{explain, timed};
 use crate::import::Import;
 use crate::trial::Bench;
 use crate::{Answer, Engine, Failure, Rows, Session};
-use dyno_inputs::TableDigest;
 
 pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Sample> {
     ensure!(work.delimiter.is_ascii(), "the delimiter {:?} is not one byte", work.delimiter);

@@ -3,13 +3,13 @@
 use std::ffi::CString;
 
 use anyhow::{Context, Result, ensure};
+use dyno_inputs::{MappedRows, TableDigest};
 use dyno_protocol::{Column, FieldKind, LoadWork, Sample};
 
 use super::{explain, timed};
 use crate::rows::{Load, Scan};
 use crate::trial::Bench;
 use crate::{Engine, Failure, Rows};
-use dyno_inputs::{MappedRows, TableDigest};
 
 pub fn load<E: Engine>(
     work: &LoadWork,

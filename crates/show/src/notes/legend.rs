@@ -133,6 +133,13 @@ fn marks(verdict: &Verdict) -> Vec<String> {
             verdict.label(verdict.baseline)
         ));
     }
+    if verdict.views.overheads.iter().any(|overhead| !overhead.same_level) {
+        lines.push(
+            "‡ over one without encryption that is safer or less safe: there is none that is equally safe, so a part of the \
+             price is that of safety"
+                .to_owned(),
+        );
+    }
     lines.extend(caveats(verdict));
     lines
 }

@@ -1,7 +1,9 @@
 //! Mixes: classes of operations that many clients do, and where the values of their parameters come from.
 
 mod class;
+mod number;
 mod pieces;
+mod source;
 pub(crate) mod store;
 mod values;
 
@@ -18,7 +20,9 @@ use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
 use crate::watch::Watch;
 
 pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
-pub use values::{Items, Law, List, Number, Range, Source, Values, When, Written};
+pub use number::Number;
+pub use source::{Items, Law, Range, Source, When, Written};
+pub use values::{List, Values};
 
 /// A class of operations as written. `statements` is a template; `class` has what they may say.
 #[derive(Debug, Clone, Deserialize)]
@@ -137,7 +141,7 @@ impl Suite {
             let is_there = test.classes.iter().any(|known| known.name.get_ref() == class);
             ensure!(is_there, "{}: there is no class {class}", at(&format!("values.{name}")));
         }
-        values::check(&values, &lists)
+        source::check(&values, &lists)
             .with_context(|| format!("{}: test {}", self.path.display(), test.id))?;
         Ok(Mix {
             clients: clients as u32,

@@ -36,7 +36,7 @@ pub fn told_apart(table: &[Compared]) -> Vec<bool> {
 
 /// Which of several tests hold when all share one chance of error by their weights; `chances` are their probabilities
 /// where there is nothing to find.
-pub(super) fn holm(chances: &[f64], weights: &[f64]) -> Vec<bool> {
+fn holm(chances: &[f64], weights: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| (chances[a] / weights[a]).total_cmp(&(chances[b] / weights[b])));
     let mut left: f64 = weights.iter().sum();

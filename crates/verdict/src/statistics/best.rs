@@ -5,13 +5,12 @@
 //! test, for being lucky.
 //!
 //! The best is found in the same samples, so every pair of contenders was a candidate for the comparison that decides.
-//! The signed-rank tests of all pairs therefore share one chance of error: S. Holm, "A Simple Sequentially Rejective
-//! Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. Among any number of equals, one is called
-//! slower in at most 5 % of tables. Few blocks cannot carry many comparisons: there the margin alone decides.
+//! All pairs therefore share one chance of error, as the comparisons of a table do ([`super::apart`]). Among any number of
+//! equals, one is called slower in at most 5 % of tables.
 
-use super::apart::holm;
+use super::apart::{Compared, told_apart};
 use super::bootstrap::MIN_BLOCKS;
-use super::signed_rank::{Walsh, p_value};
+use super::signed_rank::Walsh;
 use super::summary::median;
 
 /// Who is the best of some contenders, and who is as good.
@@ -54,17 +53,17 @@ pub fn best(contenders: &[Vec<Option<f64>>], margin: f64) -> Option<Best> {
     Some(Best { best, slower, fastest })
 }
 
-/// The pairs of contenders, the lower position first, that Holm's procedure tells apart.
+/// The pairs of contenders, the lower position first, that are told apart.
 fn pairs_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
-    let mut tests: Vec<(f64, (usize, usize))> = Vec::new();
-    for (second, logs) in contenders.iter().enumerate() {
-        for (first, others) in contenders[..second].iter().enumerate() {
-            tests.push((p_value(&differences(logs, others)), (first, second)));
-        }
-    }
-    let chances: Vec<f64> = tests.iter().map(|(p, _)| *p).collect();
-    let held = holm(&chances, &vec![1.0; tests.len()]);
-    tests.into_iter().zip(held).filter(|(_, held)| *held).map(|((_, pair), _)| pair).collect()
+    let numbers = 0..contenders.len();
+    let pairs: Vec<(usize, usize)> =
+        numbers.flat_map(|second| (0..second).map(move |first| (first, second))).collect();
+    let compared = |&(first, second): &(usize, usize)| Compared {
+        logs: differences(&contenders[second], &contenders[first]),
+        weight: 1.0,
+    };
+    let apart = told_apart(&pairs.iter().map(compared).collect::<Vec<_>>());
+    pairs.into_iter().zip(apart).filter(|(_, apart)| *apart).map(|(pair, _)| pair).collect()
 }
 
 /// One less the other, block by block, where both have one.
@@ -96,13 +95,20 @@ mod tests {
     #[test]
     fn within_the_margin_but_shown_slower_is_not_the_fastest() {
         let one = logs((0..8).map(|i| 1.0 + 0.1 * f64::from(i)));
-        let slower = logs((0..8).map(|i| 1.03 * (1.0 + 0.1 * f64::from(i))));
+        let times = |factor: f64, scatter: [f64; 8]| {
+            logs((0..8).map(move |i| factor * (1.0 + scatter[i]) * (1.0 + 0.1 * i as f64)))
+        };
+        let slower = times(1.03, [0.0, 0.001, -0.001, 0.0, 0.002, -0.002, 0.001, 0.0]);
         let found = best(&[slower.clone(), one.clone()], 0.05).unwrap();
         assert_eq!((found.best, found.slower, found.fastest), (1, vec![true, false], vec![false, true]));
-        // Ten such pairs share the error, and eight blocks cannot show so much: the margin decides.
-        let five = [slower.clone(), one.clone(), one.clone(), one.clone(), one];
-        assert_eq!(best(&five, 0.05).unwrap().fastest, [true; 5]);
-        assert_eq!(best(&five, 0.01).unwrap().fastest, [false, true, true, true, true]);
+        // Ten pairs share the error: eight blocks that agree carry them, and eight that scatter do not. There the margin
+        // alone decides.
+        let among =
+            |slower: &Vec<Option<f64>>| [slower.clone(), one.clone(), one.clone(), one.clone(), one.clone()];
+        assert_eq!(best(&among(&slower), 0.05).unwrap().fastest, [false, true, true, true, true]);
+        let scattering = times(1.03, [0.03, -0.02, 0.02, -0.02, 0.01, -0.02, 0.03, -0.03]);
+        assert_eq!(best(&among(&scattering), 0.05).unwrap().fastest, [true; 5]);
+        assert_eq!(best(&among(&scattering), 0.01).unwrap().fastest, [false, true, true, true, true]);
         assert_eq!(best(&[slower[..5].to_vec(), slower[..5].to_vec()], 0.05), None);
     }
 }

@@ -26,12 +26,15 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
     let pairs = encrypted.filter_map(|&(index, contender)| {
         let is_plain = |other: &ContenderRecord| {
             encrypts(other) == Some(false)
-                && (&other.engine, &other.driver, level(other))
-                    == (&contender.engine, &contender.driver, level(contender))
+                && (&other.engine, &other.driver) == (&contender.engine, &contender.driver)
         };
-        // Where there are several, the first of those whose other settings are most like it.
+        // Where there are several, the first of those that are equally safe and whose other settings are most like it. What a
+        // file system takes of the level is a part of its price.
+        let is_as_safe =
+            |other: &ContenderRecord| contender.file_system.is_some() || level(other) == level(contender);
+        let unlike = |other: &ContenderRecord| (!is_as_safe(other), differing(other, contender));
         let plain = shown.iter().filter(|(_, other)| is_plain(other));
-        Some((index, plain.min_by_key(|(_, other)| differing(other, contender))?.0))
+        Some((index, plain.min_by_key(|(_, other)| unlike(other))?.0))
     });
     let against =
         pairs.map(|(contender, over)| Against::new(run, tests, contender, over, TestVerdict::is_of_means));

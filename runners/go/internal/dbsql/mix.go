@@ -60,10 +60,18 @@ func (s *Session) Prepare(mix *protocol.Mix) error {
 	if err != nil || s.with.IsText {
 		return err
 	}
+	reads, writes := runner.Has(mix, protocol.Read), runner.Has(mix, protocol.Write)
 	for _, one := range []struct {
 		prepared **sql.Stmt
 		text     string
-	}{{&s.beginRead, "BEGIN"}, {&s.beginWrite, s.with.BeginWrite}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"}} {
+		needed   bool
+	}{
+		{&s.beginRead, "BEGIN", reads}, {&s.beginWrite, s.with.BeginWrite, writes},
+		{&s.commit, "COMMIT", reads || writes}, {&s.rollback, "ROLLBACK", reads || writes},
+	} {
+		if !one.needed {
+			continue
+		}
 		if *one.prepared, err = s.conn.Prepare(one.text); err != nil {
 			return s.explain(err)
 		}

@@ -36,18 +36,49 @@ func (d *Database) Session(client int) (runner.Session, error) {
 	if client == 0 {
 		return &session{conn: d.conn}, nil
 	}
+	return d.Connect()
+}
+
+// Connect is the session of a client that comes for a while.
+func (d *Database) Connect() (runner.Session, error) {
 	if err := d.settings.MayShare(); err != nil {
 		return nil, err
 	}
+	another, err := d.another()
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: another, own: true}, nil
+}
+
+// StepAside does something while the database is closed: the last connection that goes copies the log into the database
+// and removes it, which is a part of what those pay who come and go.
+func (d *Database) StepAside(meanwhile func()) error {
+	if err := d.settings.MayShare(); err != nil {
+		return err
+	}
+	if err := d.conn.Close(); err != nil {
+		return err
+	}
+	meanwhile()
+	another, err := d.another()
+	if err == nil {
+		d.conn = another
+	}
+	return err
+}
+
+// another is one more connection to the database, with the settings in force.
+func (d *Database) another() (*driver.Conn, error) {
 	another, err := open(d.location)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.settings.Apply((&Database{conn: another}).rows); err != nil {
+	if err := d.settings.ApplyAmongOthers((&Database{conn: another}).rows); err != nil {
 		another.Close()
 		return nil, err
 	}
-	return &session{conn: another, own: true}, nil
+	return another, nil
 }
 
 func (s *session) Prepare(mix *protocol.Mix) error {
@@ -62,11 +93,16 @@ func (s *session) Prepare(mix *protocol.Mix) error {
 		}
 		return err
 	})
+	reads, writes := runner.Has(mix, protocol.Read), runner.Has(mix, protocol.Write)
 	for _, one := range []struct {
 		prepared **driver.Stmt
 		text     string
-	}{{&s.beginRead, "BEGIN"}, {&s.beginWrite, sqlite.BeginWrite}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"}} {
-		if err == nil {
+		needed   bool
+	}{
+		{&s.beginRead, "BEGIN", reads}, {&s.beginWrite, sqlite.BeginWrite, writes},
+		{&s.commit, "COMMIT", reads || writes}, {&s.rollback, "ROLLBACK", reads || writes},
+	} {
+		if one.needed && err == nil {
 			*one.prepared, err = prepare(s.conn, one.text)
 		}
 	}

@@ -75,9 +75,14 @@ func advice(err error) string {
 	case databaseAccessDenied, 1049:
 		return "; name a database in the URL that the user may enter, or none"
 	case 1040:
-		return "; the server has no connection left: raise max_connections or close others"
+		return "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+	case 1203:
+		return "; the server lets in no more of one account: take fewer clients, or raise its max_user_connections"
+	case 1226:
+		return "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH MAX_USER_CONNECTIONS …)"
 	}
 	for _, known := range [][2]string{
+		{"too many open files", "; the limit of open files is reached: take fewer clients, or raise it (ulimit -n)"},
 		{"no such host", "; check the host's name in the URL"},
 		{"connection refused", "; is the server running, and does it listen there?"},
 		{"no such file", "; is the server running, and does it listen there?"},

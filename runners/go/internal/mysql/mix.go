@@ -1,43 +1,46 @@
 package mysql
 
 import (
-	"fmt"
 	"slices"
 
 	"dyno/runners/go/internal/dbsql"
 	"dyno/runners/go/internal/runner"
 )
 
-// Session is the session of a client.
-func (d *Database) Session(client int) (runner.Session, error) {
-	conn := d.Conn
-	if client > 0 {
-		another, err := d.another()
-		if err != nil {
-			return nil, err
-		}
-		conn = another.Conn
-	}
-	engine := dbsql.Engine{
-		Parameter:  dbsql.Question,
-		BeginWrite: "BEGIN",
-		IsText:     true,
-		Explain:    explain,
-		MayPass:    func(err error) bool { return slices.Contains(mayPass, number(err)) },
-	}
-	return dbsql.NewSession(conn, engine, client > 0), nil
+// engine says how clients work.
+var engine = dbsql.Engine{
+	Parameter:  dbsql.Question,
+	BeginWrite: "BEGIN",
+	IsText:     true,
+	Explain:    explain,
+	MayPass:    func(err error) bool { return slices.Contains(mayPass, number(err)) },
 }
 
-// another is one more connection to the trial's database, with the settings in force.
-func (d *Database) another() (*session, error) {
-	session, err := connect(d.server)
+// Session is the session of a client.
+func (d *Database) Session(client int) (runner.Session, error) {
+	if client == 0 {
+		return dbsql.NewSession(d.Conn, engine, false), nil
+	}
+	return d.Connect()
+}
+
+// Connect is the session of a client that comes for a while.
+func (d *Database) Connect() (runner.Session, error) {
+	another, err := d.another()
 	if err != nil {
 		return nil, err
 	}
-	if err = d.settings.apply(session); err == nil {
-		_, err = session.rows(fmt.Sprintf("USE `%s`", d.server.Scratch))
-	}
+	return dbsql.NewSession(another.Conn, engine, true), nil
+}
+
+// another is one more connection to the trial's database, with the settings in force. Several goroutines may ask for one
+// at the same time.
+func (d *Database) another() (*session, error) {
+	session, err := d.enter()
 	if err != nil {
+		return nil, err
+	}
+	if err := d.settings.apply(session); err != nil {
 		_ = session.Close()
 		return nil, err
 	}

@@ -31,9 +31,13 @@ const mariaDB = "-MariaDB"
 type Database struct {
 	*session
 	server *protocol.Server
-	way    string
+	// enter connects to the trial's database.
+	enter func() (*session, error)
+	way   string
 	// settings are in force in all of its sessions.
 	settings *settings
+	// joins says that another process has made the database, and will remove it.
+	joins bool
 }
 
 // Open makes the trial's database.
@@ -50,11 +54,23 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := connect(server)
+	own := *server
+	own.Database = server.Scratch
+	enter, err := dial(&own)
 	if err != nil {
 		return nil, nil, err
 	}
-	database := &Database{session: session, server: server, way: way, settings: settings}
+	first := enter
+	if !job.Joins {
+		first = func() (*session, error) { return connect(server) }
+	}
+	session, err := first()
+	if err != nil {
+		return nil, nil, err
+	}
+	database := &Database{
+		session: session, server: server, enter: enter, way: way, settings: settings, joins: job.Joins,
+	}
 	hello, err := database.begin(job.Engine, settings)
 	if err != nil {
 		// The cause is told, and not that something could not be removed.
@@ -77,8 +93,10 @@ func (d *Database) begin(engine string, settings *settings) (*protocol.Hello, er
 	if err := settings.apply(d.session); err != nil {
 		return nil, err
 	}
-	if err := d.makeDatabase(d.server.Scratch); err != nil {
-		return nil, err
+	if !d.joins {
+		if err := d.makeDatabase(d.server.Scratch); err != nil {
+			return nil, err
+		}
 	}
 	comment, err := d.value("SELECT @@version_comment")
 	if err != nil {
@@ -102,6 +120,9 @@ func (d *Database) Close() error {
 	// A new connection, because the old one may be lost or in the middle of anything. The server rolls back
 	// what that has not committed.
 	_ = d.session.Close()
+	if d.joins {
+		return nil
+	}
 	last, err := connect(d.server)
 	if err != nil {
 		return err

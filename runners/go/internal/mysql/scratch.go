@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"database/sql/driver"
 	"fmt"
 
 	"dyno/runners/go/internal/dbsql"
@@ -15,8 +16,17 @@ const noSuchThread = 1094
 // session is a connection to the server.
 type session struct{ *dbsql.Conn }
 
-// connect connects to the server, without a database of the trial's own as yet.
+// connect connects to the server, without a database of the trial's own.
 func connect(server *protocol.Server) (*session, error) {
+	enter, err := dial(server)
+	if err != nil {
+		return nil, err
+	}
+	return enter()
+}
+
+// dial reads the configuration once, as a program does that connects often, and returns what connects.
+func dial(server *protocol.Server) (func() (*session, error), error) {
 	config, err := configOf(server)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to %s: %w", server.Host, err)
@@ -25,9 +35,13 @@ func connect(server *protocol.Server) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to %s: %w", server.Host, err)
 	}
+	return func() (*session, error) { return connectBy(connector, server.Host) }, nil
+}
+
+func connectBy(connector driver.Connector, host string) (*session, error) {
 	conn, err := dbsql.Open(connector, bytes)
 	if err != nil {
-		return nil, fmt.Errorf("cannot connect to %s: %w%s", server.Host, err, advice(err))
+		return nil, fmt.Errorf("cannot connect to %s: %w%s", host, err, advice(err))
 	}
 	session := &session{conn}
 	// The server's own choice of collation for it, which the driver's may not be; and statements commit by
@@ -35,7 +49,7 @@ func connect(server *protocol.Server) (*session, error) {
 	for _, sql := range []string{"SET NAMES utf8mb4", "SET SESSION autocommit = 1"} {
 		if _, err := session.rows(sql); err != nil {
 			conn.Close()
-			return nil, fmt.Errorf("cannot connect to %s: %w", server.Host, err)
+			return nil, fmt.Errorf("cannot connect to %s: %w", host, err)
 		}
 	}
 	return session, nil

@@ -29,6 +29,9 @@ var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]
 // asked.
 type settings struct {
 	asked []protocol.Setting
+	// own are those of them that each session sets for itself, because the server does not have them in force; nil
+	// until the first session has found out.
+	own *[]protocol.Setting
 	// readBack is what is read back though it was not asked for.
 	readBack []string
 }
@@ -46,8 +49,18 @@ func parseSettings(job *protocol.Job) (*settings, error) {
 	return &settings{asked: job.Settings, readBack: job.ReadBack}, nil
 }
 
-// apply sets what is not in force yet, for this session only.
+// apply sets what is not in force yet, for this session only. The first session, before there are clients, finds out
+// what that is: to ask again would cost each of the others what no program does.
 func (s *settings) apply(session *session) error {
+	if s.own != nil {
+		for _, setting := range *s.own {
+			if err := set(session, setting); err != nil {
+				return fmt.Errorf("the server refuses the setting '%s': %w", setting.Name, err)
+			}
+		}
+		return nil
+	}
+	own := []protocol.Setting{}
 	for _, setting := range s.asked {
 		found, err := show(session, setting.Name)
 		if err != nil {
@@ -56,10 +69,14 @@ func (s *settings) apply(session *session) error {
 		if means(setting.Value, found) {
 			continue
 		}
-		if err := set(session, setting); err != nil && !slices.Contains(notHere, number(err)) {
+		switch err := set(session, setting); {
+		case err == nil:
+			own = append(own, setting)
+		case !slices.Contains(notHere, number(err)):
 			return fmt.Errorf("the server refuses the setting '%s': %w", setting.Name, err)
 		}
 	}
+	s.own = &own
 	return nil
 }
 

@@ -123,6 +123,9 @@ type session struct {
 
 func (Driver) Session(int) (runner.Session, error) { return &session{}, nil }
 
+// Connect is a client that comes for a while.
+func (Driver) Connect() (runner.Session, error) { return &session{}, nil }
+
 func (s *session) Prepare(mix *protocol.Mix) error {
 	parameter := func(int) string { return "?" }
 	return runner.PrepareAll(mix, parameter, func(one runner.Statement) error {

@@ -38,6 +38,11 @@ func (d *Database) Session(place int) (runner.Session, error) {
 	if place == 0 {
 		return &client{session: d.session}, nil
 	}
+	return d.Connect()
+}
+
+// Connect is the session of a client that comes for a while.
+func (d *Database) Connect() (runner.Session, error) {
 	another, err := d.scratch.Another()
 	if err != nil {
 		return nil, err

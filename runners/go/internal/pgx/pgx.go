@@ -45,14 +45,15 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scratch, hello, err := postgres.Open(job, "github.com/jackc/pgx/v5", connect)
+	scratch, hello, err := postgres.Open(job, "github.com/jackc/pgx/v5", dial)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Database{scratch, scratch.Session, way}, hello, nil
 }
 
-func connect(server *protocol.Server, database string) (*session, error) {
+// dial reads the configuration once, as a program does that connects often.
+func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
 	config, err := pgx.ParseConfig(postgres.Options(server, database))
 	if err != nil {
 		return nil, err
@@ -60,11 +61,13 @@ func connect(server *protocol.Server, database string) (*session, error) {
 	if server.Password != nil {
 		config.Password = server.Password.Reveal()
 	}
-	conn, err := pgx.ConnectConfig(background, config)
-	if err != nil {
-		return nil, err
-	}
-	return &session{conn: conn}, nil
+	return func() (*session, error) {
+		conn, err := pgx.ConnectConfig(background, config)
+		if err != nil {
+			return nil, err
+		}
+		return &session{conn: conn}, nil
+	}, nil
 }
 
 func (d *Database) Close() error { return d.scratch.Remove() }

@@ -10,9 +10,8 @@ import (
 )
 
 // Open makes the trial's database by a driver of a module, applies the settings and introduces the server.
-func Open[S Session](job *protocol.Job, module string, connect func(server *protocol.Server, database string) (S, error)) (*Scratch[S], *protocol.Hello, error) {
-	server, err := runner.ServerOf(job)
-	if err != nil {
+func Open[S Session](job *protocol.Job, module string, dial Dial[S]) (*Scratch[S], *protocol.Hello, error) {
+	if _, err := runner.ServerOf(job); err != nil {
 		return nil, nil, err
 	}
 	settings, err := ParseSettings(job)
@@ -20,7 +19,7 @@ func Open[S Session](job *protocol.Job, module string, connect func(server *prot
 		return nil, nil, err
 	}
 	ForgetEnvironment()
-	scratch, err := Make(job, settings, func(database string) (S, error) { return connect(server, database) })
+	scratch, err := Make(job, settings, dial)
 	if err != nil {
 		return nil, nil, err
 	}

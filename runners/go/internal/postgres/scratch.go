@@ -25,27 +25,45 @@ type Scratch[S Session] struct {
 	// Session is the connection to the database.
 	Session S
 	server  *protocol.Server
-	connect func(database string) (S, error)
+	dial    Dial[S]
+	// enter connects to the database.
+	enter Connect[S]
 	// settings are in force in all of its sessions.
 	settings *Settings
+	// joins says that another process has made the database, and will remove it.
+	joins bool
 }
 
-// Make removes a database of the name, makes it and connects to it.
-func Make[S Session](job *protocol.Job, settings *Settings, connect func(database string) (S, error)) (*Scratch[S], error) {
-	scratch := &Scratch[S]{server: job.Server, connect: connect, settings: settings}
+// Connect connects, each time anew and from any goroutine.
+type Connect[S Session] func() (S, error)
+
+// Dial is how a driver connects to a database of a server, worked out once.
+type Dial[S Session] func(server *protocol.Server, database string) (Connect[S], error)
+
+// Make removes a database of the name, makes it and connects to it; or joins those who work in it.
+func Make[S Session](job *protocol.Job, settings *Settings, dial Dial[S]) (*Scratch[S], error) {
+	scratch := &Scratch[S]{server: job.Server, dial: dial, settings: settings, joins: job.Joins}
+	var err error
+	if scratch.enter, err = scratch.to(job.Server.Scratch); err != nil {
+		return nil, err
+	}
+	if scratch.joins {
+		scratch.Session, err = scratch.enter()
+		return scratch, err
+	}
 	if err := scratch.maintain(func(session Session) error { return create(session, job, settings.Locale) }); err != nil {
 		return nil, err
 	}
-	var err error
-	if scratch.Session, err = scratch.open(job.Server.Scratch); err != nil {
+	if scratch.Session, err = scratch.enter(); err != nil {
 		return nil, errors.Join(err, scratch.drop())
 	}
 	return scratch, nil
 }
 
-// Another is one more connection to the database, with the settings in force.
+// Another is one more connection to the database, with the settings in force. Several goroutines may ask for one at the
+// same time.
 func (s *Scratch[S]) Another() (S, error) {
-	session, err := s.open(s.server.Scratch)
+	session, err := s.enter()
 	if err != nil {
 		return session, err
 	}
@@ -73,6 +91,9 @@ func (s *Scratch[S]) Remove() error {
 	// No database can be removed while somebody is connected to it. A connection that is lost does not
 	// close well, and need not.
 	_ = s.Session.Close()
+	if s.joins {
+		return nil
+	}
 	return s.drop()
 }
 
@@ -86,7 +107,11 @@ func (s *Scratch[S]) maintain(work func(Session) error) error {
 	if database == "" {
 		database = maintenance
 	}
-	session, err := s.open(database)
+	connect, err := s.to(database)
+	if err != nil {
+		return err
+	}
+	session, err := connect()
 	if err != nil {
 		return err
 	}
@@ -94,12 +119,19 @@ func (s *Scratch[S]) maintain(work func(Session) error) error {
 	return work(session)
 }
 
-func (s *Scratch[S]) open(database string) (S, error) {
-	session, err := s.connect(database)
+// to is how a database is connected to.
+func (s *Scratch[S]) to(database string) (Connect[S], error) {
+	connect, err := s.dial(s.server, database)
 	if err != nil {
-		return session, CannotConnect(s.server, database, err)
+		return nil, CannotConnect(s.server, database, err)
 	}
-	return session, nil
+	return func() (S, error) {
+		session, err := connect()
+		if err != nil {
+			return session, CannotConnect(s.server, database, err)
+		}
+		return session, nil
+	}, nil
 }
 
 // create makes the database, from the template that nobody has changed. Texts are UTF-8 and compare by

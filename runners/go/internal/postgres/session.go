@@ -114,6 +114,9 @@ func Options(server *protocol.Server, database string) string {
 // longestPath is the most bytes of a socket's path: one less than the kernel's sun_path.
 const longestPath = 107
 
+// full is what to do where a server has no connection left.
+const full = "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+
 // CannotConnect says why not, and what to do about the usual reasons.
 func CannotConnect(server *protocol.Server, database string, err error) error {
 	message := strings.Join(strings.Fields(err.Error()), " ")
@@ -125,6 +128,11 @@ func CannotConnect(server *protocol.Server, database string, err error) error {
 		{"connection refused", "; is the server running, and does it listen there?"},
 		{"no such file", "; is the server running, and does it listen there?"},
 		{"does not exist", "; name a database and a user of the server in the URL"},
+		{"too many clients", full},
+		{"connection slots", full},
+		{"too many connections for", "; the server lets in no more of this role or to this database: take fewer clients, or raise " +
+			"the limit (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)"},
+		{"too many open files", "; the limit of open files is reached: take fewer clients, or raise it (ulimit -n)"},
 	} {
 		if strings.Contains(message, known[0]) {
 			advice = known[1]

@@ -34,6 +34,9 @@ type Settings struct {
 	// Locale is what the database is to be made with.
 	Locale Locale
 	asked  []protocol.Setting
+	// own are those of them that each session sets for itself, because the server does not have them in force; nil
+	// until the first session has found out.
+	own *[]protocol.Setting
 	// readBack is what is read back though it was not asked for.
 	readBack []string
 }
@@ -60,8 +63,18 @@ func ParseSettings(job *protocol.Job) (*Settings, error) {
 	return settings, nil
 }
 
-// Apply sets what is not in force yet, for this session only.
+// Apply sets what is not in force yet, for this session only. The first session, before there are clients, finds out
+// what that is: to ask again would cost each of the others what no program does.
 func (s *Settings) Apply(session Session) error {
+	if s.own != nil {
+		for _, setting := range *s.own {
+			if _, err := set(session, setting); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	own := []protocol.Setting{}
 	for _, setting := range s.asked {
 		found, err := show(session, setting.Name)
 		if err != nil {
@@ -70,12 +83,28 @@ func (s *Settings) Apply(session Session) error {
 		if means(session, setting, found) {
 			continue
 		}
-		_, err = session.Rows(fmt.Sprintf("SET %s = '%s'", identifier(setting.Name), quoted(setting.Value)))
-		if err != nil && !slices.Contains(notHere, code(err)) {
-			return fmt.Errorf("PostgreSQL refuses the setting '%s': %w", setting.Name, err)
+		isSet, err := set(session, setting)
+		if err != nil {
+			return err
+		}
+		if isSet {
+			own = append(own, setting)
 		}
 	}
+	s.own = &own
 	return nil
+}
+
+// set sets one for a session, and says whether the server let it.
+func set(session Session, setting protocol.Setting) (bool, error) {
+	_, err := session.Rows(fmt.Sprintf("SET %s = '%s'", identifier(setting.Name), quoted(setting.Value)))
+	switch {
+	case err == nil:
+		return true, nil
+	case slices.Contains(notHere, code(err)):
+		return false, nil
+	}
+	return false, fmt.Errorf("PostgreSQL refuses the setting '%s': %w", setting.Name, err)
 }
 
 // InForce reads back what was asked for, what the job wants read back, and the locale.

@@ -6,16 +6,22 @@ import (
 	"dyno/runners/go/internal/runner"
 )
 
-// Session is the session of a client. Its transactions are prepared statements too, as pgbench has them.
+// engine says how clients work. Their transactions are prepared statements too, as pgbench has them.
+var engine = dbsql.Engine{Parameter: parameter, BeginWrite: "BEGIN", Explain: explain, MayPass: postgres.MayPass}
+
+// Session is the session of a client.
 func (d *Database) Session(client int) (runner.Session, error) {
-	conn := d.conn
-	if client > 0 {
-		another, err := d.scratch.Another()
-		if err != nil {
-			return nil, err
-		}
-		conn = another.conn
+	if client == 0 {
+		return dbsql.NewSession(d.conn, engine, false), nil
 	}
-	engine := dbsql.Engine{Parameter: parameter, BeginWrite: "BEGIN", Explain: explain, MayPass: postgres.MayPass}
-	return dbsql.NewSession(conn, engine, client > 0), nil
+	return d.Connect()
+}
+
+// Connect is the session of a client that comes for a while.
+func (d *Database) Connect() (runner.Session, error) {
+	another, err := d.scratch.Another()
+	if err != nil {
+		return nil, err
+	}
+	return dbsql.NewSession(another.conn, engine, true), nil
 }

@@ -38,14 +38,15 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scratch, hello, err := postgres.Open(job, "github.com/lib/pq", connect)
+	scratch, hello, err := postgres.Open(job, "github.com/lib/pq", dial)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Database{scratch, scratch.Session.conn, way}, hello, nil
 }
 
-func connect(server *protocol.Server, database string) (*session, error) {
+// dial reads the configuration once, as a program does that connects often.
+func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
 	config, err := pq.NewConfig(postgres.Options(server, database))
 	if err != nil {
 		return nil, err
@@ -57,11 +58,13 @@ func connect(server *protocol.Server, database string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := dbsql.Open(connector, bytes)
-	if err != nil {
-		return nil, explain(err)
-	}
-	return &session{conn}, nil
+	return func() (*session, error) {
+		conn, err := dbsql.Open(connector, bytes)
+		if err != nil {
+			return nil, explain(err)
+		}
+		return &session{conn}, nil
+	}, nil
 }
 
 func (s *session) Rows(sql string) ([][]protocol.Value, error) {

@@ -61,17 +61,17 @@ type Cost struct {
 // Add adds what another slice of the section came to.
 func (s *Section) Add(slice Section) {
 	s.Nanoseconds += slice.Nanoseconds
-	s.Client.add(slice.Client)
+	s.Client.Add(slice.Client)
 	if slice.Server != nil {
 		if s.Server == nil {
 			s.Server = &Cost{}
 		}
-		s.Server.add(*slice.Server)
+		s.Server.Add(*slice.Server)
 	}
 }
 
-// add adds what was spent. Of memory the most counts.
-func (c *Cost) add(slice Cost) {
+// Add adds what was spent later, or by another process. Of memory the most counts.
+func (c *Cost) Add(slice Cost) {
 	c.UserNS += slice.UserNS
 	c.SystemNS += slice.SystemNS
 	c.WaitNS += slice.WaitNS

@@ -32,6 +32,11 @@ type Job struct {
 	// Slowdown is the share by which timed sections are to be slower than they are.
 	Slowdown float64 `json:"slowdown"`
 	Tests    []Test  `json:"tests"`
+	// Text is the job as dyno wrote it.
+	Text []byte `json:"-"`
+	// Joins says that another process of this runner has the database open: it is opened as it is, and nothing is made
+	// or removed.
+	Joins bool `json:"-"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".

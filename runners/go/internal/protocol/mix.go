@@ -21,6 +21,11 @@ type Mix struct {
 	// Tells is the position of a field: each client says its number right before it does a step and right after the
 	// step is done; nil: nothing is said.
 	Tells *int `json:"tells"`
+	// Session is how many steps a session has: a client that is free takes the next so many of the file that all share,
+	// connects when the first of them is due, does them and leaves; nil: each client is connected all the time.
+	Session *int `json:"session"`
+	// Processes says whether each client is a process of its own.
+	Processes bool `json:"processes"`
 	// Lasts is how long the section lasts; nil: all steps are done once.
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.
@@ -30,6 +35,9 @@ type Mix struct {
 	// Invariants are what must hold of the store after the section.
 	Invariants []StoreInvariant `json:"invariants"`
 }
+
+// Connect is the name of the class that tells how long it took clients that come and go to connect.
+const Connect = "connect"
 
 // StoreDoes is what a statement does with a store; its first parameter is the key.
 type StoreDoes string

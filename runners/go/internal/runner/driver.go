@@ -84,6 +84,21 @@ type Sessions interface {
 	Session(client int) (Session, error)
 }
 
+// Door is a driver whose clients can come and go.
+type Door interface {
+	// Connect is the session of a client that comes for a while, with the job's settings in force. It does what a
+	// careful program does to connect, once: it is a part of a timed section, and several goroutines call it at the
+	// same time. What Close of the session does is timed too.
+	Connect() (Session, error)
+}
+
+// Aside is a driver of an engine that does something when its last connection goes, so that the driver's own must
+// not be there while clients come and go.
+type Aside interface {
+	// StepAside does something while the driver is not connected. Called outside the clock.
+	StepAside(meanwhile func()) error
+}
+
 // Session is what a client does with prepared statements. Different sessions are used at the same time.
 type Session interface {
 	// Prepare prepares all statements of a mix. Called outside the clock.

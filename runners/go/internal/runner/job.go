@@ -40,7 +40,7 @@ func ReadJob(input *bufio.Reader) (*protocol.Job, error) {
 		return nil, fmt.Errorf("the job is in version %d of the contract and this runner speaks %d: build both from "+
 			"the same source", *version.Protocol, protocol.Version)
 	}
-	job := &protocol.Job{}
+	job := &protocol.Job{Text: text}
 	if err := parse(text, job); err != nil {
 		return nil, err
 	}

@@ -63,23 +63,32 @@ func (c *client) work(began moment, recorder *recorder) error {
 			}
 			sent = began.wait(moment)
 		}
-		class := step.class()
-		retried, ended, err := c.operation(class, step, sent, began)
-		if err != nil {
-			return fmt.Errorf("class %s: %w", c.mix.Classes[class].Name, err)
+		var err error
+		if free, err = c.step(step, times{due: due, free: free, sent: sent}, began, recorder); err != nil {
+			return err
 		}
-		done := began.since()
-		switch ended.how {
-		case endedLate:
-			recorder.failed(class, done, retried, "")
-		case endedMissing:
-			recorder.failed(class, done, retried, c.missing(class, ended.statement))
-		default:
-			recorder.done(class, times{due, free, sent, done}, retried, ended.how == endedUndone)
-		}
-		free = done
 	}
 	return nil
+}
+
+// step does a step that was due, whose client was free and which is sent at these moments, and records it. It returns
+// when it was done.
+func (c *client) step(step Step, times times, began moment, recorder *recorder) (int64, error) {
+	class := step.class()
+	retried, ended, err := c.operation(class, step, times.sent, began)
+	if err != nil {
+		return 0, fmt.Errorf("class %s: %w", c.mix.Classes[class].Name, err)
+	}
+	times.done = began.since()
+	switch ended.how {
+	case endedLate:
+		recorder.failed(class, times.done, retried, "")
+	case endedMissing:
+		recorder.failed(class, times.done, retried, c.missing(class, ended.statement))
+	default:
+		recorder.done(class, times, retried, ended.how == endedUndone)
+	}
+	return times.done, nil
 }
 
 // thought is until when a client that is free thinks before it sends a step; 0: it does not.

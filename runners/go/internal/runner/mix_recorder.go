@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -41,7 +42,7 @@ func (d durations) record(taken int64) {
 }
 
 func (d durations) add(other durations) {
-	if d.Histogram != nil {
+	if d.Histogram != nil && other.Histogram != nil {
 		d.Merge(other.Histogram)
 	}
 }
@@ -81,19 +82,47 @@ func (c *counts) add(other *counts) {
 	c.late.add(other.late)
 }
 
+// join adds what another process told of the same class.
+func (c *counts) join(told protocol.Class) error {
+	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone, failure: told.Failure}
+	for _, part := range []struct {
+		own, others *durations
+		text        string
+	}{
+		{&c.response, &other.response, told.Response}, {&c.service, &other.service, told.Service},
+		{&c.wait, &other.wait, told.Wait}, {&c.late, &other.late, told.Late},
+	} {
+		if part.text == "" {
+			continue
+		}
+		decoded, err := hdrhistogram.Decode([]byte(part.text))
+		if err != nil {
+			return fmt.Errorf("a client tells durations that nobody understands: %w", err)
+		}
+		if part.own.Histogram == nil {
+			// The first to tell any.
+			part.own.Histogram = decoded
+		} else {
+			part.others.Histogram = decoded
+		}
+	}
+	c.add(&other)
+	return nil
+}
+
 // clear empties those of a tick.
 func (c *counts) clear() {
 	c.done, c.failed, c.retried, c.undone = 0, 0, 0, 0
 	c.response.Reset()
 }
 
-// told is the classes as the contract has them.
-func told(all []counts, classes []protocol.MixClass) []protocol.Class {
+// told is the classes as the contract has them, by their names.
+func told(all []counts, names []string) []protocol.Class {
 	var list []protocol.Class
 	for i := range all {
 		c := &all[i]
 		list = append(list, protocol.Class{
-			Class: classes[i].Name, Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone,
+			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone,
 			Response: c.response.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
 		})
 	}
@@ -120,11 +149,11 @@ func newBoard(window window, classes int) *board {
 }
 
 // told is the ticks as the contract has them.
-func (b *board) told(classes []protocol.MixClass) []protocol.Tick {
+func (b *board) told(names []string) []protocol.Tick {
 	var list []protocol.Tick
 	for place, tick := range b.ticks {
 		ended := min(int64(place+1)*tickNS, b.window.until-b.window.from)
-		list = append(list, protocol.Tick{EndedNS: ended, Classes: told(tick, classes)})
+		list = append(list, protocol.Tick{EndedNS: ended, Classes: told(tick, names)})
 	}
 	return list
 }

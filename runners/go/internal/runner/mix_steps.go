@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/runners/go/internal/protocol"
@@ -108,6 +109,13 @@ func statementsOf(mix *protocol.Mix) []protocol.MixStatement {
 		all = append(all, class.Statements...)
 	}
 	return all
+}
+
+// Has says whether a mix has transactions for a purpose.
+func Has(mix *protocol.Mix, purpose protocol.Purpose) bool {
+	return slices.ContainsFunc(mix.Classes, func(class protocol.MixClass) bool {
+		return class.Transaction == purpose && len(class.Statements) > 0
+	})
 }
 
 // Statement is a statement to prepare.

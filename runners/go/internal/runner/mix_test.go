@@ -38,6 +38,15 @@ func (t *mixToy) Close() error { return nil }
 
 func (t *mixToy) Session(int) (Session, error) { return &toySession{all: t}, nil }
 
+func (t *mixToy) Connect() (Session, error) { return &toySession{all: t}, nil }
+
+func (t *mixToy) StepAside(meanwhile func()) error {
+	t.lines = append(t.lines, "aside")
+	meanwhile()
+	t.lines = append(t.lines, "there again")
+	return nil
+}
+
 func (s *toySession) Prepare(mix *protocol.Mix) error {
 	return PrepareAll(mix, func(number int) string { return fmt.Sprint("$", number) }, func(one Statement) error {
 		if one.SQL == "refused $1" {
@@ -108,6 +117,8 @@ func (s *toySession) Rollback() error {
 func (s *toySession) MayPass(err error) bool { return errors.Is(err, errBusy) }
 
 func (s *toySession) Close() error {
+	s.all.lock.Lock()
+	defer s.all.lock.Unlock()
 	s.all.closed++
 	return nil
 }
@@ -150,8 +161,14 @@ func mixOf(t *testing.T, classes []string, clients int, files ...[]dueClass) *pr
 	return mix
 }
 
-// mixed does a mix.
+// mixed does a mix, in a session for each client.
 func mixed(t *testing.T, mix *protocol.Mix) (protocol.Sample, []string, error) {
+	t.Helper()
+	return visited(t, mix, mix.Clients)
+}
+
+// visited does a mix, in so many sessions.
+func visited(t *testing.T, mix *protocol.Mix, sessions int) (protocol.Sample, []string, error) {
 	t.Helper()
 	clock, err := newClock(&protocol.Job{}, nil)
 	if err != nil {
@@ -161,8 +178,8 @@ func mixed(t *testing.T, mix *protocol.Mix) (protocol.Sample, []string, error) {
 	work := &mixWork{mix: mix, driver: toy}
 	defer work.release()
 	sample, err := work.perform(&trial{clock: clock})
-	if toy.closed != mix.Clients {
-		t.Errorf("%d sessions of %d are closed", toy.closed, mix.Clients)
+	if toy.closed != sessions {
+		t.Errorf("%d sessions of %d are closed", toy.closed, sessions)
 	}
 	return sample, toy.lines, err
 }
@@ -288,7 +305,7 @@ func TestAMixThatMakesNoSenseIsRefused(t *testing.T) {
 
 func TestWhatEndsWithinTheWindowCountsOnceAndInItsTick(t *testing.T) {
 	board := newBoard(window{tickNS, 3*tickNS + tickNS/2}, 2)
-	classes := []protocol.MixClass{{Name: "a"}, {Name: "b"}}
+	classes := []string{"a", "b"}
 	closed := func(done int64) times { return times{0, done - 1, done - 1, done} }
 	var sum []counts
 	for range 2 {
@@ -316,7 +333,7 @@ func TestAWaitIsSplitIntoNobodyFreeAndLate(t *testing.T) {
 	recorder := newRecorder(newBoard(window{0, tickNS}, 1), 1, true)
 	recorder.done(0, times{1000, 500, 1100, 1300}, 0, false)
 	recorder.done(0, times{1000, 1500, 1501, 1600}, 0, false)
-	class := told(recorder.end(), []protocol.MixClass{{Name: "a"}})[0]
+	class := told(recorder.end(), []string{"a"})[0]
 	for text, want := range map[string][]int64{
 		class.Response: {300, 600}, class.Service: {99, 200}, class.Wait: {0, 500}, class.Late: {1, 100},
 	} {

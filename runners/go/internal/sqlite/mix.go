@@ -15,6 +15,9 @@ const (
 	// it has read may have changed meanwhile (https://www.sqlite.org/lang_transaction.html).
 	BeginWrite = "BEGIN IMMEDIATE"
 
+	// patience is how long whoever connects waits for a lock.
+	patience = 10 * time.Second
+
 	codeError  = 1
 	codeBusy   = 5
 	codeLocked = 6
@@ -28,20 +31,57 @@ type session struct {
 
 // Session is the session of a client.
 func (d *Database) Session(client int) (runner.Session, error) {
-	conn := d.conn
-	if client > 0 {
-		var err error
-		if err = d.opening.settings.MayShare(); err != nil {
-			return nil, err
-		}
-		if conn, err = dbsql.Open(d.opening.connector, nil); err != nil {
-			return nil, fmt.Errorf("cannot open the database: %w", err)
-		}
-		if err := d.opening.settings.Apply(conn.Rows); err != nil {
-			conn.Close()
-			return nil, err
-		}
+	if client == 0 {
+		return d.session(d.conn, false), nil
 	}
+	return d.Connect()
+}
+
+// Connect is the session of a client that comes for a while.
+func (d *Database) Connect() (runner.Session, error) {
+	if err := d.opening.settings.MayShare(); err != nil {
+		return nil, err
+	}
+	conn, err := d.opening.another()
+	if err != nil {
+		return nil, err
+	}
+	return d.session(conn, true), nil
+}
+
+// StepAside does something while the database is closed: the last connection that goes copies the log into the database
+// and removes it, which is a part of what those pay who come and go.
+func (d *Database) StepAside(meanwhile func()) error {
+	if err := d.opening.settings.MayShare(); err != nil {
+		return err
+	}
+	if err := d.Close(); err != nil {
+		return err
+	}
+	d.store = nil
+	meanwhile()
+	conn, err := d.opening.another()
+	if err == nil {
+		d.conn = conn
+	}
+	return err
+}
+
+// another is one more connection to the database, with the settings in force.
+func (o *opening) another() (*dbsql.Conn, error) {
+	conn, err := dbsql.Open(o.connector, nil)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the database: %w", err)
+	}
+	if err := o.settings.ApplyAmongOthers(conn.Rows); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// session is a client on a connection, which is its own to close or not.
+func (d *Database) session(conn *dbsql.Conn, own bool) *session {
 	code := d.opening.code
 	engine := dbsql.Engine{
 		Parameter:  dbsql.Question,
@@ -49,7 +89,7 @@ func (d *Database) Session(client int) (runner.Session, error) {
 		MayPass:    func(err error) bool { return MayPass(code(err)) },
 		Undone:     func(err error) bool { return IsUndone(code(err)) },
 	}
-	return &session{dbsql.NewSession(conn, engine, client > 0), conn}, nil
+	return &session{dbsql.NewSession(conn, engine, own), conn}
 }
 
 func (s *session) Prepare(mix *protocol.Mix) error {
@@ -67,9 +107,22 @@ func (s *Settings) MayShare() error {
 	return nil
 }
 
+// ApplyAmongOthers applies the settings where others may be about to write, or to close the database: their locks are
+// waited for.
+func (s *Settings) ApplyAmongOthers(ask Asker) error {
+	if _, err := ask(busyTimeout(patience)); err != nil {
+		return err
+	}
+	return s.Apply(ask)
+}
+
 // BusyTimeout is the statement by which a connection waits for locks as long as a mix says.
 func BusyTimeout(mix *protocol.Mix) string {
-	return fmt.Sprintf("PRAGMA busy_timeout = %d", time.Duration(mix.PatienceNS).Milliseconds())
+	return busyTimeout(time.Duration(mix.PatienceNS))
+}
+
+func busyTimeout(patience time.Duration) string {
+	return fmt.Sprintf("PRAGMA busy_timeout = %d", patience.Milliseconds())
 }
 
 // MayPass says of SQLite's code of an error whether what failed so may succeed if it is tried again. The

@@ -41,7 +41,11 @@ func (s *Settings) Location(directory string) string {
 
 // Greet applies the settings and introduces the engine.
 func (s *Settings) Greet(ask Asker, module string) (*protocol.Hello, error) {
-	if err := s.Apply(ask); err != nil {
+	apply := s.Apply
+	if s.joins {
+		apply = s.ApplyAmongOthers
+	}
+	if err := apply(ask); err != nil {
 		return nil, err
 	}
 	inForce, err := s.InForce(ask)

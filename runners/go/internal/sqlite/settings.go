@@ -28,6 +28,8 @@ type Asker func(sql string) ([][]protocol.Value, error)
 type Settings struct {
 	// Database is where the data is to live, one of databases.
 	Database string
+	// joins says that another process has the database open.
+	joins bool
 	// pragmas are in the order in which they are to be applied.
 	pragmas []protocol.Setting
 	// readBack is what is read back though it was not asked for.
@@ -38,7 +40,7 @@ type Settings struct {
 
 // ParseSettings takes the settings asked for apart and refuses what cannot be a setting of SQLite.
 func ParseSettings(job *protocol.Job) (*Settings, error) {
-	settings := &Settings{Database: "file", readBack: job.ReadBack, values: job.Values}
+	settings := &Settings{Database: "file", joins: job.Joins, readBack: job.ReadBack, values: job.Values}
 	for _, setting := range job.Settings {
 		if setting.Name == "database" {
 			if !slices.Contains(databases, setting.Value) {

@@ -54,6 +54,9 @@ class Null(Driver):
     def session(self, place: int) -> Session:
         return NullSession()
 
+    def visit(self) -> Session:
+        return NullSession()
+
 
 class NullSession(Session):
     """A client of nothing. It gets the values of each statement's parameters."""

@@ -36,8 +36,13 @@ class Scratch:
             self.abandon()
             raise
 
+    def join(self) -> None:
+        """Connects to the database that another process has made, and will remove."""
+        self.connection = self.another()
+
     def another(self) -> Any:
-        """One more connection to the database, with the settings in force."""
+        """One more connection to the database, with the settings in force. Several threads may ask for one at
+        once."""
         raise NotImplementedError
 
     def reconnect(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..failure import Failure, quote
-from .program import UNDONE, operation
+from .program import UNDONE, Operation, operation
 from .recorder import Recorder
 from .session import Session
 from .steps import Steps
@@ -26,24 +26,31 @@ LATE = -2
 class Client:
     """One client at work. `take` gives the place of its next step."""
 
-    def __init__(
-        self, work: Work, session: Session, steps: Steps, take: Callable[[], int], recorder: Recorder
-    ) -> None:
-        """Prepares its statements."""
+    _session: Session
+
+    def __init__(self, work: Work, steps: Steps, take: Callable[[], int], recorder: Recorder) -> None:
         self._work = work
-        self._session = session
         self._steps = steps
         self._take = take
         self._recorder = recorder
-        session.wait_for_locks(work.patience)
-        self._operations = [operation(session, work, one) for one in work.classes]
+        # What does an operation of each class; None where the session does none of the class.
+        self._operations: list[Operation | None] = []
         # Whether somebody wants it to end.
         self.stop = False
 
+    def enter(self, session: Session, classes: frozenset[int] | None = None) -> None:
+        """Works by a session from now on, which prepares the statements of all classes or of some."""
+        work = self._work
+        self._session = session
+        session.wait_for_locks(work.patience)
+        self._operations = [
+            operation(session, work, one) if classes is None or place in classes else None
+            for place, one in enumerate(work.classes)
+        ]
+
     def run(self, began: int) -> None:
         """Does steps until the time is up, or until all are done. `began` is when the clients began."""
-        # Where it is refused, steps are sent somewhat later than due, which their record tells.
-        ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0)
+        wake_in_time()
         # All that the loop needs is a local name: what it does between operations is dyno's own cost.
         now, take, get, operations = time.monotonic_ns, self._take, self._steps.get, self._operations
         errors, done, count = self._session.errors, self._recorder.done, self._steps.count
@@ -66,11 +73,11 @@ class Client:
                 if due > free:
                     if due >= end:
                         break
-                    sent = _wait(due)
+                    sent = wait(due)
             elif think is not None:
                 if (due := free + step[think]) >= end:
                     break
-                sent, due = _wait(due), 0
+                sent, due = wait(due), 0
             try:
                 how = operations[step[1]](step)
             except errors as error:
@@ -111,7 +118,13 @@ class Client:
         raise Failure(f"class {self._work.classes[place].name}: {session.words(error)}{notes}")
 
 
-def _wait(due: int) -> int:
+def wake_in_time() -> None:
+    """Lets the sleeps of this thread end when they should. Where it is refused, steps are sent somewhat later
+    than due, which their record tells."""
+    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0)
+
+
+def wait(due: int) -> int:
     """Waits until a moment: asleep while that is far, and then awake, but without the interpreter's lock
     between two looks at the clock. Returns when that was."""
     if (left := due - time.monotonic_ns() - EARLY) > 0:

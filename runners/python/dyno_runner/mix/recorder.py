@@ -18,11 +18,13 @@ TICK = 1_000_000_000
 class Recorder:
     """What one client writes down."""
 
-    def __init__(self, classes: int, is_due: bool) -> None:
-        self.is_due = is_due
+    def __init__(self, classes: int, is_due: bool, connects: bool = False) -> None:
+        """Operations of so many classes, due at a time or not. With `connects` the client comes and goes, and
+        a class after the others has when it connected, which is due at a time."""
+        self.is_due = [is_due] * classes + [True] * connects
         # When the operations that are done were, in nanoseconds of the clock: four moments each where they
         # are due at a time (due, free, sent, done), else two (sent, done).
-        self.moments = [array("Q") for _ in range(classes)]
+        self.moments = [array("Q") for _ in self.is_due]
         # Of the operations that were tried more than once: class, end, tries repeated, and whether it failed.
         self.tried: list[tuple[int, int, int, bool]] = []
         # Of those that were undone as planned: class, end. They are noted as done too.
@@ -41,6 +43,10 @@ class Recorder:
     def _done_when_due(self, place: int, due: int, free: int, sent: int, ended: int) -> None:
         # One that has no time among others that have is due when it is sent.
         self.moments[place].extend((due or sent, free, sent, ended))
+
+    def connected(self, due: int, free: int, sent: int, ended: int) -> None:
+        """Notes that the client of a session can send its first operation."""
+        self.moments[-1].extend((due, free, sent, ended))
 
     def retried(self, place: int, ended: int, retried: int) -> None:
         """Notes that an operation succeeded after so many tries that were repeated. It is noted as done
@@ -67,7 +73,7 @@ class Sum:
         self._start = began + window.start
         self._stop = float("inf") if window.stop is None else began + window.stop
         self._ticks = -(-window.duration // TICK)
-        self._names = [one.name for one in work.classes]
+        self._names = work.names
         told = [self._class(place, recorders) for place in range(len(self._names))]
         self.classes = [one for one, _ in told]
         self.ticks = [
@@ -77,7 +83,8 @@ class Sum:
             }
             for tick in range(self._ticks)
         ]
-        self.operations = sum(one["done"] for one in self.classes)
+        # To connect is no operation of the suite.
+        self.operations = sum(one["done"] for one in self.classes[: len(work.classes)])
 
     def _class(self, place: int, recorders: list[Recorder]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """One class as the protocol has it: all of it, and by tick."""
@@ -91,7 +98,7 @@ class Sum:
                 response.append(ended - due)
                 if ticks:
                     ticks[(ended - start) // TICK].append(ended - due)
-                if recorder.is_due:
+                if recorder.is_due[place]:
                     service.append(ended - sent)
                     # Whoever was free only after it was due kept it waiting until then.
                     wait.append(max(0, free - due))
@@ -122,7 +129,7 @@ class Sum:
 def _operations(recorder: Recorder, place: int) -> Any:
     """Due, free, sent and done of each operation. One that was not due at a time was when it was sent."""
     moments = recorder.moments[place]
-    if recorder.is_due:
+    if recorder.is_due[place]:
         return zip(moments[0::4], moments[1::4], moments[2::4], moments[3::4])
     sent = moments[0::2]
     return zip(sent, sent, sent, moments[1::2])

@@ -1,4 +1,5 @@
-"""The section of a mix: all clients made ready, let go at once, and brought together again.
+"""The section of a mix in one process: all of its clients made ready, let go at once, and brought together
+again.
 
 Each client is a thread, as a program in Python that serves many at once has it. The threads share one
 interpreter: what they wait for its lock is a part of what is measured.
@@ -6,6 +7,8 @@ interpreter: what they wait for its lock is a part of what is measured.
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -14,24 +17,55 @@ from ..clock import Clock
 from ..driver import Driver
 from ..failure import Failure
 from .client import Client
-from .recorder import Recorder, Sum
+from .recorder import Recorder
 from .session import Session
 from .steps import Steps, load
+from .visitor import Visitor, Visits
 from .work import Work
 
 # How long before they begin the clients are told to, so that all of them have heard it.
 NOTICE = 5_000_000
 
 
-class Thread(threading.Thread):
-    """The life of one client."""
+def in_a_moment() -> int:
+    """When clients of one process begin."""
+    return time.monotonic_ns() + NOTICE
 
-    def __init__(self, place: int, section: "Section", session: Session) -> None:
-        super().__init__(name=f"client {place + 1}", daemon=True)
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a mix that the clients of this process have."""
+
+    # How many clients there are in the processes before this one.
+    before: int = 0
+    # Gives the place of the next step, or of the next session, that nobody has; None: clients of this process
+    # alone have a part in a file.
+    take: Callable[[], int] | None = None
+    # Called when all clients are ready; says when they begin.
+    begin: Callable[[], int] = in_a_moment
+
+
+@dataclass
+class Done:
+    """What was done of a mix: when the clients began and the last of them ended, what they wrote down, and
+    the section as the clock has it."""
+
+    began: int
+    last: int
+    recorders: list[Recorder]
+    section: dict[str, Any]
+
+
+class Thread(threading.Thread):
+    """The life of one client: with a session, or with None where it comes and goes."""
+
+    def __init__(self, place: int, section: "Section", session: Session | None) -> None:
+        super().__init__(name=f"client {section.part.before + place + 1}", daemon=True)
         self._place = place
         self._section = section
         self._session = session
-        self.recorder = Recorder(len(section.work.classes), section.steps[0].get(0)[0] > 0)
+        is_due = session is not None and section.steps[0].get(0)[0] > 0
+        self.recorder = Recorder(len(section.work.classes), is_due, connects=session is None)
         self.client: Client | None = None
 
     def run(self) -> None:
@@ -47,36 +81,46 @@ class Thread(threading.Thread):
 
     def _prepare(self) -> None:
         section = self._section
-        shared = len(section.steps) < section.work.clients
+        work, shared = section.work, section.take
         steps = section.steps[0 if shared else self._place]
-        take = section.next if shared else count().__next__
-        self.client = Client(section.work, self._session, steps, take, self.recorder)
+        take = shared or count().__next__
+        if self._session is None:
+            self.client = Visitor(work, steps, take, self.recorder, section.visits, section.driver)
+        else:
+            self.client = Client(work, steps, take, self.recorder)
+            self.client.enter(self._session)
 
     def _work(self) -> None:
-        _sleep_until(self._section.began)
+        sleep_until(self._section.began)
         self.client.run(self._section.began)
 
     def _try(self, work: Any) -> BaseException | None:
         """Does a part of its life, and returns what was raised."""
+        session = self._session
         try:
             work()
         except Failure as failure:
             return failure.within(self.name)
-        except self._session.errors as error:
-            return Failure(self._session.words(error)).within(self.name)
+        except session.errors if session else () as error:
+            return Failure(session.words(error)).within(self.name)
         except BaseException as error:
             return error
         return None
 
 
 class Section:
-    """What all clients of a section share."""
+    """What all clients of a process share."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, driver: Driver, part: Part) -> None:
         self.work = work
+        self.driver = driver
+        self.part = part
         self.steps: list[Steps] = load(work)
-        # The next step that nobody has. One call of C, so no two clients get the same.
-        self.next = count().__next__
+        # The next step that nobody has, where clients have a part in one file. One call of C, so no two
+        # clients get the same.
+        self.take = part.take or (count().__next__ if work.shares else None)
+        # Where clients come and go, their sessions.
+        self.visits = None if work.session is None else Visits(work, self.steps[0])
         # From each client: that it is ready, or why not; when its work ended, and why if that is not how it
         # should.
         self.ready: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -88,19 +132,20 @@ class Section:
         self.leave = threading.Event()
 
 
-def perform(work: Work, driver: Driver, clock: Clock) -> dict[str, Any]:
-    """Does a mix. Returns its sample."""
-    section = Section(work)
-    sessions: list[Session] = []
+def perform_part(work: Work, driver: Driver, clock: Clock, part: Part) -> Done:
+    """Does the part of a mix that the clients of this process have."""
+    section = Section(work, driver, part)
+    sessions: list[Session | None] = []
     threads: list[Thread] = []
     try:
         for place in range(work.clients):
             try:
-                sessions.append(driver.session(place))
+                sessions.append(None if section.visits else driver.session(place))
             except Failure as failure:
-                raise failure.within(f"client {place + 1} of {work.clients}") from None
+                number, of = part.before + place + 1, part.before + work.clients
+                raise failure.within(f"client {number} of {of}") from None
         threads = [Thread(place, section, session) for place, session in enumerate(sessions)]
-        sample = _let_go(section, threads, clock)
+        return _let_go(section, threads, clock)
     finally:
         section.goes.set()
         section.leave.set()
@@ -108,15 +153,11 @@ def perform(work: Work, driver: Driver, clock: Clock) -> dict[str, Any]:
             if thread.ident is not None:
                 thread.join()
         for session in sessions:
-            session.close()
-    told = Sum(work, section.began, [thread.recorder for thread in threads])
-    if not told.operations:
-        why = next((f": {one['failure']}" for one in told.classes if one["failure"]), "")
-        raise Failure(f"no operation succeeded within the time{why}")
-    return sample | {"operations": told.operations, "classes": told.classes, "ticks": told.ticks}
+            if session is not None:
+                session.close()
 
 
-def _let_go(section: Section, threads: list[Thread], clock: Clock) -> dict[str, Any]:
+def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
     """Lets all clients begin, and times them. When it returns, none is at work."""
     window = section.work.window
     for thread in threads:
@@ -124,9 +165,9 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> dict[str, 
     # All are waited for, because their sessions are closed after this.
     _raise_first([section.ready.get() for _ in threads])
     clock.collect()
-    section.began = began = time.monotonic_ns() + NOTICE
+    section.began = began = section.part.begin()
     section.goes.set()
-    _sleep_until(began + window.start)
+    sleep_until(began + window.start)
     ends: list[tuple[int, BaseException | None]] = []
     try:
         _, sample = clock.section(lambda: _wait(section, ends, len(threads)))
@@ -135,10 +176,8 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> dict[str, 
             thread.client.stop = True
         ends += [section.done.get() for _ in range(len(threads) - len(ends))]
     _raise_first([error for _, error in ends])
-    # What ended later does not count; and the clients began before whoever looks at the clock was awake.
-    last = max(end for end, _ in ends) - began
-    sample["section"]["nanoseconds"] = last if window.stop is None else window.duration
-    return sample
+    last = max(end for end, _ in ends)
+    return Done(began, last, [thread.recorder for thread in threads], sample["section"])
 
 
 def _wait(section: Section, ends: list[tuple[int, BaseException | None]], clients: int) -> None:
@@ -156,10 +195,11 @@ def _wait(section: Section, ends: list[tuple[int, BaseException | None]], client
             return
     # Clients whose steps came to an end before their time leave the rest of it empty.
     if end is not None:
-        _sleep_until(end)
+        sleep_until(end)
 
 
-def _sleep_until(moment: int) -> None:
+def sleep_until(moment: int) -> None:
+    """Sleeps until a moment of the monotonic clock."""
     time.sleep(max(0, moment - time.monotonic_ns()) / 1e9)
 
 

@@ -1,5 +1,6 @@
 """What a job says of a mix."""
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,8 @@ from ..contract import take
 from ..failure import Failure
 
 READ, WRITE = "read", "write"
+# The class that tells how long it took clients that come and go to connect.
+CONNECT = "connect"
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,10 @@ class Work:
         # The position of a field: how long the client waits before it sends the step, in nanoseconds since it
         # was free.
         self.think = take(work, "think", int, None)
+        # How many steps a session has, where clients come and go.
+        self.session = take(work, "session", int, None)
+        # Whether each client is a process of its own.
+        self.processes = take(work, "processes", bool, False)
         self.patience = take(work, "patience_ns", int)
         lasts = take(work, "lasts", dict, None)
         self.window = Window(0, None)
@@ -140,6 +147,23 @@ class Work:
             start = take(lasts, "warm_up_ns", int, 0)
             self.window = Window(start, start + take(lasts, "duration_ns", int))
         self._check()
+
+    @property
+    def shares(self) -> bool:
+        """Whether all clients have a part in one file of steps."""
+        return len(self.steps) < self.clients or self.session is not None
+
+    @property
+    def names(self) -> list[str]:
+        """The classes that are told."""
+        return [one.name for one in self.classes] + [CONNECT] * (self.session is not None)
+
+    def part(self, place: int) -> "Work":
+        """That of one client, counted from zero."""
+        part = copy.copy(self)
+        part.steps = [self.steps[0 if self.shares else place]]
+        part.clients, part.processes = 1, False
+        return part
 
     def _check(self) -> None:
         if self.clients < 1:
@@ -149,6 +173,8 @@ class Work:
         for field in self.fields:
             if field.kind == "integer" and field.bytes != 8:
                 raise Failure(f"the number {field.name} of a step has {field.bytes} bytes and not 8")
+        if self.session is not None and self.session < 1:
+            raise Failure("sessions have no steps")
         if self.think is not None and self.think >= len(self.fields):
             raise _wrong("the time to think")
         for one in self.lists:

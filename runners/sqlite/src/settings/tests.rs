@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dyno_client::sqlite;
-use dyno_protocol::{Build, PROTOCOL};
+use dyno_protocol::Build;
 
 use super::*;
 use crate::location;
@@ -22,23 +22,10 @@ fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
     ];
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Settings::parse(&Job {
-        protocol: PROTOCOL,
-        engine: "sqlite".into(),
-        speaks: None,
-        driver: "c".into(),
-        variant: None,
-        build: Build::Bundled,
         settings: asked,
         read_back: names(&READ_BACK),
         values: values.map(|(name, values)| (name.to_owned(), names(values))).into(),
-        server: None,
-        key: None,
-        directory: "/nowhere".into(),
-        latency: false,
-        turns: false,
-        slowdown: 0.0,
-        read_again: false,
-        tests: Vec::new(),
+        ..Job::new("sqlite", "c", Build::Bundled, "/nowhere".into())
     })
 }
 

@@ -94,7 +94,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
         let names = lists.iter().flat_map(|list| split_list(list));
         let mut contenders =
             names.map(|name| Contender::parse(&name, &registry)).collect::<Result<Vec<_>>>()?;
-        contenders.iter().try_for_each(check)?;
+        contenders.iter().try_for_each(|contender| check(contender, arguments))?;
         key::give(&mut contenders, None)?;
         Ok(contenders)
     };
@@ -290,9 +290,17 @@ impl Proved {
 }
 
 /// Whether a contender can be proved at all.
-fn check(contender: &Contender) -> Result<()> {
+fn check(contender: &Contender, arguments: &ProveArgs) -> Result<()> {
+    let label = &contender.label;
     if contender.engine.harness {
-        bail!("{}: it keeps no data", contender.label);
+        bail!("{label}: it keeps no data");
+    }
+    // A key that is made for the run ends with it.
+    if (arguments.keep.is_some() || arguments.again.is_some()) && contender.encrypts() && !key::is_given() {
+        bail!(
+            "{label} encrypts, so what is kept of it can be looked at again only with the same key: set {} to one, now and then",
+            key::VARIABLE
+        );
     }
     Ok(())
 }

@@ -178,6 +178,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         expect: test.answer.clone(),
         invariants: test.invariants.clone(),
         load: test.load,
+        clients: test.clients,
         a_minute: test
             .a_minute
             .clone()

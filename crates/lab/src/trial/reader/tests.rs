@@ -1,7 +1,5 @@
 //! The contract's order, checked on events made by hand.
 
-use std::path::Path;
-
 use dyno_protocol::{Build, Failed, Sample, Section, Test, Value, Work};
 use proptest::prelude::*;
 
@@ -14,25 +12,8 @@ fn job() -> Job {
         work: Work::Statements { file: "x".into(), count: 1 },
         check: None,
     };
-    Job {
-        protocol: PROTOCOL,
-        engine: "sqlite".into(),
-        speaks: None,
-        driver: "c".into(),
-        variant: None,
-        build: Build::Bundled,
-        settings: Vec::new(),
-        read_back: Vec::new(),
-        values: Default::default(),
-        server: None,
-        key: None,
-        directory: Path::new("/").into(),
-        latency: false,
-        turns: false,
-        slowdown: 0.0,
-        read_again: false,
-        tests: vec![test("1"), test("2")],
-    }
+    let tests = vec![test("1"), test("2")];
+    Job { tests, ..Job::new("sqlite", "c", Build::Bundled, "/".into()) }
 }
 
 fn hello() -> Event {

@@ -39,13 +39,14 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
     header.extend(
         overheads
             .iter()
-            .map(|overhead| format!("{} over {}", label(overhead.contender), label(overhead.over))),
+            .map(|overhead| format!("{} over {}", marked(verdict, overhead), label(overhead.over))),
     );
     vec![View {
         anchor: "encryption".into(),
         title: "What encryption costs: more time than unencrypted".into(),
-        text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety. \
-               The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
+        text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety \
+               where there is such a one; ‡ marks those for which there is none: a part of what they cost is the price of \
+               safety. The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
                once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks \
                what is too close to call: the interval includes no change, or it may be chance among so many comparisons."
             .into(),
@@ -64,9 +65,15 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
 }
 
 fn row(verdict: &Verdict, overhead: &Against) -> Option<RatioRow> {
-    let label = verdict.label(overhead.contender);
     let colour = charts::colour(verdict, overhead.contender);
-    let mut row = charts::ratio_row(label, colour, &overhead.geometric_mean.as_ref()?.ratio, true);
+    let mut row =
+        charts::ratio_row(&marked(verdict, overhead), colour, &overhead.geometric_mean.as_ref()?.ratio, true);
     row.text = words::marked_change(overhead.geometric_mean.as_ref()?);
     Some(row)
+}
+
+/// The label of a contender, marked where it is not as safe as the one without encryption.
+fn marked(verdict: &Verdict, overhead: &Against) -> String {
+    let mark = if overhead.same_level { "" } else { " ‡" };
+    format!("{}{mark}", verdict.label(overhead.contender))
 }

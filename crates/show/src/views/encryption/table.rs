@@ -19,11 +19,10 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
     }
     let label = |index: usize| verdict.contenders[index].label.replace(':', "\n:").replace(',', "\n,");
     let mut header = vec![String::new(), "more time than unencrypted".to_owned()];
-    header.extend(
-        overheads
-            .iter()
-            .map(|overhead| format!("{}\nover {}", label(overhead.contender), label(overhead.over))),
-    );
+    header.extend(overheads.iter().map(|overhead| {
+        let mark = if overhead.same_level { "" } else { "‡ " };
+        format!("{}\n{mark}over {}", label(overhead.contender), label(overhead.over))
+    }));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (place, test) in verdict.tests.iter().enumerate() {
         let mut row = vec![test.id.clone(), test.title.clone()];

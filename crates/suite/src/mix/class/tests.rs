@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::*;
 use dyno_record::Parameters;
+
+use super::*;
 
 fn rendered(statements: &str) -> Result<RenderedClass> {
     let text = format!(

@@ -25,6 +25,9 @@ from .settings import Settings
 from .stream import feed
 from .version import short
 
+# The ways of loading rows, the usual one first.
+VARIANTS = ("load-data", "multirow", "insert")
+
 # Rows that `executemany` is given at once: it wants a list of them, and makes of it statements of at most
 # `max_stmt_length` bytes.
 MANY = 10_000
@@ -43,12 +46,18 @@ class PyMySql(ServerDriver):
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, ("load-data", "multirow", "insert"))
+        variant = variant_of(job, VARIANTS)
         settings = Settings(job)
         scratch = MySqlScratch(job.scratch_server(), job.engine, settings)
         with scratch.opened():
             driver = cls(scratch, variant)
             return driver, driver._hello(scratch.version, settings)
+
+    @classmethod
+    def join(cls, job: Job) -> Driver:
+        scratch = MySqlScratch(job.scratch_server(), job.engine, Settings(job))
+        scratch.join()
+        return cls(scratch, variant_of(job, VARIANTS))
 
     def _hello(self, version: str, settings: Settings) -> Hello:
         comment = str(self.query("SELECT @@version_comment")[0][0])
@@ -64,8 +73,9 @@ class PyMySql(ServerDriver):
         return words_of(error) + advice
 
     def session(self, place: int) -> Session:
-        if place == 0:
-            return MySqlSession(self._connection, None)
+        return MySqlSession(self._connection, None) if place == 0 else self.visit()
+
+    def visit(self) -> Session:
         another = self._scratch.another()
         return MySqlSession(another, another.close)
 

@@ -29,7 +29,12 @@ ADVICE = {
     1698: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
     DATABASE_ACCESS_DENIED: "; name a database in the URL that the user may enter, or none",
     1049: "; name a database in the URL that the user may enter, or none",
-    1040: "; the server has no connection left: raise max_connections or close others",
+    1040: "; the server lets in no more: take fewer clients, close other connections, or raise its "
+    "max_connections",
+    1203: "; the server lets in no more of one account: take fewer clients, or raise its "
+    "max_user_connections",
+    1226: "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH "
+    "MAX_USER_CONNECTIONS …)",
     2002: "; is the server running, and does it listen there?",
     2003: "; is the server running, and does it listen there? Else check the host's name",
     2061: "; the server wants an encrypted connection or another plugin: try ?ssl-mode=REQUIRED",
@@ -43,6 +48,8 @@ class MySqlScratch(Scratch):
         super().__init__(server)
         self._engine = engine
         self._settings = settings
+        # Read once: a program that connects often does not read its certificates each time.
+        self._options = parse(server.options)
         # The server's, once it is connected to.
         self.version = ""
 
@@ -74,11 +81,11 @@ class MySqlScratch(Scratch):
         return connection
 
     def another(self) -> Any:
-        connection = self._connect()
+        connection = self._connect_to(self._server.scratch)
         try:
             with connection.cursor() as cursor:
                 self._settings.apply(cursor)
-            return self._enter(connection)
+            return connection
         except BaseException:
             connection.close()
             raise
@@ -88,14 +95,17 @@ class MySqlScratch(Scratch):
             connection.close()
 
     def _connect(self) -> Any:
+        return self._connect_to(self._server.database)
+
+    def _connect_to(self, database: str | None) -> Any:
         server = self._server
         try:
             connection = pymysql.connect(
                 **_address(server),
-                **parse(server.options),
+                **self._options,
                 user=server.user,
                 password=server.password or "",
-                database=server.database,
+                database=database,
                 charset="utf8mb4",
                 # Statements commit by themselves, as in the other engines, unless a suite says otherwise.
                 autocommit=True,

@@ -34,17 +34,21 @@ class Settings:
         check_names(job.settings, "MySQL", "system variable")
         self._asked = last_of_each(job.settings)
         self._read_back = job.read_back
+        # Those that each session sets for itself; None until the first has found out.
+        self._own: dict[str, str] | None = None
 
     def apply(self, cursor: Any) -> None:
-        """Sets what is not in force yet, for this session only."""
+        """Sets what is not in force yet, for this session only. The first session, before there are clients,
+        finds out what that is: to ask again would cost each of the others what no program does."""
+        if self._own is not None:
+            for name, value in self._own.items():
+                _is_set(cursor, name, value)
+            return
+        own = {}
         for name, value in self._asked.items():
-            if means(value, _show(cursor, name)):
-                continue
-            try:
-                _set(cursor, name, value)
-            except pymysql.Error as error:
-                if number_of(error) not in NOT_HERE:
-                    raise Failure(f"the server refuses the setting '{name}': {words_of(error)}") from None
+            if not means(value, _show(cursor, name)) and _is_set(cursor, name, value):
+                own[name] = value
+        self._own = own
 
     def in_force(self, cursor: Any) -> list[Setting]:
         """Reads back what was asked for and what the job wants read back."""
@@ -81,6 +85,17 @@ def _value(cursor: Any, name: str) -> str:
     cursor.execute(f"SELECT @@{name}")
     value = cursor.fetchone()[0]
     return "" if value is None else str(value)
+
+
+def _is_set(cursor: Any, name: str, value: str) -> bool:
+    """Sets one for a session. Whether the server let it."""
+    try:
+        _set(cursor, name, value)
+    except pymysql.Error as error:
+        if number_of(error) in NOT_HERE:
+            return False
+        raise Failure(f"the server refuses the setting '{name}': {words_of(error)}") from None
+    return True
 
 
 def _set(cursor: Any, name: str, value: str) -> None:

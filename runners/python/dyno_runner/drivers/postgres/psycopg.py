@@ -19,6 +19,9 @@ from .scratch import PostgresScratch, is_postgres
 from .session import PostgresSession
 from .settings import Settings
 
+# The ways of loading rows, the usual one first.
+VARIANTS = ("copy", "pipeline", "insert")
+
 
 class Psycopg(ServerDriver):
     """A connection to the trial's database.
@@ -37,7 +40,7 @@ class Psycopg(ServerDriver):
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, ("copy", "pipeline", "insert"))
+        variant = variant_of(job, VARIANTS)
         if job.build == "bundled":
             raise Failure("PostgreSQL is a server and has no bundled build")
         settings = Settings(job)
@@ -45,6 +48,12 @@ class Psycopg(ServerDriver):
         with scratch.opened():
             driver = cls(scratch, variant)
             return driver, driver._hello(settings)
+
+    @classmethod
+    def join(cls, job: Job) -> Driver:
+        scratch = PostgresScratch(job.scratch_server(), job.engine, Settings(job))
+        scratch.join()
+        return cls(scratch, variant_of(job, VARIANTS))
 
     def _hello(self, settings: Settings) -> Hello:
         version = str(self.query("SELECT version()")[0][0])
@@ -64,8 +73,9 @@ class Psycopg(ServerDriver):
         return words_of(error)
 
     def session(self, place: int) -> Session:
-        if place == 0:
-            return PostgresSession(self._connection, None)
+        return PostgresSession(self._connection, None) if place == 0 else self.visit()
+
+    def visit(self) -> Session:
         another = self._scratch.another()
         return PostgresSession(another, another.close)
 

@@ -22,6 +22,10 @@ WITH_PROVIDERS = 150_000
 # Variables of the environment that libpq may read: where it finds a password that the job does not bring.
 KEPT = ("PGPASSWORD", "PGPASSFILE")
 
+# What to do where a server has no connection left.
+FULL = (
+    "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+)
 # What to do about a connection that failed, for the usual reasons in libpq's words.
 ADVICE = {
     "no password supplied": "; give the password in the URL, in PGPASSWORD or in ~/.pgpass",
@@ -30,6 +34,12 @@ ADVICE = {
     "failed to resolve host": "; check the host's name in the URL",
     "is too long": "; use a folder with a shorter name for the socket",
     "does not exist": "; name a database and a user of the server in the URL",
+    "too many clients": FULL,
+    "connection slots": FULL,
+    "too many connections for": "; the server lets in no more of this role or to this database: take fewer "
+    "clients, or raise the limit (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)",
+    "Too many open files": "; the limit of open files is reached: take fewer clients, or raise it (ulimit "
+    "-n)",
 }
 
 

@@ -36,18 +36,22 @@ class Settings:
         self.collate = all_of_them.get("lc_collate", "C")
         self.ctype = all_of_them.get("lc_ctype", "C")
         self._asked = {name: value for name, value in all_of_them.items() if name not in LOCALE}
+        # Those that each session sets for itself; None until the first has found out.
+        self._own: dict[str, str] | None = None
 
     def apply(self, connection: psycopg.Connection[Any]) -> None:
-        """Sets what is not in force yet, for this session only."""
+        """Sets what is not in force yet, for this session only. The first session, before there are clients,
+        finds out what that is: to ask again would cost each of the others what no program does."""
+        if self._own is not None:
+            for name, value in self._own.items():
+                _set(connection, name, value)
+            return
+        own = {}
         for name, value in self._asked.items():
-            if _means(connection, name, value, _show(connection, name)):
-                continue
-            try:
-                connection.execute(f"SET {_identifier(name)} = {quoted(value)}")
-            except NOT_HERE:
-                pass
-            except psycopg.Error as error:
-                raise Failure(f"PostgreSQL refuses the setting '{name}': {words_of(error)}") from None
+            found = _show(connection, name)
+            if not _means(connection, name, value, found) and _set(connection, name, value):
+                own[name] = value
+        self._own = own
 
     def in_force(self, connection: psycopg.Connection[Any]) -> list[Setting]:
         """Reads back what was asked for, what the job wants read back, and the locale."""
@@ -62,6 +66,17 @@ class Settings:
             sql = f"SELECT {column} FROM pg_database WHERE datname = current_database()"
             settings[name] = _if_told(connection, sql)
         return [Setting(name, value) for name, value in settings.items() if value is not None]
+
+
+def _set(connection: psycopg.Connection[Any], name: str, value: str) -> bool:
+    """Sets one for a session. Whether the server let it."""
+    try:
+        connection.execute(f"SET {_identifier(name)} = {quoted(value)}")
+    except NOT_HERE:
+        return False
+    except psycopg.Error as error:
+        raise Failure(f"PostgreSQL refuses the setting '{name}': {words_of(error)}") from None
+    return True
 
 
 def _identifier(name: str) -> str:

@@ -12,19 +12,20 @@ class Apsw(Database):
 
     _error = apsw.Error
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self._cursor = connection.cursor()
-        self._insert_row = self._cursor.execute
+    def __init__(self, place: str) -> None:
+        try:
+            self._work_by(apsw.Connection(place))
+        except apsw.Error as error:
+            raise Failure(f"cannot open {place}: {one_line(error)}") from None
 
     @classmethod
     def connect(cls, job: Job, place: str) -> "Apsw":
         if job.build != "bundled":
             raise Failure("apsw has its SQLite in its wheel and no other: name the contender sqlite/apsw")
-        try:
-            return cls(apsw.Connection(place))
-        except apsw.Error as error:
-            raise Failure(f"cannot open {place}: {one_line(error)}") from None
+        return cls(place)
+
+    def beside(self, place: str) -> "Apsw":
+        return type(self)(place)
 
     def words(self, error: Exception) -> str:
         # The class's name stands before SQLite's own words.
@@ -43,6 +44,3 @@ class Apsw(Database):
 
     def changes(self) -> int:
         return self._connection.total_changes()
-
-    def close(self) -> None:
-        self._connection.close()

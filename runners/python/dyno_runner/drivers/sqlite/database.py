@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -15,11 +16,15 @@ from ..sql import BLOCK, Sql
 from .session import SqliteSession
 from .settings import Settings
 
+# How long whoever connects beside others waits for a lock, in milliseconds.
+PATIENCE = 10_000
+
 
 class Database(Sql):
-    """An open database. A subclass sets `_cursor`, whose `execute` takes a statement and parameters and whose
-    `executemany` takes a statement and rows, and `_error`, what its calls raise."""
+    """An open database. A subclass sets `_error`, what its calls raise, and has a connection whose cursor's
+    `execute` takes a statement and parameters, and `executemany` a statement and rows."""
 
+    _connection: Any
     _cursor: Any
     # How it was opened, for more connections to it.
     _job: Job
@@ -29,6 +34,16 @@ class Database(Sql):
     def connect(cls, job: Job, place: str) -> "Database":
         """Opens the library that the job names, and with it the database."""
         raise NotImplementedError
+
+    def beside(self, place: str) -> "Database":
+        """Opens the database once more, by the same library."""
+        raise NotImplementedError
+
+    def _work_by(self, connection: Any) -> None:
+        """Works by a connection from now on."""
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._insert_row = self._cursor.execute
 
     def driver_version(self) -> str:
         """The driver's name and version."""
@@ -40,29 +55,63 @@ class Database(Sql):
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
+        database = cls._opened(job)
+        database._settings.apply(database.query)
+        return database, database._hello(database._settings.in_force(database.query))
+
+    @classmethod
+    def join(cls, job: Job) -> Driver:
+        return cls._opened(job)._among_others()
+
+    @classmethod
+    def _opened(cls, job: Job) -> "Database":
         settings = Settings(job)
         # SQLite's temporary files belong on the file system that is measured, like the database.
         os.environ["SQLITE_TMPDIR"] = str(job.directory)
-        database = cls._connected(job, settings)
-        return database, database._hello(settings.in_force(database.query))
-
-    @classmethod
-    def _connected(cls, job: Job, settings: Settings) -> "Database":
         database = cls.connect(job, settings.place(job.directory))
         database._job, database._settings = job, settings
-        settings.apply(database.query)
         return database
+
+    def _another(self) -> "Database":
+        """One more connection to the database, with the settings in force."""
+        self._check_several()
+        another = self.beside(self._settings.place(self._job.directory))
+        another._job, another._settings = self._job, self._settings
+        return another._among_others()
+
+    def _check_several(self) -> None:
+        """Refuses more than one connection where there cannot be any."""
+        if self._settings.database != "file":
+            raise Failure("a database that is not in a file is that of one connection alone")
+
+    def _among_others(self) -> "Database":
+        """Applies the settings where others may be about to write, or to close the database: their locks are
+        waited for."""
+        self.query(f"PRAGMA busy_timeout = {PATIENCE}")
+        self._settings.apply(self.query)
+        return self
 
     def lasts(self) -> bool:
         return self._settings.database == "file"
 
     def session(self, place: int) -> Session:
-        if place == 0:
-            return SqliteSession(self, None)
-        if self._settings.database != "file":
-            raise Failure("a database that is not in a file is that of one connection alone")
-        another = self._connected(self._job, self._settings)
+        return SqliteSession(self, None) if place == 0 else self.visit()
+
+    def visit(self) -> Session:
+        another = self._another()
         return SqliteSession(another, another.close)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        # The last connection that goes copies the log into the database and removes it, which is a part of
+        # what those pay who come and go.
+        self._check_several()
+        self.close()
+        yield
+        self._work_by(self._another()._connection)
+
+    def close(self) -> None:
+        self._connection.close()
 
     @property
     def cursor(self) -> Any:

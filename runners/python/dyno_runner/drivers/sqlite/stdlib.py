@@ -10,7 +10,6 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Any
 
 from ...contract import Job
 from ...failure import Failure, one_line
@@ -25,33 +24,33 @@ NAMES = ("libsqlite3.so.0", "libsqlite3.so")
 class Stdlib(Database):
     """A connection of `sqlite3`."""
 
-    def __init__(self, connection: Any, library: str) -> None:
+    def __init__(self, place: str, library: str) -> None:
+        """The library is loaded."""
         import sqlite3
 
         self._error = sqlite3.Error
-        self._connection = connection
-        self._cursor = connection.cursor()
-        self._insert_row = self._cursor.execute
         self._library = library
+        try:
+            # Without a level the module begins no transactions of its own. A client of a mix is a thread
+            # other than the one that connects.
+            self._work_by(sqlite3.connect(place, isolation_level=None, check_same_thread=False))
+        except sqlite3.Error as error:
+            raise Failure(f"cannot open {place}: {one_line(error)}") from None
 
     @classmethod
     def connect(cls, job: Job, place: str) -> "Stdlib":
         library, source = _load(job.build)
-        import sqlite3
-
-        try:
-            # Without a level the module begins no transactions of its own. A client of a mix is a thread
-            # other than the one that connects.
-            connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise Failure(f"cannot open {place}: {one_line(error)}") from None
-        found = connection.execute("SELECT sqlite_source_id()").fetchone()[0]
+        database = cls(place, library)
+        found = database.query("SELECT sqlite_source_id()")[0][0]
         if source not in (None, found):
             raise Failure(
                 f"the module sqlite3 of {sys.executable} has its own SQLite in it and takes no other: name "
                 "the contender sqlite@system/sqlite3, or build the runner with another Python"
             )
-        return cls(connection, library)
+        return database
+
+    def beside(self, place: str) -> "Stdlib":
+        return type(self)(place, self._library)
 
     def words(self, error: Exception) -> str:
         code = self.code(error)
@@ -68,9 +67,6 @@ class Stdlib(Database):
 
     def changes(self) -> int:
         return self._connection.total_changes
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def _load(build: str | Path) -> tuple[str, str | None]:

@@ -4,26 +4,27 @@
 //! Each server is started by a process of its own, this program again, so that its cache, its account
 //! and its death are the test's to choose.
 
+mod holder;
+
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
-use dyno_protocol::{Build, Setting};
+use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
-use tempfile::TempDir;
 
-use crate::common::{SharedMemory, installation};
+use crate::common::server::open_folder;
+use crate::common::{SharedMemory, installation, processes_with, wait_for};
+use holder::Holder;
 
 const NOBODY: u32 = 65534;
 
@@ -52,123 +53,9 @@ fn servers() -> Vec<Choice> {
     CHOICES.into_iter().filter(is_here).collect()
 }
 
-/// A folder for databases that every account may enter.
-fn place() -> TempDir {
-    let place = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    place
-}
-
 /// The cache of the tests that do not look at it, which lives on.
 fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
-}
-
-/// A process that starts a server and holds it.
-struct Holder {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-/// What a holder tells of its server.
-#[derive(Debug)]
-struct Held {
-    process: u32,
-    socket: PathBuf,
-    took: Duration,
-}
-
-impl Holder {
-    fn start(choice: Choice, place: &Path, cache: &Path, setting: &str, account: Option<u32>) -> Holder {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "servers::holds_a_server", "--ignored", "--nocapture", "--test-threads=1"]);
-        command
-            .env("HELD_ENGINE", choice.0)
-            .env("HELD_BUILD", serde_json::to_string(&build(choice)).unwrap());
-        command.env("HELD_PLACE", place).env("HELD_SETTING", setting);
-        command.env("XDG_CACHE_HOME", cache).stdin(Stdio::piped()).stdout(Stdio::piped());
-        if let Some(account) = account {
-            command.uid(account).gid(account);
-        }
-        let mut child = command.spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        Holder { child, output }
-    }
-
-    /// The next word of the holder's, or why there is no server.
-    fn next(&mut self) -> Result<Held, String> {
-        for line in self.output.by_ref().lines() {
-            let line = line.unwrap();
-            if let Some(rest) = line.strip_prefix("held: ") {
-                let parts: Vec<&str> = rest.split('|').collect();
-                let took = Duration::from_secs_f64(parts[2].parse().unwrap());
-                return Ok(Held { process: parts[0].parse().unwrap(), socket: parts[1].into(), took });
-            }
-            if let Some(rest) = line.strip_prefix("refused: ") {
-                return Err(rest.replace('\u{1}', "\n"));
-            }
-        }
-        panic!("the holder ended and told nothing");
-    }
-
-    /// Lets go of the server and waits.
-    fn release(mut self) {
-        drop(self.child.stdin.take());
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{rest}");
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// Not a test: the holder's own part.
-#[test]
-#[ignore = "started by the tests"]
-fn holds_a_server() {
-    let Ok(engine) = std::env::var("HELD_ENGINE") else { return };
-    let place = PathBuf::from(std::env::var_os("HELD_PLACE").unwrap());
-    let setting = std::env::var("HELD_SETTING").unwrap();
-    let settings: Vec<Setting> = setting
-        .split_once('=')
-        .map(|(name, value)| Setting { name: name.into(), value: value.into() })
-        .into_iter()
-        .collect();
-    let scratch = Scratch::create(&place).unwrap();
-    let trial = scratch.trial().unwrap();
-    let placement = placement::choose(None, None).unwrap();
-    let build: Build = serde_json::from_str(&std::env::var("HELD_BUILD").unwrap()).unwrap();
-    let installation = installation(&engine, &build).unwrap();
-    let began = Instant::now();
-    // The trial's parent is the run's folder.
-    let run = trial.path().parent().unwrap();
-    match PrivateServer::start(&installation, &settings, run, &placement) {
-        Ok(server) => {
-            let connection = server.connection("dyno_scratch_test");
-            let mut socket = PathBuf::from(connection.host);
-            if let Some(port) = connection.port {
-                socket.push(format!(".s.PGSQL.{port}"));
-            }
-            let took = began.elapsed().as_secs_f64();
-            println!("\nheld: {}|{}|{took}", server.process(), socket.display());
-            let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        }
-        Err(error) => println!("\nrefused: {}", format!("{error:#}").replace('\n', "\u{1}")),
-    }
-}
-
-/// The processes whose command line names a folder.
-fn processes_of(folder: &Path) -> Vec<String> {
-    let name = folder.to_str().unwrap();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter(|entry| entry.file_name().to_str().unwrap_or("x").parse::<u32>().is_ok());
-    pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
-        .map(|command| String::from_utf8_lossy(&command).replace('\0', " "))
-        .filter(|command| command.contains(name))
-        .collect()
 }
 
 fn descendants(of: u32) -> Vec<u32> {
@@ -183,18 +70,10 @@ fn is_alive(process: u32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-fn wait_until(what: &str, limit: Duration, holds: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < limit, "not within {limit:?}: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn a_stopped_server_leaves_nothing_and_the_second_start_is_from_the_cache() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let mut took = Vec::new();
         for _ in 0..2 {
             let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
@@ -213,7 +92,7 @@ fn a_stopped_server_leaves_nothing_and_the_second_start_is_from_the_cache() {
             took.push(held.took);
             holder.release();
             assert!(!is_alive(held.process));
-            assert_eq!(processes_of(place.path()), [""; 0]);
+            assert_eq!(processes_with(&place.path().display().to_string()), [0; 0]);
             assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{choice:?} left something");
         }
         eprintln!("{choice:?}: started in {:?}, then from the cache in {:?}", took[0], took[1]);
@@ -236,15 +115,16 @@ fn sockets_of(process: u32) -> Vec<String> {
 #[test]
 fn a_server_does_not_outlive_a_killed_dyno() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         let family: Vec<u32> = descendants(held.process).into_iter().chain([held.process]).collect();
         holder.kill();
-        wait_until("the server is gone", Duration::from_secs(2), || !family.iter().any(|&pid| is_alive(pid)));
-        wait_until("the socket is gone", Duration::from_secs(2), || !held.socket.exists());
-        wait_until("its data and its guard are gone", Duration::from_secs(5), || {
-            processes_of(place.path()).is_empty() && !held.socket.parent().unwrap().exists()
+        wait_for("the server to be gone", 2, || !family.iter().any(|&pid| is_alive(pid)));
+        wait_for("the socket to be gone", 2, || !held.socket.exists());
+        let data = place.path().display().to_string();
+        wait_for("its data and its guard to be gone", 5, || {
+            processes_with(&data).is_empty() && !held.socket.parent().unwrap().exists()
         });
         assert_eq!(
             fs::read_dir(place.path()).unwrap().count(),
@@ -259,7 +139,7 @@ fn a_server_does_not_outlive_a_killed_dyno() {
 #[test]
 fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
     for choice in servers().into_iter().filter(|choice| choice.0 == "postgres") {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
         let held = holder.next().unwrap();
         let memory = SharedMemory::of(held.process);
@@ -285,7 +165,7 @@ fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
 #[test]
 fn a_cache_is_rid_of_what_a_killed_dyno_left_in_it() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         Holder::start(choice, place.path(), cache.path(), "", None).release();
         let left = cache.path().join("dyno/servers/dyno-scratch-dead");
         fs::create_dir(&left).unwrap();
@@ -299,7 +179,7 @@ fn a_cache_is_rid_of_what_a_killed_dyno_left_in_it() {
 #[test]
 fn a_failed_start_shows_the_servers_own_log() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "no_such_setting=1", None);
         let error = holder.next().unwrap_err();
         assert!(error.contains("cannot start a private server of"), "{error}");
@@ -312,7 +192,7 @@ fn a_failed_start_shows_the_servers_own_log() {
 #[test]
 fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let deep = place.path().join("a-long-name-for-a-folder/".repeat(4));
         fs::create_dir_all(&deep).unwrap();
         let start = || {
@@ -328,14 +208,14 @@ fn a_path_too_long_for_a_socket_gets_a_short_one_that_goes_as_well() {
         assert!(!folder.exists(), "a stopped server left {}", folder.display());
         let (holder, folder) = start();
         holder.kill();
-        wait_until("the short folder is gone", Duration::from_secs(2), || !folder.exists());
+        wait_for("the short folder to be gone", 2, || !folder.exists());
     }
 }
 
 #[test]
 fn two_at_once_share_a_cache() {
     for choice in servers() {
-        let (place, cache) = (place(), tempfile::tempdir().unwrap());
+        let (place, cache) = (open_folder(), tempfile::tempdir().unwrap());
         let start = || Holder::start(choice, place.path(), cache.path(), "", None);
         let mut holders = [start(), start()];
         let held = holders.each_mut().map(|holder| holder.next().unwrap());
@@ -349,7 +229,7 @@ fn two_at_once_share_a_cache() {
 #[test]
 fn a_cache_that_cannot_be_written_is_done_without() {
     for choice in servers() {
-        let place = place();
+        let place = open_folder();
         let cache = place.path().join("cache");
         File::create(&cache).unwrap().write_all(b"a file").unwrap();
         let folder = place.path().join("databases");
@@ -366,7 +246,7 @@ fn root_runs_servers_under_another_account() {
         return eprintln!("SKIPPED: this is not root");
     }
     for choice in servers() {
-        let (place, cache) = (place(), shared_cache());
+        let (place, cache) = (open_folder(), shared_cache());
         let mut holder = Holder::start(choice, place.path(), &cache, "", None);
         let held = holder.next().unwrap();
         assert_ne!(fs::metadata(format!("/proc/{}", held.process)).unwrap().uid(), 0);
@@ -397,7 +277,7 @@ fn anybody_runs_servers_under_their_own_account() {
         return eprintln!("SKIPPED: `nobody` may not enter {}", program.display());
     }
     for choice in servers() {
-        let (place, cache) = (place(), place());
+        let (place, cache) = (open_folder(), open_folder());
         for folder in [&place, &cache] {
             chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
@@ -413,7 +293,7 @@ fn anybody_runs_servers_under_their_own_account() {
 #[test]
 fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
     for choice in servers() {
-        let place = place();
+        let place = open_folder();
         let scratch = Scratch::create(place.path()).unwrap();
         let trial = scratch.trial().unwrap();
         let run = trial.path().parent().unwrap().to_owned();
@@ -432,7 +312,7 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
 #[test]
 #[ignore = "fetches from the network by Maven"]
 fn a_newer_postgresql_is_installed_without_root() {
-    let engines = place();
+    let engines = open_folder();
     let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
     let installation = install("postgres@18", engines.path(), &servers).unwrap();
     assert!(installation.version.starts_with("18."), "{installation:?}");
@@ -443,7 +323,7 @@ fn a_newer_postgresql_is_installed_without_root() {
         installation,
         "it was not left as it is"
     );
-    let place = place();
+    let place = open_folder();
     let placement = placement::choose(None, None).unwrap();
     let server = PrivateServer::start(&installation, &[], place.path(), &placement).unwrap();
     assert_eq!(server.version(), installation.version);

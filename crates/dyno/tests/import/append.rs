@@ -1,5 +1,5 @@
-//! `dyno import --append`: where nothing hangs on the table dyno writes pages and SQLite moves their records to it, and
-//! that comes to the same as SQLite's inserts.
+//! `dyno import` into a table that is there, which is kept unless asked. With `--append`, where nothing hangs on the table
+//! dyno writes pages and SQLite moves their records to it, and that comes to the same as SQLite's inserts.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::json;
 
+use super::{import, query};
 use crate::common::Place;
 
 /// Runs a program in Python on SQLite's side, `base` being the database, and gives what it prints.
@@ -50,6 +52,33 @@ fn moved(schema: &str) -> bool {
     assert!(hidden(&place).is_empty(), "{schema}: {:?}", hidden(&place));
     assert_ne!(told.contains("wrote their pages"), told.contains("Parsing took"), "{told}");
     told.contains("wrote their pages")
+}
+
+#[test]
+fn a_table_that_is_there_is_kept_unless_asked() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\n");
+    import(&place, "t.csv --into a.db").exits(0);
+    import(&place, "t.csv --into a.db").exits(2).says("there is a table t already: --append");
+    import(&place, "t.csv --into a.db --append").exits(0).prints("journal_mode=delete");
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM t"), json!([[2]]));
+    place.write("u.csv", "id,w\nx,1\n");
+    import(&place, "u.csv --into a.db --table t --append")
+        .exits(2)
+        .says("no column 'w', which the header names");
+    place.write("v.csv", "id,v\n1.5,1\n");
+    import(&place, "v.csv --into a.db --table t --append").exits(2).says("v.csv:2: column \"id\": \"1.5\"");
+    import(&place, "u.csv --into a.db --table t --replace").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([["x", 1]]));
+    import(&place, "u.csv --into a.db --table t --replace --safety none").exits(0).prints("Survives none");
+    import(&place, "u.csv --into b.db --safety process-crash").exits(0).prints("Survives process-crash");
+    import(&place, "u.csv --into a.db --table z --dry-run").exits(0).prints("CREATE TABLE \"z\"");
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM sqlite_schema"), json!([[1]]));
+    place.write(
+        "no.db",
+        "this is no database, although it is long enough to be taken for one\n".repeat(20).as_str(),
+    );
+    import(&place, "u.csv --into no.db").exits(2).says("file is not a database");
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! The command lines of what shows results: `dyno show`, `report`, `export`, `history`, `compare` and `scaling`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dyno_show::TableOptions;
+
+use super::values::share;
+
+/// How figures are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For the terminal, 100 columns
+    Table,
+    /// For programs: the verdict
+    Json,
+    /// For spreadsheets: a line for each test and contender
+    Csv,
+    /// For a README or a pull request: the page without its charts
+    Markdown,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub struct ShowOptions {
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Show the notes that most readers do not need: settings, what each contender survives and why, disturbances
+    #[arg(long)]
+    pub notes: bool,
+    /// Show published figures beside today's: other hardware, other versions
+    #[arg(long)]
+    pub published: bool,
+    /// Show what each test used beside time: processor, device, memory, database
+    #[arg(long)]
+    pub costs: bool,
+    /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
+    #[arg(long)]
+    pub tax: bool,
+    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
+    /// the run file says]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub margin: Option<f64>,
+}
+
+impl ShowOptions {
+    /// What a table shows.
+    pub fn table(&self) -> TableOptions {
+        let ShowOptions { notes, published, costs, tax, .. } = *self;
+        TableOptions { notes, published, costs, tax }
+    }
+}
+
+/// Arguments of `dyno show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The run file [default: the newest in results/]
+    pub run: Option<PathBuf>,
+    /// How the results are printed
+    #[command(flatten)]
+    pub show: ShowOptions,
+}
+
+/// Arguments of `dyno report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The run files; the page is about the last one [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The page [default: the last run's name, with .html]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
+    /// the run file says]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub margin: Option<f64>,
+    /// Show it in the browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+/// Arguments of `dyno export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The run files [default: the newest in results/]
+    pub runs: Vec<PathBuf>,
+    /// The file; its ending says the format: .csv or .parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `dyno history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Only runs of this suite [default: the suite of the newest run]
+    pub suite: Option<String>,
+    /// Draw this test, by its id
+    #[arg(long, value_name = "ID")]
+    pub test: Option<String>,
+    /// The folder of run files
+    #[arg(long, default_value = "results")]
+    pub results: PathBuf,
+}
+
+/// Arguments of `dyno compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run file to compare with
+    pub old: PathBuf,
+    /// The run file to judge
+    pub new: PathBuf,
+    /// Exit with 1 if a test is slower by more than this, 5% say, and the interval of the ratio excludes 1.00
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub fail_slower: Option<f64>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Arguments of `dyno scaling`.
+#[derive(Debug, Args)]
+pub struct ScalingArgs {
+    /// The run files: of one suite, with one parameter in which they differ
+    #[arg(required = true, num_args = 2..)]
+    pub runs: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}

@@ -1,0 +1,107 @@
+//! Kills, interrupts and a full disk leave all of a load or nothing of it.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use nix::mount::{MsFlags, mount, umount};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use super::{import, names, query};
+use crate::common::{Place, Result, wait_for};
+
+/// Whether a process has a file open in the folder that has no name there.
+fn is_building(pid: u32, place: &Place) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut targets = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    targets
+        .any(|target| target.starts_with(place.path("")) && target.to_string_lossy().ends_with("(deleted)"))
+}
+
+#[test]
+fn a_killed_import_leaves_all_or_nothing() {
+    let place = Place::new();
+    let mut text = String::from("id,word,size\n");
+    for row in 0..150_000 {
+        text += &format!("{row},word {},{}\n", row % 977, row * 7919 % 10_007);
+    }
+    place.write("t.csv", &text);
+    let sure = "SELECT count(*), sum(id), sum(size), count(DISTINCT word) FROM t";
+    let arguments = ["import", "t.csv", "--into", "a.db", "--primary-key", "id", "--index", "word"];
+    let kills = std::env::var("DYNO_KILLS").map_or(30, |kills| kills.parse().unwrap());
+    let began = std::time::Instant::now();
+    place.dyno(&arguments.join(" ")).exits(0);
+    let took = began.elapsed();
+    let whole = query(&place.path("a.db"), sure);
+    let (mut nothing, mut all) = (0, 0);
+    for number in 0..kills {
+        let _ = fs::remove_file(place.path("a.db"));
+        let mut child =
+            place.command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // From the first moment to well behind the last.
+        std::thread::sleep(took * 3 / 2 * number / kills);
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
+        child.wait().unwrap();
+        match place.path("a.db").exists() {
+            true => {
+                assert_eq!(names(&place), ["a.db", "t.csv"]);
+                assert_eq!(query(&place.path("a.db"), sure), whole);
+                assert_eq!(query(&place.path("a.db"), "PRAGMA integrity_check"), json!([["ok"]]));
+                all += 1;
+            }
+            false => {
+                assert_eq!(names(&place), ["t.csv"]);
+                nothing += 1;
+            }
+        }
+    }
+    eprintln!("{nothing} of {kills} kills left nothing, {all} all");
+    assert!(nothing > 0);
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let place = Place::new();
+    let mut command = place.command();
+    command.args(["import", "-", "--into", "a.db", "--table", "t"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // More than is looked at before the load begins, and no end.
+    let line = b"1,abcdefghijklmnopqrstuvwxyz\n".repeat(1000);
+    (0..800).for_each(|_| input.write_all(&line).unwrap());
+    wait_for("a database being built", 30, || is_building(child.id(), &place));
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    // The input is neither written nor closed until dyno has ended: nobody waits for it.
+    let result = Result::from(child.wait_with_output().unwrap());
+    drop(input);
+    result.without_panic().exits(130).says("nothing was loaded");
+    assert!(names(&place).is_empty(), "{:?}", names(&place));
+}
+
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let place = Place::new();
+    let disk = place.path("disk");
+    fs::create_dir(&disk).unwrap();
+    if let Err(error) = mount(Some("tmpfs"), &disk, Some("tmpfs"), MsFlags::empty(), Some("size=2m")) {
+        eprintln!("SKIPPED: a small disk cannot be mounted: {error}");
+        return;
+    }
+    let text: String = (0..200_000).map(|number| format!("{number},some text\n")).collect();
+    place.write("t.csv", &text);
+    let fresh = import(&place, "t.csv --into disk/a.db");
+    let left = fs::read_dir(&disk).unwrap().count();
+    place.write("small.csv", "1,a\n");
+    let small = import(&place, "small.csv --into disk/b.db --table s");
+    let there = import(&place, "t.csv --into disk/b.db --table t");
+    let rows = query(&disk.join("b.db"), "SELECT (SELECT count(*) FROM s), count(*) FROM sqlite_schema");
+    umount(&disk).unwrap();
+    fresh.exits(4).says("full");
+    assert_eq!(left, 0);
+    small.exits(0);
+    there.exits(4).says("full");
+    assert_eq!(rows, json!([[1, 1]]));
+}

@@ -1,0 +1,119 @@
+//! Files, rows and options that are wrong: each is told with its place, and nothing is loaded but what was asked for.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{import, names, query};
+use crate::common::Place;
+
+#[test]
+fn a_bad_row_stops_with_its_place_or_is_put_aside() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,x\n\"2\n\",y\n3\n4,z,,\n5,ü\n");
+    let types = "--types INTEGER,TEXT";
+    import(&place, &format!("t.csv --into a.db {types}"))
+        .exits(2)
+        .says("t.csv:3: column \"a\": \"2\\n\" is no INTEGER");
+    assert_eq!(names(&place), ["t.csv"]);
+    import(&place, &format!("t.csv --into a.db {types} --on-error reject --rejects bad.csv"))
+        .exits(3)
+        .prints("2 rows into table t")
+        .prints("3 bad rows were left out; they are in bad.csv");
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([[1, "x"], [5, "ü"]]));
+    let bad = fs::read_to_string(place.path("bad.csv")).unwrap();
+    assert!(bad.contains("5,,\"has 1 fields, not 2\",3,3\n"), "{bad}");
+    assert!(bad.contains("6,,\"has 4 fields, not 2\",\"4, z, , \",4,z,,\n"), "{bad}");
+    // Rejected rows of an earlier import are not written over, and nothing is loaded.
+    import(&place, &format!("t.csv --into b.db {types} --on-error reject --rejects bad.csv"))
+        .exits(2)
+        .says("cannot make bad.csv");
+    assert_eq!(names(&place), ["a.db", "bad.csv", "t.csv"]);
+}
+
+#[test]
+fn rows_that_the_database_refuses_are_bad_rows() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\n2,b\n1,c\n3,d\n2,e\n4,f\n");
+    import(&place, "t.csv --into a.db --primary-key id")
+        .exits(2)
+        .says("t.csv:4:")
+        .says("UNIQUE constraint failed: t.id");
+    assert_eq!(names(&place), ["t.csv"]);
+    import(&place, "t.csv --into a.db --primary-key id --on-error reject").exits(3).prints("4 rows into");
+    let rows = json!([[1, "a"], [2, "b"], [3, "d"], [4, "f"]]);
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
+    let rejects = fs::read_to_string(place.path("t.rejects.csv")).unwrap();
+    assert!(rejects.contains("\n4,,is refused: UNIQUE constraint failed: t.id,\"1, c\",1,c\n"), "{rejects}");
+    // The same in a table that is there: what was loaded before the bad row is taken back.
+    place.write("more.csv", "v,id\ng,5\nh,1\n");
+    import(&place, "more.csv --into a.db --table t --append").exits(2).says("more.csv:3:");
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
+    place.write("more.csv", "v,id\ng,5\n");
+    import(&place, "more.csv --into a.db --table t --append").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT v FROM t WHERE id = 5"), json!([["g"]]));
+}
+
+#[test]
+fn a_journal_of_another_database_is_not_applied_to_the_new_one() {
+    for ending in ["journal", "wal"] {
+        let place = Place::new();
+        place.write("t.csv", "a,b\n1,x\n");
+        place.write(&format!("new.db-{ending}"), "old");
+        let result = import(&place, "t.csv --into new.db").exits(2);
+        result.says(&format!("new.db-{ending} is of another database")).says("move it away");
+        assert!(!place.path("new.db").exists());
+    }
+}
+
+#[test]
+fn bad_files_are_told_and_leave_nothing() {
+    let place = Place::new();
+    place.write("empty.csv", "");
+    place.write("quote.csv", "a,b\n1,2\n3,\"4\n5,6\n");
+    place.write("many.csv", "a,b\n1,2\n1,2,3\n");
+    place.write("zero.csv", "a\0,b\n");
+    fs::write(place.path("cut.csv.gz"), [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0x4b, 0xd4]].concat())
+        .unwrap();
+    fs::write(place.path("cut.csv.zst"), [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x10]).unwrap();
+    let names_of =
+        |columns: std::ops::Range<u32>| columns.map(|column| format!("c{column}")).collect::<Vec<_>>();
+    place.write("wide.csv", &format!("{}\n{}\n", names_of(0..30_000).join(","), vec!["1"; 30_000].join(",")));
+    // A record of a gigabyte, most of which is a hole that takes no room.
+    place.write("long.csv", &format!("{}1,", "1,2\n".repeat(2_000)));
+    let long = fs::OpenOptions::new().append(true).open(place.path("long.csv")).unwrap();
+    long.set_len(1 << 30).unwrap();
+    let before = names(&place);
+    for (file, said) in [
+        ("empty.csv", "empty.csv is empty"),
+        ("quote.csv", "quote.csv:3: a quote in the record that begins here is never closed"),
+        ("many.csv", "many.csv:3: \"1, 2, 3\" has 3 fields, not 2"),
+        ("zero.csv", "zero.csv holds zero bytes"),
+        ("wide.csv", "too many columns on wide"),
+        ("long.csv", "long.csv:2001: the record that begins here is longer than 128 MiB"),
+        ("long.csv --memory 16MiB", "longer than 4 MiB; more --memory holds longer ones"),
+        ("cut.csv.gz", "cannot read cut.csv.gz"),
+        ("cut.csv.zst", "cannot read cut.csv.zst"),
+        ("none.csv", "cannot open none.csv"),
+        ("data", "data is a folder"),
+        ("many.csv --types INTEGER", "--types gives 1 types for 2 columns"),
+        ("many.csv --types INTEGER,DATE", "SQLite has no type 'DATE'"),
+        ("many.csv --index c", "the table has no column 'c'"),
+        ("many.csv --encoding klingon", "no encoding is called 'klingon'"),
+        ("many.csv --delimiter ab", "one ASCII character"),
+        ("many.csv --rejects x.csv", "--on-error reject, which is not asked"),
+    ] {
+        import(&place, &format!("{file} --into a.db")).exits(2).says(said);
+        assert_eq!(names(&place), before, "{file}");
+    }
+    import(&place, "many.csv --into nowhere/a.db").exits(2).says("cannot make a database in nowhere");
+    place.write("twice.csv", "a,A,a\n1,2,3\n");
+    import(&place, "twice.csv --into c.db --header").exits(0);
+    assert_eq!(query(&place.path("c.db"), "SELECT a, A_2, a_3 FROM twice"), json!([[1, 2, 3]]));
+    import(&place, "quote.csv --into a.db --no-quotes").exits(0).prints("3 rows");
+    let said = import(&place, "wide.csv --into w.db").exits(2).stderr;
+    assert!(said.len() < 1_000, "{said}");
+    place.write("header.csv", "a,b\n");
+    import(&place, "header.csv --into b.db").exits(0).prints("0 rows");
+    assert_eq!(query(&place.path("b.db"), "SELECT count(*) FROM header"), json!([[0]]));
+}

@@ -1,0 +1,59 @@
+//! Parquet files, by a dyno that was built to read them and by one that was not.
+
+use std::fs;
+
+#[cfg(feature = "parquet")]
+use serde_json::json;
+
+use super::import;
+#[cfg(not(feature = "parquet"))]
+use super::names;
+#[cfg(feature = "parquet")]
+use super::{import_input, query};
+use crate::common::Place;
+
+/// What DuckDB 2.0 wrote by COPY … (FORMAT parquet) of a BIGINT, a VARCHAR, a DOUBLE, a BOOLEAN, a DATE and a
+/// DECIMAL(8,2).
+const PARQUET: &[u8] = include_bytes!("../data/people.parquet");
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
+    let place = Place::new();
+    fs::write(place.path("people.parquet"), PARQUET).unwrap();
+    import(&place, "people.parquet --into a.db").exits(0).prints("3 rows into table people");
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT *, typeof(price) FROM people"),
+        json!([
+            [1, "Ann", 1.5, 1, "2024-01-31", "12.30", "text"],
+            [i64::MIN, "Çem, \"x\"", null, 0, null, "-0.05", "text"],
+            [null, "", 0.1, null, "1969-12-31", null, "null"],
+        ])
+    );
+    import(&place, "people.parquet --into a.db --append").exits(0).prints("wrote their pages");
+    let list = "SELECT json_group_array(json_array(id, typeof(id), name, size, ok, day, price)) FROM people";
+    let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
+    assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));
+    import(&place, "people.parquet --into d.db --primary-key id").exits(0);
+    assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1], [2]]));
+    import(&place, "people.parquet --into e.db --types size:INTEGER --null Ann")
+        .exits(2)
+        .says("people.parquet:1: column \"size\": \"1.5\" is no INTEGER");
+    import(&place, "people.parquet --into b.db --types price:REAL").exits(0);
+    assert_eq!(query(&place.path("b.db"), "SELECT price FROM people WHERE id = 1"), json!([[12.3]]));
+    import_input(&place, "- --into c.db --table t", PARQUET)
+        .exits(2)
+        .says("it cannot be read from standard input");
+    fs::write(place.path("cut.parquet"), &PARQUET[..PARQUET.len() - 9]).unwrap();
+    import(&place, "cut.parquet --into c.db").exits(2).says("cannot read cut.parquet");
+    assert!(!place.path("c.db").exists());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_parquet_file_is_refused_with_how_to_get_a_dyno_that_reads_it() {
+    let place = Place::new();
+    fs::write(place.path("people.parquet"), PARQUET).unwrap();
+    import(&place, "people.parquet --into a.db").exits(2).says("--features parquet");
+    assert_eq!(names(&place), ["people.parquet"]);
+}

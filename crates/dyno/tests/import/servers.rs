@@ -1,0 +1,155 @@
+//! Loads into PostgreSQL and MariaDB. Where one is not installed, its part is skipped and says so.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use dyno_protocol::{Build, Setting};
+
+use super::PEOPLE;
+use crate::common::server::{self, Started};
+use crate::common::{Place, Result};
+
+/// A private server of an engine, and the URL of a database of it; none, and said so, where it is not
+/// installed.
+struct Server {
+    url: String,
+    started: Started,
+}
+
+impl Server {
+    fn start(engine: &str) -> Option<Server> {
+        Server::start_with(engine, &[])
+    }
+
+    fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
+        let started = server::start(engine, &Build::System, settings)?;
+        let at = started.server.connection("");
+        let url = match engine {
+            "postgres" => {
+                format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap())
+            }
+            _ => format!("{engine}://{}@/mysql?socket={}", at.user, at.host),
+        };
+        Some(Server { url, started })
+    }
+}
+
+/// What both servers do alike. Rows are read back by importing nothing: a table's rows are counted by
+/// what the server's own program prints.
+fn serves(engine: &str, program: impl Fn(&str) -> Command) {
+    let Some(server) = Server::start(engine) else { return };
+    let place = Place::new();
+    let sql = |text: &str| printed(program(&server.url).current_dir(place.path(".")), text);
+    place.write("people.csv", &PEOPLE.replace("008", "a\\b\tc"));
+    let into = |arguments: &str| {
+        let mut command = place.command();
+        command.arg("import").args(arguments.split_whitespace()).args(["--into", &server.url]);
+        Result::from(command.output().unwrap()).without_panic()
+    };
+    into("people.csv --primary-key id --index name")
+        .exits(0)
+        .prints("3 rows into table people")
+        .prints("Survives");
+    let rows = sql(
+        "SELECT id, name, size, CASE WHEN code = 'a\\b\tc' THEN 'kept' ELSE code END FROM people ORDER BY id",
+    );
+    let odd = sql("SELECT id, length(code) FROM people WHERE id = 2");
+    assert_eq!(odd, "2|5", "{rows}");
+    assert!(rows.contains("1|Ann|1.5|007") && rows.contains("3|Çem|2"), "{rows}");
+    let explained =
+        into("people.csv --table explained --primary-key id --index name --explain").exits(0).stdout;
+    let (_, load) = explained.split_once("--- SQL ---\n").unwrap();
+    sql(load);
+    let all = |table: &str| sql(&format!("SELECT * FROM {table} ORDER BY id"));
+    assert_eq!(all("explained"), all("people"), "{load}");
+    into("people.csv").exits(2).says("there is a table people already");
+    into("people.csv --append").exits(2).says("nothing was loaded");
+    assert_eq!(sql("SELECT count(*) FROM people"), "3");
+    place.write("more.csv", "name,id,code\nX,7,Y\n");
+    into("more.csv --table people --append").exits(0);
+    assert_eq!(sql("SELECT name, code FROM people WHERE id = 7"), "X|Y");
+    place.write("bad.csv", "id,day\n1,2024-01-01\n2,2024-13-01\n");
+    into("bad.csv --types id:INTEGER,day:DATE").exits(2).says("nothing was loaded");
+    assert!(!into("bad.csv --types id:INTEGER,day:DATE --dry-run").exits(0).stdout.is_empty());
+    place.write("bad.csv", "id,day\n1,2024-01-01\n2,\n");
+    into("bad.csv --types id:INTEGER,day:DATE").exits(0);
+    assert!(sql("SELECT * FROM bad ORDER BY id").starts_with("1|2024-01-01"));
+    place.write("people.csv", "only\n1.25\n");
+    into("people.csv --replace --safety none").exits(0);
+    assert_eq!(sql("SELECT * FROM people"), "1.25");
+    let tables = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
+    assert_eq!(sql(tables), "0");
+}
+
+/// What a server's program prints of a script.
+fn printed(command: &mut Command, script: &str) -> String {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    writeln!(child.stdin.take().unwrap(), "{script};").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().replace('\t', "|")
+}
+
+#[test]
+fn postgres_is_loaded() {
+    serves("postgres", |url| {
+        let mut command = Command::new("psql");
+        command.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
+        command
+    });
+}
+
+#[test]
+fn one_connection_or_many_load_the_same_rows() {
+    let Some(server) = Server::start("postgres") else { return };
+    let place = Place::new();
+    let rows: String = (0..50_000).map(|row| format!("{row},{}\n", row * 7919 % 50_021)).collect();
+    place.write("rows.csv", &format!("a,b\n{rows}"));
+    let mut sums = Vec::new();
+    for connections in ["1", "2", "5"] {
+        let arguments =
+            ["import", "rows.csv", "--replace", "--connections", connections, "--into", &server.url];
+        let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
+        result.exits(0).prints("50000 rows into table rows");
+        let mut psql = Command::new("psql");
+        psql.args(["-XqAt", &server.url]);
+        sums.push(printed(&mut psql, "SELECT count(*), sum(a), sum(b), sum(a::numeric * b) FROM rows"));
+    }
+    assert!(sums[0].starts_with("50000|1249975000|") && sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
+    let sqlite = ["import", "rows.csv", "--connections", "2", "--into", "app.db"];
+    let refused = Result::from(place.command().args(sqlite).output().unwrap()).without_panic();
+    refused.exits(2).says("--connections is for a new table of PostgreSQL");
+    assert!(!place.path("app.db").exists());
+}
+
+#[test]
+fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
+    let settings = [("log_statement", "all"), ("log_line_prefix", "")];
+    let settings = settings.map(|(name, value)| Setting { name: name.into(), value: value.into() });
+    let Some(server) = Server::start_with("postgres", &settings) else { return };
+    let place = Place::new();
+    // The last row makes the types of the others wrong.
+    let rows: String = (0..400_000).map(|row| format!("{row}\n")).collect();
+    place.write("rows.csv", &format!("n\n{rows}late\n"));
+    let arguments = ["import", "rows.csv", "--connections", "2", "--into", &server.url];
+    let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
+    result.exits(0).prints("read the file again");
+    let log = fs::read_to_string(server.started.server.folder().join("log")).unwrap();
+    let (_, after) = log.split_once("statement: ROLLBACK").expect("the first attempt is taken back");
+    let (between, _) = after.split_once("CREATE TABLE").expect("there is a second attempt");
+    assert!(between.contains("statement: RESET synchronous_commit"), "{between}");
+}
+
+#[test]
+fn mariadb_is_loaded() {
+    serves("mariadb", |url| {
+        let (_, rest) = url.split_once("://").unwrap();
+        let (user, socket) = (rest.split('@').next().unwrap(), url.split("socket=").nth(1).unwrap());
+        let mut command = Command::new("mariadb");
+        command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql"]);
+        command.args(["--default-character-set=utf8mb4", "--local-infile=1"]);
+        command
+    });
+}

@@ -1,0 +1,223 @@
+//! An engine as its TOML file describes it: its profiles, what its settings promise, and what it cannot do.
+
+use std::collections::BTreeSet;
+use std::slice;
+
+use anyhow::{Context, Result, bail};
+use dyno_nearest as nearest;
+use dyno_protocol::{InForce, Setting, VersionRule};
+use dyno_record::{Isolated, Safety, Standing};
+use serde::Deserialize;
+
+use super::cache::CacheKnob;
+use super::encryption::{Encryption, all_asked};
+use super::isolation::{IsolationRule, isolation};
+use super::level::{Asked, Rule, safety};
+use super::profile::Profile;
+use super::server::{Protocol, Url};
+use super::settings::{Difference, Values, differences, is_name, parse_setting};
+use super::start::Start;
+
+/// The settings that dyno takes itself.
+const COMMON_SETTINGS: [&str; 7] =
+    ["per_commit", "index", "primary_key", "slowdown", "turns", "processes", "file_system"];
+
+/// An engine, as `engines/NAME.toml` describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// The dialect of its statements; suites tag lines with it.
+    pub dialect: String,
+    /// The kinds of builds it can be measured in: `bundled`, `system`, `path`.
+    pub builds: Vec<String>,
+    /// Whether it is no engine but measures dyno itself: it is never ranked.
+    #[serde(default)]
+    pub harness: bool,
+    /// The protocol that its servers speak, which dyno starts or a URL names; none for engines within the runner's
+    /// own process.
+    pub speaks: Option<Protocol>,
+    #[serde(default)]
+    pub(super) url: Url,
+    #[serde(default)]
+    pub(super) version: VersionRule,
+    pub(super) server: Option<Start>,
+    /// The settings that bear on speed or safety and are read back whether they are asked for or not.
+    #[serde(default)]
+    pub read_back: Vec<String>,
+    /// The settings that the engine does not tell again: runners report them as they gave them.
+    #[serde(default)]
+    pub claimed: Vec<String>,
+    /// Conditions `name=value|value`, each of which leaves the data to one connection alone.
+    #[serde(default)]
+    alone: Vec<String>,
+    /// Whether one process alone can have a database open, whose files it locks.
+    #[serde(default)]
+    locks: bool,
+    /// Conditions `name=value|value`, each of which leaves the data to one process.
+    #[serde(default)]
+    one_process: Vec<String>,
+    /// Conditions `name=value|value`, with each of which nothing of it waits for the disk or works in the background.
+    #[serde(default)]
+    quiet: Vec<String>,
+    /// Names that the engine gives to numbers, by setting.
+    #[serde(default)]
+    pub values: Values,
+    /// Further builds that dyno makes of it, by name.
+    #[serde(default, rename = "build")]
+    pub named_builds: Vec<NamedBuild>,
+    /// How it encrypts; none for engines that do not.
+    encryption: Option<Encryption>,
+    /// How the size of its cache is set, where it has one.
+    pub cache: Option<CacheKnob>,
+    /// Named sets of settings; the first is the default.
+    #[serde(rename = "profile")]
+    pub profiles: Vec<Profile>,
+    #[serde(rename = "level")]
+    rules: Vec<Rule>,
+    #[serde(default)]
+    isolation: Vec<IsolationRule>,
+}
+
+/// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedBuild {
+    /// The name by which contenders call it.
+    pub name: String,
+    /// The library's file.
+    pub library: String,
+    /// One sentence.
+    pub about: String,
+    /// What must be installed to build it, and the command that does.
+    pub needs: String,
+}
+
+impl Engine {
+    /// The profile of a name, or the default one.
+    pub fn profile(&self, name: Option<&str>) -> Result<&Profile> {
+        let found = match name {
+            None => self.profiles.first(),
+            Some(name) => self.profiles.iter().find(|profile| profile.name == name),
+        };
+        found.with_context(|| {
+            let names = self.profiles.iter().map(|profile| profile.name.as_str());
+            nearest::unknown(
+                &format!("{} has no profile", self.name),
+                name.unwrap_or("default"),
+                "it has",
+                names,
+            )
+        })
+    }
+
+    /// The safety that the settings asked for promise, before any engine has confirmed them. Settings
+    /// that are not asked for are taken from the engine's default profile.
+    pub fn claimed_safety(&self, asked: &[Setting], variant: Option<&str>) -> Option<Safety> {
+        let defaults = self.profiles.first().and_then(|profile| profile.settings().ok()).unwrap_or_default();
+        let mut assumed: Vec<InForce> = Vec::new();
+        for Setting { name, value } in asked.iter().rev().chain(&defaults) {
+            if !assumed.iter().any(|known| known.name == *name) {
+                assumed.push(InForce { name: name.clone(), value: value.clone() });
+            }
+        }
+        self.safety_of(Asked { in_force: &assumed, variant, standing: Standing::Claimed })
+    }
+
+    /// The safety of the settings in force, with a variant of the driver.
+    pub fn safety(&self, in_force: &[InForce], variant: Option<&str>) -> Option<Safety> {
+        self.safety_of(Asked { in_force, variant, standing: Standing::ReadBack })
+    }
+
+    /// What transactions may see of one another with the settings in force.
+    pub fn isolation(&self, in_force: &[InForce]) -> Option<Isolated> {
+        let asked = Asked { in_force, variant: None, standing: Standing::ReadBack };
+        isolation(&self.isolation, &self.values, asked)
+    }
+
+    fn safety_of(&self, asked: Asked) -> Option<Safety> {
+        safety(&self.rules, &self.values, &self.claimed, asked)
+    }
+
+    /// The names of the settings that its file mentions, and of those that dyno has for all engines.
+    pub fn known_settings(&self) -> BTreeSet<String> {
+        let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
+        let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
+        let cache = self.cache.iter().map(|knob| knob.setting.clone());
+        names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
+    }
+
+    /// Why a contender with these settings has no more than one client, as the condition that says so; none where it may
+    /// have many.
+    pub fn alone(&self, asked: &[Setting]) -> Option<&str> {
+        let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
+        self.alone.iter().find(holds).map(String::as_str)
+    }
+
+    /// Why only one process can have the data open with settings that are asked for: some where that is so, with the
+    /// condition that says it, or none where it is so with all settings.
+    pub fn one_process(&self, asked: &[Setting]) -> Option<Option<&str>> {
+        let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
+        match self.alone.iter().chain(&self.one_process).find(holds) {
+            Some(condition) => Some(Some(condition)),
+            None => self.locks.then_some(None),
+        }
+    }
+
+    /// Whether with these settings nothing of it waits for the disk or works in the background.
+    pub fn is_quiet(&self, asked: &[Setting]) -> bool {
+        self.quiet.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+    }
+
+    /// How it encrypts; none where it does not.
+    pub fn encryption(&self) -> Option<&Encryption> {
+        self.encryption.as_ref()
+    }
+
+    /// The settings that were asked for and are not in force.
+    pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+        differences(&self.values, asked, in_force)
+    }
+
+    /// Refuses a file that contradicts itself.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.profiles.is_empty() {
+            bail!("an engine needs at least one [[profile]]");
+        }
+        for profile in &self.profiles {
+            profile.settings().with_context(|| format!("profile {}", profile.name))?;
+        }
+        if self.is_server() == self.url.schemes.is_empty() {
+            bail!("what speaks a protocol has [url] schemes, and nothing else has");
+        }
+        if let Some(start) = &self.server {
+            start.check()?;
+        }
+        if let Some(encryption) = &self.encryption {
+            encryption.check()?;
+        }
+        for (list, names) in [("read_back", &self.read_back), ("claimed", &self.claimed)] {
+            if let Some(name) = names.iter().find(|name| !is_name(name)) {
+                bail!("{list}: '{name}' cannot be the name of a setting");
+            }
+        }
+        for condition in self.rules.iter().flat_map(|rule| &rule.when) {
+            parse_setting(condition).context("[[level]] when")?;
+        }
+        for condition in self.isolation.iter().flat_map(|rule| &rule.when) {
+            parse_setting(condition).context("[[isolation]] when")?;
+        }
+        for (list, conditions) in
+            [("alone", &self.alone), ("one_process", &self.one_process), ("quiet", &self.quiet)]
+        {
+            for condition in conditions {
+                parse_setting(condition).context(list)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! What is refused before anything starts: contenders that cannot do the tests, or cannot do them with so many clients or with
+//! clients that come as these are to come.
+
+use anyhow::{Result, bail};
+use dyno_engine::Contender;
+use dyno_record::Parameters;
+use dyno_suite::{Mix, Model, NO_SQL, Suite, TableForm, Test};
+
+use crate::selection::Selection;
+use crate::work::load;
+
+/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, one over which the
+/// server tells of its checkpoints, and one to spare.
+const BESIDE: u64 = 3;
+
+/// All clients must be let in: by a database that is not for one connection alone, and by a server that dyno starts.
+pub(crate) fn check_clients(
+    suite: &Suite,
+    parameters: &Parameters,
+    selection: &[Selection],
+    contender: &Contender,
+) -> Result<()> {
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    let mixes = chosen.map(|(test, _)| test).filter(|test| test.model == Model::Mix);
+    let mixes: Vec<(&str, Mix)> =
+        mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
+    check_ways(&mixes, contender)?;
+    let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
+    if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
+        && let Some(setting) = contender.engine.alone(&contender.settings)
+    {
+        bail!(
+            "test {test} has {clients} clients, and with {setting} the data of {} are those of one connection alone: \
+             take --clients 1, or leave it out",
+            contender.label
+        );
+    }
+    let start = contender.engine.server().and_then(|server| server.start);
+    let Some(limit) = start.map(|start| start.clients).filter(|_| contender.url.is_none()) else {
+        return Ok(());
+    };
+    let set = contender.settings.iter().find(|setting| setting.name == limit.setting);
+    let most = set.map_or(Some(limit.usual), |setting| setting.value.parse().ok());
+    for (test, clients) in mixes {
+        if most.is_some_and(|most| clients + BESIDE > most) {
+            bail!(
+                "test {} has {clients} clients, and {} lets in {} connections, of which dyno itself takes {BESIDE}: name \
+                 it with a larger {name}, as {},{name}={}",
+                test,
+                contender.label,
+                most.unwrap_or_default(),
+                contender.engine.name,
+                clients + 10,
+                name = limit.setting
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The tests of a run have one load, and the contender's runner lets clients come as they are to come.
+fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
+    let mut lasting = mixes.iter().filter(|(_, mix)| load(mix).is_some());
+    let Some((first, mix)) = lasting.next() else { return Ok(()) };
+    if let Some((other, _)) = lasting.find(|(_, other)| load(other) != load(mix)) {
+        bail!(
+            "operations arrive in one way in test {first} and in another in {other}, and one says nothing of the other: take \
+             a run for each (--only)"
+        );
+    }
+    let runner = &contender.runner;
+    if mix.session.is_some() && !runner.has_sessions(&contender.driver) {
+        bail!(
+            "the clients of {} cannot come and go: its driver lets in only clients that stay; leave --sessions or it out",
+            contender.label
+        );
+    }
+    if contender.processes {
+        let why = match contender.engine.one_process(&contender.settings) {
+            Some(Some(setting)) => format!("with {setting} its data are those of one process"),
+            Some(None) => {
+                format!("{} locks its files for the one process that has them open", contender.engine.title)
+            }
+            None if runner.processes => return Ok(()),
+            None => format!("its runner '{}' makes threads of them", runner.name),
+        };
+        bail!(
+            "the clients of {} cannot be processes of their own: {}; leave --processes or it out",
+            contender.label,
+            why
+        );
+    }
+    Ok(())
+}
+
+/// A contender must do one of the tests at least.
+pub fn check_models(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+    let timed = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen == Selection::Timed);
+    let timed: Vec<&Test> = timed.map(|(test, _)| test).collect();
+    let has_sql = contender.engine.dialect != NO_SQL;
+    let implemented = || timed.iter().filter(|test| contender.implements(test.model.name()));
+    if !has_sql && implemented().count() > 0 && !implemented().any(|test| test.is_for_stores()) {
+        bail!(
+            "{} cannot run the suite {}: {} has no SQL, and its mixes say nothing for stores of keys and values (lines \
+             that begin with @kv)",
+            contender.label,
+            suite.name,
+            contender.engine.title
+        );
+    }
+    if implemented().count() == 0 {
+        let mut models: Vec<&str> = timed.iter().map(|test| test.model.name()).collect();
+        models.dedup();
+        bail!(
+            "{} cannot run the suite {}: its runner '{}' implements none of the models {}",
+            contender.label,
+            suite.name,
+            contender.runner.name,
+            models.join(", ")
+        );
+    }
+    if contender.form != TableForm::default()
+        && !suite.tests.iter().any(|test| test.model == Model::ImportFile)
+    {
+        bail!(
+            "{} cannot run the suite {}: index= and primary_key= are about tables into which files are imported, and \
+             no test of it does that",
+            contender.label,
+            suite.name
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! How one value of a step is drawn, and put where it belongs.
+
+use anyhow::{Context, Result};
+use dyno_suite::{Mix, Source, last_name};
+use rand::rngs::ChaCha8Rng;
+use rand_distr::Zipf;
+
+use super::deck::Deck;
+use super::number::{EXPONENT, NumberDraw};
+use crate::row::letters;
+
+/// How many numbers the latest are drawn from.
+const LATEST: f64 = 1000.0;
+
+/// How a value is drawn.
+pub enum Draw {
+    Number(NumberDraw),
+    Coin(Deck),
+    Letters(usize),
+    Position,
+    Next(Next),
+    /// The numbers of which one is drawn, by their value's position, those before it, and the law.
+    Latest(usize, i64, Zipf<f64>),
+}
+
+/// The numbers of what a file's operations insert. Several files take turns.
+#[derive(Debug, Clone, Copy)]
+pub struct Next {
+    /// The position of the class that inserts.
+    pub class: usize,
+    /// The file's first number.
+    pub from: i64,
+    /// How far the next is from it.
+    pub step: i64,
+    /// How many it has taken.
+    pub taken: i64,
+}
+
+impl Draw {
+    /// That of a source, in one of so many files of a mix, in a run with a seed.
+    pub fn new(source: &Source, mix: &Mix, seed: u64, (file, files): (u64, u64)) -> Result<Draw> {
+        let place = |name: &String| {
+            let found = mix.values.iter().position(|(known, _)| known == name);
+            found.with_context(|| format!("there is no value {name}"))
+        };
+        Ok(match source {
+            Source::Letters(letters, _) => Draw::Letters(*letters as usize),
+            Source::Next(class, from) => {
+                let found = mix.classes.iter().position(|(name, _)| name == class);
+                let class = found.with_context(|| format!("there is no class {class}"))?;
+                Draw::Next(Next { class, from: from + file as i64, step: files as i64, taken: 0 })
+            }
+            Source::Latest(name, before) => {
+                Draw::Latest(place(name)?, *before, Zipf::new(LATEST.min((*before).max(1) as f64), EXPONENT)?)
+            }
+            Source::Position => Draw::Position,
+            Source::Coin(share) => Draw::Coin(Deck::new(*share)),
+            Source::Whole(range) => Draw::Number(NumberDraw::new(range, seed, place)?),
+        })
+    }
+
+    /// Whether it depends on other values, which are drawn before it.
+    pub fn is_dependent(&self) -> bool {
+        matches!(self, Draw::Number(number) if number.is_dependent())
+    }
+
+    /// Draws a value and puts it where it belongs. Returns it, if it is a number.
+    pub fn put(&mut self, drawn: &[i64], position: i64, rng: &mut ChaCha8Rng, bytes: &mut [u8]) -> i64 {
+        let number = match self {
+            Draw::Letters(count) => {
+                let (first, others) = bytes.split_at_mut(*count);
+                letters(rng, first);
+                others.chunks_mut(*count).for_each(|again| again.copy_from_slice(first));
+                return 0;
+            }
+            // It has its bytes already.
+            Draw::Latest(..) => return 0,
+            Draw::Next(next) => next.from + next.taken * next.step,
+            Draw::Position => position,
+            Draw::Coin(deck) => deck.draw(rng).into(),
+            Draw::Number(number) => number.draw(drawn, rng),
+        };
+        match self {
+            Draw::Number(range) if range.is_name => {
+                bytes.copy_from_slice(last_name(number.unsigned_abs()).as_bytes());
+            }
+            _ => bytes.copy_from_slice(&number.to_le_bytes()),
+        }
+        number
+    }
+}

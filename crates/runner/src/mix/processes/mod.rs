@@ -1,0 +1,117 @@
+//! The section of a mix whose clients are processes: each is this program once more, with a driver of its own on the same
+//! database. This process lets them go at once, and adds up what they tell.
+//!
+//! A client reads its job from standard input, says on standard output that it is ready, reads the moment to begin, and says
+//! what became of its operations: a [`Sample`] like any other. Nothing is exchanged while they work, but for the next step,
+//! where all have a part in one file: that is a number in memory which they share.
+//!
+//! `words` is what both say, `clients` the processes as this one has them, `client` the life of one, and `shared` what all of
+//! them have in common.
+
+mod client;
+mod clients;
+mod shared;
+mod words;
+
+use std::io::{BufRead, BufReader};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::{Job, Lasts, MixWork, Sample, Test, Work};
+
+use super::section::sleep_until;
+use crate::clock::Clock;
+use clients::{Clients, Heard};
+use shared::{monotonic, shared_number};
+use words::{ClientJob, Said};
+
+pub use client::be_client;
+
+/// The argument with which this program is a client.
+pub const CLIENT: &str = "client";
+/// How long before they begin the clients are told to.
+const NOTICE: Duration = Duration::from_millis(20);
+
+/// Does a mix by processes.
+pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
+    let count = mix.clients as usize;
+    ensure!(count > 0, "a mix of no clients");
+    let shares = mix.steps.len() < count || mix.session.is_some();
+    let memory = shares.then(shared_number).transpose()?;
+    let mut clients = Clients::default();
+    let (heard, hears) = mpsc::channel();
+    for place in 0..count {
+        let steps = if shares { &mix.steps[..1] } else { &mix.steps[place..=place] };
+        let part = MixWork { clients: 1, steps: steps.to_vec(), processes: false, ..mix.clone() };
+        let own = client_job(job, part, place, memory.as_ref());
+        let output = clients.start(&own)?;
+        let heard = heard.clone();
+        thread::spawn(move || {
+            let lines = BufReader::new(output).split(b'\n').map_while(std::result::Result::ok);
+            // Where nobody listens any more the trial has ended.
+            let all = lines.map(Some).chain([None]).try_for_each(|line| heard.send((place, line)));
+            drop(all);
+        });
+    }
+    drop(heard);
+    for _ in 0..count {
+        match clients.next(&hears, None)? {
+            Some((_, Said::Ready)) => {}
+            _ => bail!("a client was done before it had begun"),
+        }
+    }
+    let (began, moment) = (Instant::now() + NOTICE, monotonic()? + NOTICE);
+    clients.begin(moment)?;
+    sleep_until(began + Duration::from_nanos(mix.lasts.map_or(0, |lasts| lasts.warm_up_ns)));
+    let mut samples: Vec<Option<Sample>> = (0..count).map(|_| None).collect();
+    let end = mix
+        .lasts
+        .map(|Lasts { duration_ns, warm_up_ns }| began + Duration::from_nanos(warm_up_ns + duration_ns));
+    let (within, own) = clock.time(|| {
+        collect(&mut clients, &hears, &mut samples, end)?;
+        // Clients whose steps came to an end before their time leave the rest of it empty.
+        end.into_iter().for_each(sleep_until);
+        Ok::<_, anyhow::Error>(())
+    });
+    within?;
+    collect(&mut clients, &hears, &mut samples, None)?;
+    clients.end()?;
+    let mut sum = samples.into_iter().flatten();
+    let mut all = sum.next().context("no client told of anything")?;
+    sum.for_each(|sample| all.join(&sample));
+    all.section.client.add(&own.section.client);
+    all.section.server = own.section.server;
+    Ok(all)
+}
+
+/// Takes what clients say of their parts, until all have or a moment has come.
+fn collect(
+    clients: &mut Clients,
+    hears: &Receiver<Heard>,
+    samples: &mut [Option<Sample>],
+    until: Option<Instant>,
+) -> Result<()> {
+    while samples.iter().any(Option::is_none) {
+        match clients.next(hears, until)? {
+            Some((place, Said::Done(sample))) => samples[place] = Some(*sample),
+            Some(_) => bail!("a client said twice that it is ready"),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// The job of a client by its place.
+fn client_job(job: &Job, mix: MixWork, place: usize, memory: Option<&OwnedFd>) -> ClientJob {
+    let test = Test { id: String::new(), setup: Vec::new(), work: Work::Mix(mix), check: None };
+    // A file that is inherited has the same number in each client.
+    let next = memory.map(|memory| Path::new("/proc/self/fd").join(memory.as_raw_fd().to_string()));
+    // What a server's processes cost is counted once, by this process.
+    let server = job.server.clone().map(|server| dyno_protocol::Server { process: None, ..server });
+    let job = Job { tests: vec![test], turns: false, server, ..job.clone() };
+    ClientJob { job, before: place, next, parent: std::process::id().cast_signed() }
+}

@@ -1,0 +1,31 @@
+//! A number of a suite: itself, or an expression with the suite's parameters.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::Renderer;
+
+/// A number as written: itself, or an expression with the suite's parameters.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Number(toml::Value);
+
+impl Number {
+    pub(super) fn value(&self, renderer: &Renderer) -> Result<f64> {
+        match &self.0 {
+            toml::Value::Integer(number) => Ok(*number as f64),
+            toml::Value::Float(number) => Ok(*number),
+            toml::Value::String(expression) => {
+                let text = renderer.render(&format!("{{{{ ({expression}) }}}}"))?;
+                text.parse().with_context(|| format!("`{expression}` is '{text}', which is no number"))
+            }
+            other => bail!("a number, or an expression with the suite's parameters, is not {other}"),
+        }
+    }
+
+    pub(super) fn whole(&self, renderer: &Renderer) -> Result<i64> {
+        let value = self.value(renderer)?;
+        ensure!(value.fract() == 0.0 && value.abs() < 2e18, "{value} is no whole number");
+        Ok(value as i64)
+    }
+}

@@ -1,0 +1,84 @@
+"""The life of a client that is a process."""
+
+import ctypes
+import os
+import pickle
+import signal
+import sys
+from contextlib import nullcontext
+from typing import Any, BinaryIO
+
+from ..clock import Clock
+from ..drivers import find
+from ..failure import Failure, own_fault
+from .processes import DONE, FAILED, READY, ClientJob
+from .section import Done, Part, perform_part
+
+PR_SET_PDEATHSIG = 1
+
+
+def be_client(source: BinaryIO, out: BinaryIO) -> int:
+    """From its job on standard input to what it says on standard output. 0 means that it has done its
+    part."""
+
+    def say(kind: str, what: Any = None) -> None:
+        pickle.dump((kind, what), out)
+        out.flush()
+
+    try:
+        said = DONE, _part(source, lambda: say(READY))
+    except Failure as failure:
+        said = FAILED, failure.message
+    except Exception as error:
+        said = FAILED, own_fault(error)
+    try:
+        say(*said)
+    except OSError:
+        # Where nobody listens any more the trial has ended.
+        return 1
+    return 0 if said[0] == DONE else 1
+
+
+def _part(source: BinaryIO, ready: Any) -> Done:
+    """Does a client's part."""
+    job = pickle.load(source)
+    if not isinstance(job, ClientJob):
+        raise Failure("a client is started by its runner, not by hand")
+    # No client outlives its runner, not even one that is in the middle of a call.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != job.parent:
+        raise Failure("the runner has ended")
+
+    def begin() -> int:
+        ready()
+        moment: int = pickle.load(source)
+        return moment
+
+    try:
+        driver = find(job.job).join(job.job)
+    except Failure as failure:
+        raise failure.within(f"client {job.before + 1}") from None
+    try:
+        with nullcontext() if job.work.session is None else driver.aside():
+            done = perform_part(job.work, driver, Clock(None), Part(job.before, _take(job), begin))
+    except BaseException:
+        driver.abandon()
+        raise
+    driver.close()
+    return done
+
+
+def _take(job: ClientJob) -> Any:
+    """Gives the next number of the file in which all clients have one place; one that is too large at its
+    end."""
+    numbers = job.numbers
+    if numbers is None:
+        return None
+    read, number, order = os.read, int.from_bytes, sys.byteorder
+    size = 8
+
+    def take() -> int:
+        found = read(numbers, size)
+        return number(found, order) if found else sys.maxsize
+
+    return take

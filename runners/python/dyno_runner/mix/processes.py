@@ -1,0 +1,210 @@
+"""The section of a mix whose clients are processes: each is this program once more, with a driver of its own
+on the same database. This process lets them go at once, and adds up what they wrote down.
+
+What is said between both is pickled, because both are the same program: a `ClientJob`, that the client is
+ready, the moment to begin, and what it has `Done`. Nothing is exchanged while they work, but for the next
+step, where all have a part in one file.
+"""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from array import array
+from dataclasses import dataclass, replace
+from functools import reduce
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO
+
+from ..clock import Clock
+from ..contract import Job
+from ..failure import Failure
+from ..turns import added
+from .section import Done, sleep_until
+from .work import Work
+
+# The argument, after the folder of dyno's own program, with which this program is a client.
+CLIENT = "client"
+# How long before they begin the clients are told to.
+NOTICE = 20_000_000
+
+# What a client says: that it is ready, what it has done, why it failed.
+READY, DONE, FAILED = "ready", "done", "failed"
+
+
+@dataclass(frozen=True)
+class ClientJob:
+    """What a client does: its part of a mix, on the database of a job, after so many other clients."""
+
+    job: Job
+    work: Work
+    before: int
+    # Where all have a part in one file of steps: the file whose next number is the next of them.
+    numbers: int | None
+    # The process whose client it is.
+    parent: int
+
+
+def perform(work: Work, job: Job, clock: Clock) -> Done:
+    """Does a mix by processes."""
+    # What a server's processes cost is counted once, by this process.
+    server = None if job.server is None else replace(job.server, process=None)
+    job = replace(job, tests=[], turns=False, server=server)
+    numbers = _numbers(work) if work.shares else None
+    with Clients() as clients:
+        for place in range(work.clients):
+            clients.start(ClientJob(job, work.part(place), place, numbers, os.getpid()))
+        if numbers is not None:
+            os.close(numbers)
+        for _ in range(work.clients):
+            clients.next(None, READY)
+        clock.collect()
+        began = time.monotonic_ns() + NOTICE
+        clients.begin(began)
+        window = work.window
+        sleep_until(began + window.start)
+        end = None if window.stop is None else began + window.stop
+        parts: list[Done] = []
+        _, own = clock.section(lambda: _collect(clients, parts, work.clients, end))
+        _collect(clients, parts, work.clients, None)
+        clients.end()
+    section = own["section"]
+    section["client"] = reduce(added, [part.section["client"] for part in parts], section["client"])
+    recorders = [recorder for part in parts for recorder in part.recorders]
+    return Done(began, max(part.last for part in parts), recorders, section)
+
+
+def _collect(clients: "Clients", parts: list[Done], count: int, until: int | None) -> None:
+    """Takes what clients have done, until all have told it or a moment has come."""
+    while len(parts) < count:
+        said = clients.next(until, DONE)
+        if said is None:
+            return
+        parts.append(said)
+    # Clients whose steps came to an end before their time leave the rest of it empty.
+    if until is not None:
+        sleep_until(until)
+
+
+def _numbers(work: Work) -> int:
+    """A file in memory with a number for each step, or for each session, from 0 on. Whoever reads the next
+    has it: all who inherit the file have one place in it, which the kernel moves on."""
+    _, steps = work.steps[0]
+    memory = os.memfd_create("steps")
+    with open(memory, "wb") as file:
+        array("Q", range(steps // (work.session or 1))).tofile(file)
+        file.flush()
+        # Opened as a file is, for that the kernel locks its place while somebody reads.
+        return os.open(f"/proc/self/fd/{memory}", os.O_RDONLY)
+
+
+class Clients:
+    """Client processes. They end with this."""
+
+    def __init__(self) -> None:
+        self._processes: list[subprocess.Popen[bytes]] = []
+        # What they say, each with its place; None: nothing more comes.
+        self._said: SimpleQueue[tuple[int, tuple[str, Any] | None]] = SimpleQueue()
+        # Those that are done, by place.
+        self._done: set[int] = set()
+
+    def __enter__(self) -> "Clients":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            # One that has ended is no trouble.
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                _closed(stream)
+
+    def start(self, job: ClientJob) -> None:
+        """Starts one and gives it its job."""
+        place = len(self._processes)
+        command = [sys.executable, *sys.orig_argv[1:], CLIENT]
+        inherits = [] if job.numbers is None else [job.numbers]
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=inherits
+            )
+        except OSError as error:
+            raise Failure(f"cannot start a process for a client: {error}") from None
+        self._processes.append(process)
+        threading.Thread(target=self._listen, args=(place, process.stdout), daemon=True).start()
+        self._tell(place, job)
+
+    def begin(self, moment: int) -> None:
+        """Tells all of them when they begin."""
+        for place in range(len(self._processes)):
+            self._tell(place, moment)
+
+    def next(self, until: int | None, wanted: str) -> Any:
+        """What the next client tells; None where a moment comes first. One that has failed, or has ended
+        before it was done, is a failure."""
+        while True:
+            left = None if until is None else max(0, until - time.monotonic_ns()) / 1e9
+            try:
+                place, said = self._said.get(timeout=left)
+            except Empty:
+                return None
+            if said is None:
+                # One that is done has nothing more to say.
+                if place not in self._done:
+                    raise self._lost(place)
+                continue
+            kind, what = said
+            if kind == FAILED:
+                raise Failure(what)
+            if kind != wanted:
+                raise Failure(f"a client is {kind} that should be {wanted}: this is an error in the runner")
+            if kind == DONE:
+                self._done.add(place)
+            return what
+
+    def end(self) -> None:
+        """Waits until all of them, which are done, have ended."""
+        for place, process in enumerate(self._processes):
+            _closed(process.stdin)
+            if process.wait():
+                how = _how(process.returncode)
+                raise Failure(f"client {place + 1} was done and then did not end well: {how}")
+
+    def _tell(self, place: int, what: Any) -> None:
+        try:
+            pickle.dump(what, self._processes[place].stdin)
+            self._processes[place].stdin.flush()
+        except OSError:
+            raise self._lost(place) from None
+
+    def _listen(self, place: int, source: BinaryIO) -> None:
+        try:
+            while True:
+                self._said.put((place, pickle.load(source)))
+        except Exception:
+            # It has ended, perhaps in the middle of a word.
+            self._said.put((place, None))
+
+    def _lost(self, place: int) -> Failure:
+        """Why a client has ended that should be at work."""
+        how = _how(self._processes[place].wait())
+        return Failure(
+            f"client {place + 1} of {len(self._processes)}, a process of its own, is gone in the middle of "
+            f"its work: {how}"
+        )
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"it ended with exit code {code}"
+    return f"it was killed by {signal.Signals(-code).name}"
+
+
+def _closed(stream: Any) -> None:
+    try:
+        stream.close()
+    except OSError:
+        pass  # nobody reads what was still to be written
