@@ -20,4 +20,7 @@ pub enum Error {
         /// The one before it.
         before: i64,
     },
+    /// Leaves of an index do not come where they were made for, or have too few records.
+    #[error("leaves of an index came in another order than they were made for, or with too few records")]
+    LeavesOutOfPlace,
 }

@@ -1,5 +1,6 @@
 //! Leaves of a table that one thread fills, and their overflow pages, before they have a place in the file.
 
+use crate::copy::copy;
 use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
@@ -228,28 +229,5 @@ impl Leaves {
             let index = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
             page.copy_from_slice(&number(index).to_be_bytes());
         }
-    }
-}
-
-/// Copies a record. Of usual lengths it copies the first and the last bytes, which may overlap.
-#[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
-    const HALF: usize = 32;
-    const QUARTER: usize = HALF / 2;
-    match from.len() {
-        QUARTER..HALF => ends::<QUARTER>(to, from),
-        HALF..=64 => ends::<HALF>(to, from),
-        _ => to.copy_from_slice(from),
-    }
-}
-
-/// Copies so many bytes from either end.
-#[inline(always)]
-fn ends<const COUNT: usize>(to: &mut [u8], from: &[u8]) {
-    if let (Some(to), Some(from)) = (to.first_chunk_mut::<COUNT>(), from.first_chunk()) {
-        *to = *from;
-    }
-    if let (Some(to), Some(from)) = (to.last_chunk_mut::<COUNT>(), from.last_chunk()) {
-        *to = *from;
     }
 }

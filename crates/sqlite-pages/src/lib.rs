@@ -3,8 +3,9 @@
 //!
 //! The way of the data: rows become [`Value`]s, a thread fills [`Leaves`] with them, [`Pages`] gives those
 //! leaves their places in the file, a [`TableTree`] puts the levels above them, and [`Database`] writes the schema
-//! on the first page, last of all. Index trees, and tables WITHOUT ROWID, which are trees of the same kind, are made by
-//! an [`IndexTree`] from records that a [`Sorter`] has put in order.
+//! on the first page, last of all. For an index, and for a table WITHOUT ROWID, which is a tree of the same kind, a
+//! [`Sorter`] puts records in order, and gives them in [`Parts`]; of each a thread fills [`IndexLeaves`], and an
+//! [`IndexTree`] puts the levels above them.
 //!
 //! Several threads may fill leaves at once; only their order in the tree is the caller's to keep. The file is
 //! nobody's database until [`Database::finish`] has returned: syncing it and moving it to its place are the
@@ -26,26 +27,34 @@
 //! # }
 //! ```
 
+mod cells;
+mod copy;
 mod database;
 mod error;
 mod index;
+mod index_leaves;
 mod leaves;
 mod merge;
 mod order;
 mod page;
 mod pages;
 mod payload;
+mod prefix;
+mod radix;
 mod record;
 mod records;
+mod runs;
 mod sort;
+mod source;
 mod table;
 mod varint;
 
 pub use database::{Database, Object};
 pub use error::Error;
 pub use index::IndexTree;
+pub use index_leaves::{IndexLeaves, IndexPlaced};
 pub use leaves::{Leaves, Placed};
-pub use merge::Sorted;
+pub use merge::{Parts, Sorted};
 pub use pages::{PageSize, Pages};
 pub use record::{Encoder, Value, Values, compare};
 pub use records::{Records, Row};

@@ -1,39 +1,74 @@
 //! Runs of records that are in order, merged into one.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
-
 use crate::error::Error;
-use crate::order::{Entry, Prefix, by_values};
-use crate::record::{Value, Values};
+use crate::order::by_values;
+use crate::prefix::Prefix;
+use crate::runs::Run;
+use crate::source::{Head, Source};
 
-/// Bytes of a temporary file that are read or written at once, if there is memory for them.
-pub const BLOCK: usize = 256 << 10;
+/// Records in their order, cut into parts that come one after another. All records that have equal first values are in
+/// one part, and where there are several parts each has two records at least.
+pub struct Parts {
+    runs: Vec<Run>,
+    /// The first prefix of each part but the first.
+    borders: Vec<Prefix>,
+    next: usize,
+    keys: usize,
+    /// Bytes of a file that are read at once.
+    block: usize,
+}
+
+impl Parts {
+    pub(crate) fn new(runs: Vec<Run>, borders: Vec<Prefix>, keys: usize, block: usize) -> Parts {
+        Parts { runs, borders, next: 0, keys, block }
+    }
+}
+
+impl Iterator for Parts {
+    type Item = Sorted;
+
+    fn next(&mut self) -> Option<Sorted> {
+        let part = self.next;
+        let from = match part.checked_sub(1) {
+            None => Prefix::default(),
+            Some(before) => *self.borders.get(before)?,
+        };
+        self.next += 1;
+        let to = self.borders.get(part).copied();
+        let sources = self.runs.iter().map(|run| run.between(from, to, self.block));
+        Some(Sorted::new(sources, self.keys))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.borders.len() + 1 - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Parts {}
 
 /// Records in their order.
 pub struct Sorted {
-    /// The runs that have a record left, the one with the smallest first.
-    heap: BinaryHeap<Reverse<Box<Run>>>,
+    runs: Vec<Reader>,
+    /// The first record that is left of each run; none at its end. Nothing is read before the first one is asked for.
+    fronts: Vec<Option<Head>>,
+    /// A tournament of the runs: on each match who lost it. A run that goes on plays only those on its way up.
+    losers: Vec<usize>,
+    /// Whose record comes next.
+    winner: usize,
     has_begun: bool,
+    keys: usize,
 }
 
+/// A match that waits for its second player.
+const NOBODY: usize = usize::MAX;
+
 impl Sorted {
-    /// The records of several runs.
-    pub(crate) fn new(sources: Vec<Source>, keys: usize) -> Result<Sorted, Error> {
-        let mut heap = BinaryHeap::new();
-        for source in sources {
-            let order = heap.len();
-            let mut run = Box::new(Run { source, current: Entry::default(), second: None, keys, order });
-            if run.advance()? {
-                heap.push(Reverse(run));
-            }
-        }
-        Ok(Sorted { heap, has_begun: false })
+    /// The records of several runs. Of equal ones the earlier run's come first.
+    pub(crate) fn new(sources: impl Iterator<Item = Source>, keys: usize) -> Sorted {
+        let runs: Vec<Reader> = sources.map(Reader::new).collect();
+        let losers = vec![NOBODY; runs.len()];
+        Sorted { runs, fronts: Vec::new(), losers, winner: 0, has_begun: false, keys }
     }
 
     /// The next record; none at the end.
@@ -42,142 +77,81 @@ impl Sorted {
     /// A temporary file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "the record is lent")]
     pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
-        // The record that was lent before is done with.
-        if std::mem::replace(&mut self.has_begun, true)
-            && let Some(mut first) = self.heap.peek_mut()
-            && !first.0.advance()?
-        {
-            PeekMut::pop(first);
+        if std::mem::replace(&mut self.has_begun, true) {
+            // The record that was lent before is done with.
+            if let Some(run) = self.runs.get_mut(self.winner) {
+                self.fronts[self.winner] = run.next()?;
+                self.play(self.winner);
+            }
+        } else {
+            for run in &mut self.runs {
+                self.fronts.push(run.next()?);
+            }
+            (0..self.runs.len()).for_each(|run| self.play(run));
         }
-        Ok(self.heap.peek().map(|Reverse(run)| run.record()))
+        let front = self.fronts.get(self.winner).copied().flatten();
+        Ok(front.map(|head| self.runs[self.winner].source.record(&head)))
+    }
+
+    /// Plays a run's record against those on its way up.
+    #[inline]
+    fn play(&mut self, run: usize) {
+        let mut winner = run;
+        let mut place = (run + self.runs.len()) / 2;
+        while place > 0 {
+            let other = self.losers[place];
+            if other == NOBODY {
+                self.losers[place] = winner;
+                return;
+            }
+            if self.is_before(other, winner) {
+                self.losers[place] = std::mem::replace(&mut winner, other);
+            }
+            place /= 2;
+        }
+        self.winner = winner;
+    }
+
+    #[inline]
+    fn is_before(&self, one: usize, other: usize) -> bool {
+        let order = match (&self.fronts[one], &self.fronts[other]) {
+            (Some(first), Some(second)) => {
+                first.prefix.cmp(&second.prefix).then_with(|| match (first.second, second.second) {
+                    (Some(one), Some(two)) if self.keys == 2 && first.prefix.is_whole() => one.cmp(&two),
+                    _ => {
+                        let record = |run: usize, head| self.runs[run].source.record(head);
+                        by_values(record(one, first), record(other, second), self.keys)
+                    }
+                })
+            }
+            (first, second) => second.is_some().cmp(&first.is_some()),
+        };
+        order.then(one.cmp(&other)).is_lt()
     }
 }
 
-/// Records that are in order, and the first of those that are left.
-struct Run {
+/// A run that is read.
+struct Reader {
     source: Source,
-    current: Entry,
-    /// The second value, where the order is by two.
-    second: Option<i64>,
-    keys: usize,
-    /// Which of the runs: of equal records the earlier run's comes first.
-    order: usize,
+    /// Some records that were looked at, and which is the next of them.
+    heads: Vec<Head>,
+    at: usize,
 }
 
-/// Where the records of a run are, which are in order.
-pub enum Source {
-    /// In memory.
-    Memory {
-        /// All of them.
-        records: Vec<u8>,
-        /// Where each of those lies that are left.
-        entries: std::vec::IntoIter<Entry>,
-    },
-    /// In a file.
-    File {
-        /// What is left of it.
-        file: BufReader<Part>,
-        /// The record that was read last.
-        record: Vec<u8>,
-    },
-}
-
-impl Source {
-    /// A part of a file, of which so many bytes are read at once.
-    pub fn of_file(file: Arc<File>, at: u64, end: u64, block: usize) -> Source {
-        let file = BufReader::with_capacity(block, Part { file, at, end });
-        Source::File { file, record: Vec::new() }
+impl Reader {
+    fn new(source: Source) -> Reader {
+        Reader { source, heads: Vec::new(), at: 0 }
     }
-}
 
-/// A run in a temporary file.
-pub struct Part {
-    file: Arc<File>,
-    at: u64,
-    end: u64,
-}
-
-impl Read for Part {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let most = buffer.len().min((self.end - self.at) as usize);
-        let count = self.file.read_at(&mut buffer[..most], self.at)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-impl Run {
-    fn record(&self) -> &[u8] {
-        match &self.source {
-            Source::Memory { records, .. } => {
-                &records[self.current.start..self.current.start + self.current.length as usize]
-            }
-            Source::File { record, .. } => record,
+    /// The next record; none at the end.
+    #[inline]
+    fn next(&mut self) -> Result<Option<Head>, Error> {
+        if self.at == self.heads.len() {
+            self.at = 0;
+            self.source.look(&mut self.heads)?;
         }
-    }
-
-    /// Goes to the next record; says whether there is one.
-    fn advance(&mut self) -> Result<bool, Error> {
-        match &mut self.source {
-            Source::Memory { entries, .. } => {
-                let Some(next) = entries.next() else { return Ok(false) };
-                self.current = next;
-            }
-            Source::File { file, record } => {
-                let Some(length) = read_length(file)? else { return Ok(false) };
-                record.resize(length, 0);
-                file.read_exact(record)?;
-                self.current.set(Prefix::of(Values::of(record).next()));
-            }
-        }
-        self.second = match Values::of(self.record()).nth(1) {
-            Some(Value::Integer(number)) if self.keys == 2 => Some(number),
-            _ => None,
-        };
-        Ok(true)
-    }
-}
-
-/// The length before a record; none at the end of the file.
-fn read_length(file: &mut impl Read) -> Result<Option<usize>, Error> {
-    let mut length = 0u64;
-    for place in 0.. {
-        let mut byte = [0];
-        match file.read_exact(&mut byte) {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof && place == 0 => return Ok(None),
-            outcome => outcome?,
-        }
-        length = length << 7 | u64::from(byte[0] & 0x7f);
-        if byte[0] < 0x80 {
-            break;
-        }
-    }
-    Ok(Some(length as usize))
-}
-
-impl Ord for Run {
-    fn cmp(&self, other: &Run) -> Ordering {
-        let order = match self.current.bits.cmp(&other.current.bits) {
-            Ordering::Equal => match (self.second, other.second) {
-                (Some(one), Some(two)) if self.current.is_whole => one.cmp(&two),
-                _ => by_values(self.record(), other.record(), self.keys),
-            },
-            order => order,
-        };
-        order.then(self.order.cmp(&other.order))
-    }
-}
-
-impl PartialOrd for Run {
-    fn partial_cmp(&self, other: &Run) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Eq for Run {}
-
-impl PartialEq for Run {
-    fn eq(&self, other: &Run) -> bool {
-        self.cmp(other).is_eq()
+        let next = self.heads.get(self.at).copied();
+        self.at += usize::from(next.is_some());
+        Ok(next)
     }
 }

@@ -1,146 +1,139 @@
-//! The order of records in an index: of most it is told by a number that is kept beside them, so that sorting need not
-//! read the records.
+//! Records in memory, and their order in an index.
+//!
+//! What is sorted is one number a record: the bits in which the beginnings of values differ, above the record's place
+//! among those that came. Where those bits are equal, the next ones follow, then the next value; the records themselves
+//! are compared only where a long text begins as another one does.
 
 use std::cmp::Ordering;
 
-use crate::record::{Value, Values, compare};
+use crate::prefix::Prefix;
+use crate::radix;
+use crate::record::{Values, compare};
+use crate::records::Records;
 
-/// A record in memory.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Entry {
-    /// The beginning of its first value, as a [`Prefix`] has it.
-    pub bits: u128,
-    /// Where it lies, which is also the order in which records came.
-    pub start: usize,
-    /// Its length in bytes.
-    pub length: u32,
-    /// Whether no other value has the same bits.
-    pub is_whole: bool,
+/// Records in memory.
+#[derive(Debug, Default)]
+pub struct Held {
+    pub records: Records,
+    /// Of the first value of each.
+    pub prefixes: Vec<Prefix>,
 }
 
-impl Entry {
-    /// Has the order begin with such a value.
+/// Bytes of memory that a record takes beside its own: its prefix and where it ends.
+pub const BESIDE: usize = size_of::<Prefix>() + size_of::<usize>();
+
+impl Held {
+    /// How many bytes they take.
+    pub fn bytes(&self) -> usize {
+        self.records.bytes() + self.prefixes.len() * BESIDE
+    }
+
+    /// A record.
     #[inline]
-    pub fn set(&mut self, prefix: Prefix) {
-        (self.bits, self.is_whole) = (prefix.bits, prefix.is_whole);
+    pub fn record(&self, place: usize) -> &[u8] {
+        let (start, end) = self.records.bounds(place);
+        &self.records.all()[start..end]
     }
 
-    fn record<'r>(&self, records: &'r [u8]) -> &'r [u8] {
-        &records[self.start..self.start + self.length as usize]
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.records.clear();
+        self.prefixes.clear();
     }
-}
 
-/// Puts records in the order of their first `keys` values; equal ones stay in the order in which they came.
-pub fn arrange(entries: &mut [Entry], records: &[u8], keys: usize) {
-    from_value(entries, records, 0, keys, &mut Vec::new());
-}
-
-/// The same where all values before the one at `place` are equal, and the prefixes are of that one.
-fn from_value(entries: &mut [Entry], records: &[u8], place: usize, keys: usize, room: &mut Vec<Entry>) {
-    by_bits(entries, room);
-    for run in entries.chunk_by_mut(|one, other| one.bits == other.bits) {
-        let Entry { bits, is_whole, .. } = run[0];
-        if run.len() == 1 || is_whole && place + 1 == keys {
-            continue;
+    /// The records in the order of their first `keys` values; equal ones stay in the order in which they came.
+    pub fn arranged(&mut self, keys: usize) -> Held {
+        let mut arranged = Held::default();
+        for place in self.order(keys) {
+            arranged.records.push(self.record(place as usize));
+            arranged.prefixes.push(self.prefixes[place as usize]);
         }
-        if !is_whole {
-            run.sort_by(|one, other| by_values(one.record(records), other.record(records), keys));
-            continue;
+        arranged
+    }
+
+    /// The places of the records in that order.
+    fn order(&mut self, keys: usize) -> Vec<u64> {
+        let count = self.prefixes.len() as u64;
+        let mut places: Vec<u64> = (0..count).collect();
+        let mut order = Order { held: self, keys, low: 64 - count.leading_zeros(), room: Vec::new() };
+        if count > 0 {
+            order.by_prefixes(&mut places, 0);
         }
-        for entry in run.iter_mut() {
-            entry.set(Prefix::of(Values::of(entry.record(records)).nth(place + 1)));
-        }
-        from_value(run, records, place + 1, keys, room);
-        run.iter_mut().for_each(|entry| entry.set(Prefix { bits, is_whole }));
+        let low = order.low;
+        places.iter_mut().for_each(|key| *key = place(*key, low) as u64);
+        places
     }
 }
 
-/// Puts entries in the order of their bits. Where few bytes of those differ, as in whole numbers of one range, they
-/// are dealt out byte by byte, from the lowest on.
-fn by_bits(entries: &mut [Entry], room: &mut Vec<Entry>) {
-    const FEW: usize = 64;
-    const BYTES: usize = 8;
-    let Some(first) = entries.first() else { return };
-    let differing = entries.iter().fold(0, |bits, entry| bits | (entry.bits ^ first.bits));
-    let shifts: Vec<u32> = (0..128).step_by(8).filter(|shift| (differing >> shift) as u8 != 0).collect();
-    if entries.len() < FEW || shifts.len() > BYTES {
-        entries.sort_unstable_by_key(|entry| (entry.bits, entry.start));
-        return;
-    }
-    room.resize(entries.len().max(room.len()), Entry::default());
-    let room = &mut room[..entries.len()];
-    for shift in shifts {
-        let byte = |entry: &Entry| usize::from((entry.bits >> shift) as u8);
-        let mut places = [0; 256];
-        entries.iter().for_each(|entry| places[byte(entry)] += 1);
-        let mut before = 0;
-        for place in &mut places {
-            before += std::mem::replace(place, before);
-        }
-        for entry in &*entries {
-            let place = &mut places[byte(entry)];
-            room[*place] = *entry;
-            *place += 1;
-        }
-        entries.copy_from_slice(room);
-    }
-}
-
-/// The beginning of a value as a number that never turns the order round.
-#[derive(Debug, Clone, Copy)]
-pub struct Prefix {
-    /// Two bits for what it is, the rest of what it says.
-    pub bits: u128,
-    /// Whether no other value has the same bits.
-    pub is_whole: bool,
-}
-
-impl Default for Prefix {
-    /// No value, which is as good as NULL.
-    fn default() -> Prefix {
-        Prefix { bits: 0, is_whole: true }
-    }
-}
-
-impl Prefix {
-    /// Of a value; none is as good as NULL.
-    #[inline]
-    pub fn of(value: Option<Value>) -> Prefix {
-        match value {
-            None | Some(Value::Null) => Prefix::default(),
-            Some(Value::Integer(whole)) => {
-                let near = whole as f64;
-                // What rounding took away: 512 at most.
-                let rest = i128::from(whole) - near as i128;
-                Prefix { bits: 1 << 126 | number(near) << 16 | (rest + 0x8000) as u128, is_whole: true }
-            }
-            Some(Value::Real(real)) => {
-                Prefix { bits: 1 << 126 | number(real) << 16 | 0x8000, is_whole: !real.is_nan() }
-            }
-            Some(Value::Text(text)) => Prefix::of_bytes(2, text),
-            Some(Value::Blob(bytes)) => Prefix::of_bytes(3, bytes),
-        }
-    }
-
-    /// Fifteen bytes, then how many there are: of two with the same beginning the shorter one comes first.
-    #[inline]
-    fn of_bytes(class: u128, bytes: &[u8]) -> Prefix {
-        const TAKEN: usize = 15;
-        let mut start = [0; 16];
-        let count = bytes.len().min(TAKEN);
-        start[..count].copy_from_slice(&bytes[..count]);
-        let length = bytes.len().min(TAKEN + 1) as u128;
-        // The last of the sixteen bytes is zero: below two bits for the class there is room for the length.
-        let bits = class << 126 | u128::from_be_bytes(start) >> 2 | length;
-        Prefix { bits, is_whole: bytes.len() <= TAKEN }
-    }
-}
-
-/// The bits of a double such that they are in its order; 0 and -0 are equal.
+/// The place in a key, which has so many low bits for it.
 #[inline]
-fn number(number: f64) -> u128 {
-    let bits = if number == 0.0 { 0 } else { number.to_bits() };
-    (if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }).into()
+fn place(key: u64, low: u32) -> usize {
+    (key & ((1 << low) - 1)) as usize
+}
+
+/// Records that are being put in order.
+struct Order<'a> {
+    held: &'a mut Held,
+    keys: usize,
+    /// Bits of a key that are the record's place.
+    low: u32,
+    /// Room for as many keys again.
+    room: Vec<u64>,
+}
+
+impl Order<'_> {
+    fn prefix(&self, key: u64) -> Prefix {
+        self.held.prefixes[place(key, self.low)]
+    }
+
+    /// Orders records whose values before `value` are equal, and whose prefixes are of that one.
+    fn by_prefixes(&mut self, run: &mut [u64], value: usize) {
+        let first = self.prefix(run[0]).bits();
+        let (mut least, mut most, mut differing) = (first, first, 0);
+        for &key in &*run {
+            let bits = self.prefix(key).bits();
+            (least, most, differing) = (least.min(bits), most.max(bits), differing | (bits ^ first));
+        }
+        if differing == 0 {
+            return self.by_what_follows(run, value);
+        }
+        // Below these bits all are equal.
+        let equal = differing.trailing_zeros();
+        let width = 128 - ((most - least) >> equal).leading_zeros();
+        let taken = width.min(64 - self.low);
+        let shift = equal + width - taken;
+        for key in &mut *run {
+            let bits = ((self.prefix(*key).bits() - least) >> shift) as u64;
+            *key = bits << self.low | place(*key, self.low) as u64;
+        }
+        radix::sort(run, &mut self.room, self.low, taken);
+        let low = self.low;
+        for same in run.chunk_by_mut(|one, other| one >> low == other >> low).filter(|same| same.len() > 1) {
+            if taken < width { self.by_prefixes(same, value) } else { self.by_what_follows(same, value) }
+        }
+    }
+
+    /// Orders records whose prefixes are equal.
+    fn by_what_follows(&mut self, run: &mut [u64], value: usize) {
+        let prefix = self.prefix(run[0]);
+        if !prefix.is_whole() {
+            let (held, low, keys) = (&*self.held, self.low, self.keys);
+            let record = |key: &u64| held.record(place(*key, low));
+            // It keeps equal ones as they are: as they came.
+            run.sort_by(|one, other| by_values(record(one), record(other), keys));
+        } else if value + 1 < self.keys {
+            self.set(run, |record| Prefix::of(Values::of(record).nth(value + 1)));
+            self.by_prefixes(run, value + 1);
+            self.set(run, |_| prefix);
+        }
+    }
+
+    fn set(&mut self, run: &[u64], prefix: impl Fn(&[u8]) -> Prefix) {
+        for &key in run {
+            let place = place(key, self.low);
+            self.held.prefixes[place] = prefix(self.held.record(place));
+        }
+    }
 }
 
 /// The order of two records by their first values.

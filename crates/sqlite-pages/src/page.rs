@@ -1,6 +1,8 @@
 //! A page of a tree while cells come to it: pointers grow from the front, cells from the end (section 1.6 of the
 //! format).
 
+use std::ops::Range;
+
 /// What a page of a tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -55,6 +57,23 @@ impl Filling {
         self.cells += 1;
         page[pointer..pointer + 2].copy_from_slice(&(self.content as u16).to_be_bytes());
         self.content
+    }
+
+    /// Whether no cell has come.
+    pub fn is_empty(&self) -> bool {
+        self.cells == 0
+    }
+
+    /// Takes the last cell away again, which must be there, and says where in the page it lies.
+    pub fn pop(&mut self, page: &[u8]) -> Range<usize> {
+        let start = self.content;
+        self.cells -= 1;
+        let before = self.pointers() - 2;
+        self.content = match self.cells {
+            0 => page.len(),
+            _ => u16::from_be_bytes([page[before], page[before + 1]]).into(),
+        };
+        start..self.content
     }
 
     /// Writes the header, and zeros where nothing is, so that no old memory comes into the file.

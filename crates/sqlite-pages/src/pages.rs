@@ -56,6 +56,11 @@ impl Span {
         // `take` has made sure that all of them fit.
         (number + u64::from(number >= self.lock)) as u32
     }
+
+    /// The pages from this one on.
+    pub fn from(self, index: u32) -> Span {
+        Span { first: self.first + u64::from(index), lock: self.lock }
+    }
 }
 
 impl<'a> Pages<'a> {

@@ -44,6 +44,15 @@ impl Value<'_> {
         }
     }
 
+    /// Bytes of a text or a blob.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Value::Text(bytes) | Value::Blob(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     /// The type's number, which tells the length too.
     #[inline]
     fn serial(&self) -> u64 {

@@ -1,12 +1,17 @@
 //! Records of many rows, made value by value where they lie, one behind the other: what an [`Encoder`](crate::Encoder)
 //! makes of the same values, without looking at each of them twice.
 
+use crate::copy::copy;
 use crate::error::Error;
 use crate::payload::{KEPT, LONGEST};
+use crate::record::Value;
 use crate::varint;
 
 /// Bytes that may be written behind a value, so that short ones are copied without asking how short.
 const SLACK: usize = 16;
+
+/// Bytes by which there comes to be more room at least.
+const GROWN: usize = 64 << 10;
 
 /// The most bytes of a type's number, of any text that SQLite takes, and of a number.
 const LONGEST_TYPE: usize = 5;
@@ -32,9 +37,8 @@ const INTEGERS: [(u8, u8); 130] = {
 pub struct Records {
     /// The records; what is behind them is old.
     bytes: Vec<u8>,
-    lengths: Vec<u32>,
-    /// Where the next record begins.
-    end: usize,
+    /// Where each ends: where the next one begins.
+    ends: Vec<usize>,
     /// The types' numbers of the record in work that take more than a byte, each with the value's place.
     long: Vec<(usize, u64)>,
 }
@@ -47,15 +51,15 @@ pub struct Row<'a> {
     at: usize,
     values: usize,
     long: &'a mut Vec<(usize, u64)>,
-    lengths: &'a mut Vec<u32>,
-    end: &'a mut usize,
+    /// Where the first byte is among all records, and where those end.
+    start: usize,
+    ends: &'a mut Vec<usize>,
 }
 
 impl Records {
     /// Forgets all of them. What one huge record needed is not kept for ever.
     pub fn clear(&mut self) {
-        self.lengths.clear();
-        self.end = 0;
+        self.ends.clear();
         if self.bytes.len() > KEPT {
             self.bytes = Vec::new();
         }
@@ -63,40 +67,69 @@ impl Records {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.lengths.len()
+        self.ends.len()
     }
 
     /// How many bytes they take together.
     pub fn bytes(&self) -> usize {
-        self.end
+        self.ends.last().copied().unwrap_or_default()
     }
 
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = &self.bytes[..];
-        self.lengths.iter().map(move |&length| {
-            let (record, after) = rest.split_at(length as usize);
-            rest = after;
-            record
-        })
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+
+    /// Where one of them begins and ends in [`Records::all`].
+    #[inline]
+    pub(crate) fn bounds(&self, place: usize) -> (usize, usize) {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        (start, self.ends[place])
+    }
+
+    /// The bytes of all of them, and some more.
+    #[inline]
+    pub(crate) fn all(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Begins a record of so many values, whose texts have so many bytes at most.
     #[inline(always)]
     pub fn begin(&mut self, values: usize, bytes: usize) -> Row<'_> {
-        let end = self.end + (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK;
+        let start = self.bytes();
+        let end = start + Records::most(values, bytes);
         if self.bytes.len() < end {
-            self.bytes.resize(end.max(2 * self.bytes.len()), 0);
+            // Not twice as long: what nobody has written to takes no memory.
+            self.bytes.resize(end + GROWN, 0);
         }
         self.long.clear();
         Row {
-            bytes: &mut self.bytes[self.end..],
+            bytes: &mut self.bytes[start..],
             at: 1 + values,
             values: 0,
             long: &mut self.long,
-            lengths: &mut self.lengths,
-            end: &mut self.end,
+            start,
+            ends: &mut self.ends,
         }
+    }
+
+    /// Adds a record that is made.
+    #[inline]
+    pub(crate) fn push(&mut self, record: &[u8]) {
+        let start = self.bytes();
+        let end = start + record.len();
+        if self.bytes.len() < end {
+            self.bytes.resize(end + GROWN, 0);
+        }
+        copy(&mut self.bytes[start..end], record);
+        self.ends.push(end);
+    }
+
+    /// The most bytes that such a record needs while it is made.
+    #[inline(always)]
+    pub(crate) fn most(values: usize, bytes: usize) -> usize {
+        (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK
     }
 }
 
@@ -131,8 +164,28 @@ impl Row<'_> {
     /// The next value is the text from `from` to `to`.
     #[inline(always)]
     pub fn text(&mut self, text: &[u8], from: usize, to: usize) {
+        self.put_type(13 + 2 * (to - from) as u64);
+        self.put_bytes(text, from, to);
+    }
+
+    /// The next value.
+    #[inline]
+    pub fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.null(),
+            Value::Integer(number) => self.integer(*number),
+            Value::Real(number) => self.real(*number),
+            Value::Text(text) => self.text(text, 0, text.len()),
+            Value::Blob(bytes) => {
+                self.put_type(12 + 2 * bytes.len() as u64);
+                self.put_bytes(bytes, 0, bytes.len());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_bytes(&mut self, text: &[u8], from: usize, to: usize) {
         let length = to - from;
-        self.put_type(13 + 2 * length as u64);
         match text[from..].first_chunk::<SLACK>() {
             // What is too much the next value overwrites.
             Some(first) if length <= SLACK => {
@@ -173,8 +226,7 @@ impl Row<'_> {
         if length as u64 > LONGEST {
             return Err(Error::RowTooLong(length as u64));
         }
-        self.lengths.push(length as u32);
-        *self.end += length;
+        self.ends.push(self.start + length);
         Ok(())
     }
 }
@@ -208,7 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{Encoder, Value};
+    use crate::record::Encoder;
 
     fn value() -> impl Strategy<Value = (u8, i64, Vec<u8>)> {
         let number = (any::<i64>(), 0..64u32).prop_map(|(number, shift)| number >> shift);
@@ -222,16 +274,8 @@ mod tests {
             0 => Value::Null,
             1 | 2 => Value::Integer(*number),
             3 => Value::Real(*number as f64 / 2.0),
+            4 => Value::Blob(bytes),
             _ => Value::Text(bytes),
-        }
-    }
-
-    fn put(records: &mut Row, value: &Value) {
-        match value {
-            Value::Null => records.null(),
-            Value::Integer(number) => records.integer(*number),
-            Value::Real(number) => records.real(*number),
-            Value::Text(bytes) | Value::Blob(bytes) => records.text(bytes, 0, bytes.len()),
         }
     }
 
@@ -246,10 +290,10 @@ mod tests {
                 let bytes = row.iter().map(|(_, _, text)| text.len()).sum();
                 if given_up {
                     let mut row = records.begin(values.len(), bytes);
-                    values.iter().take(3).for_each(|value| put(&mut row, value));
+                    values.iter().take(3).for_each(|value| row.value(value));
                 }
                 let mut made = records.begin(values.len(), bytes);
-                values.iter().for_each(|value| put(&mut made, value));
+                values.iter().for_each(|value| made.value(value));
                 made.end().unwrap();
                 let mut record = Vec::new();
                 Encoder::default().append(values.into_iter(), &mut record).unwrap();
@@ -257,6 +301,10 @@ mod tests {
             }
             prop_assert_eq!(records.count(), rows.len());
             prop_assert!(records.iter().eq(expected.iter().map(Vec::as_slice)));
+            for (place, record) in expected.iter().enumerate() {
+                let (start, end) = records.bounds(place);
+                prop_assert_eq!(&records.all()[start..end], record);
+            }
             records.clear();
             prop_assert_eq!(records.iter().count(), 0);
         }

@@ -7,13 +7,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::merge::{BLOCK, Sorted, Source};
-use crate::order::{Entry, Prefix, arrange};
-use crate::record::{Encoder, Value};
+use crate::merge::{Parts, Sorted};
+use crate::order::{BESIDE, Held};
+use crate::prefix::Prefix;
+use crate::record::{Value, Values};
+use crate::records::Records;
+use crate::runs::{Run, Spilled, borders};
 use crate::varint;
 
-/// The fewest bytes of a run that are read at once.
+/// Bytes of a temporary file that are read or written at once, if there is memory for them.
+const BLOCK: usize = 256 << 10;
+/// The fewest.
 const LEAST_BLOCK: usize = 4 << 10;
+
+/// Bytes of records, with what stands beside them, that are put in order at once.
+const NEAR: usize = 1 << 20;
+
+/// Bytes of records of which one shows where runs can be cut, if there is memory for that.
+const SAMPLED: usize = 16 << 10;
+/// The most samples that a sorter's memory would hold records for.
+const SAMPLES: usize = 1 << 10;
+
+/// Parts for each of several threads, so that none waits long for the others.
+const PARTS: usize = 4;
 
 /// Takes records in any order.
 pub struct Sorter {
@@ -23,17 +39,18 @@ pub struct Sorter {
     folder: PathBuf,
     /// Values of a record that its order is by.
     keys: usize,
-    records: Vec<u8>,
-    entries: Vec<Entry>,
-    /// The one temporary file, and where in it each sorted run begins and ends: a file for each run would be more
-    /// than a process may open.
+    /// Records in the order in which they came.
+    came: Held,
+    /// Sorted runs in memory, each as long as the processor's nearer memory holds, and what they take: sorting goes to
+    /// and fro in memory, and merging does not.
+    held: Vec<Run>,
+    taken: usize,
+    /// The one temporary file, and the sorted runs in it: a file for each run would be more than a process may open.
     file: Option<Arc<File>>,
-    spilled: Vec<(u64, u64)>,
-    is_ordered: bool,
+    spilled: Vec<Spilled>,
     /// The last value of the record that came last, as long as those are whole numbers that ascend.
     last: Option<i64>,
     ascends: bool,
-    encoder: Encoder,
 }
 
 impl Sorter {
@@ -43,14 +60,13 @@ impl Sorter {
             memory,
             folder: folder.to_owned(),
             keys,
-            records: Vec::new(),
-            entries: Vec::new(),
+            came: Held::default(),
+            held: Vec::new(),
+            taken: 0,
             file: None,
             spilled: Vec::new(),
-            is_ordered: false,
             last: None,
             ascends: true,
-            encoder: Encoder::default(),
         }
     }
 
@@ -59,109 +75,117 @@ impl Sorter {
     /// # Errors
     /// It is longer than SQLite takes, or a temporary file cannot be written.
     pub fn push(&mut self, values: &[Value]) -> Result<(), Error> {
-        let start = self.records.len();
-        let length = self.encoder.append(values.iter().copied(), &mut self.records)?;
-        let (records, entries) = (self.records.len(), (self.entries.len() + 1) * size_of::<Entry>());
-        // Sorting takes as much room again as the entries, and then as the records.
-        if records + entries + records.max(entries) > self.memory && start > 0 {
-            let record = self.records.split_off(start);
-            self.spill()?;
-            self.records = record;
+        let bytes = values.iter().map(Value::bytes).sum();
+        let next = Records::most(values.len(), bytes) + BESIDE;
+        // What came is there twice while it is put in order.
+        let came = self.came.bytes() + next;
+        if came > NEAR || self.taken + 2 * came > self.memory {
+            self.arrange();
         }
-        let start = self.records.len() - length;
-        self.is_ordered = false;
+        if self.taken + 2 * next > self.memory {
+            self.spill()?;
+        }
+        let mut record = self.came.records.begin(values.len(), bytes);
+        values.iter().for_each(|value| record.value(value));
+        record.end()?;
+        self.came.prefixes.push(Prefix::of(values.first().copied()));
         let last = match values.last() {
             Some(Value::Integer(number)) => Some(*number),
             _ => None,
         };
         self.ascends &= last > self.last;
         self.last = last;
-        let Prefix { bits, is_whole } = Prefix::of(values.first().copied());
-        self.entries.push(Entry { bits, start, length: length as u32, is_whole });
         Ok(())
     }
 
-    /// Puts the records that are in memory in order. Of several sorters each may do so on a thread of its own before
-    /// they are merged.
+    /// Puts the records that came last in order. Of several sorters each may do so on a thread of its own before they are
+    /// merged.
     ///
     /// # Errors
     /// A temporary file cannot be written.
     pub fn order(&mut self) -> Result<(), Error> {
-        if self.spilled.is_empty() {
-            self.arrange();
-            self.gather();
-            return Ok(());
-        }
-        self.spill()?;
-        self.records = Vec::new();
-        self.entries = Vec::new();
-        Ok(())
-    }
-
-    /// The records of all sorters in their order. Of equal ones those of an earlier sorter come first.
-    ///
-    /// # Errors
-    /// A temporary file cannot be written or read.
-    pub fn merge(sorters: Vec<Sorter>) -> Result<Sorted, Error> {
-        let keys = sorters.first().map_or(0, |sorter| sorter.keys);
-        // All runs are read at the same time.
-        let memory: usize = sorters.iter().map(|sorter| sorter.memory).sum();
-        let runs: usize = sorters.iter().map(|sorter| sorter.spilled.len() + 1).sum();
-        let block = (memory / runs.max(1)).clamp(LEAST_BLOCK, BLOCK);
-        let mut sources = Vec::new();
-        for mut sorter in sorters {
-            if !sorter.is_ordered {
-                sorter.order()?;
-            }
-            let file = sorter.file;
-            let parts = sorter.spilled.into_iter();
-            sources
-                .extend(parts.filter_map(|(at, end)| Some(Source::of_file(file.clone()?, at, end, block))));
-            sources.push(Source::Memory { records: sorter.records, entries: sorter.entries.into_iter() });
-        }
-        Sorted::new(sources, keys)
+        self.arrange();
+        // Memory is then for reading the file.
+        if self.spilled.is_empty() { Ok(()) } else { self.spill() }
     }
 
     fn arrange(&mut self) {
-        self.is_ordered = true;
+        if self.came.prefixes.is_empty() {
+            return;
+        }
         // The last value then tells nothing that the order in which the records came does not.
         let keys = if self.ascends && self.keys > 1 { self.keys - 1 } else { self.keys };
-        arrange(&mut self.entries, &self.records, keys);
+        let run = self.came.arranged(keys);
+        self.came.clear();
+        self.taken += run.bytes();
+        self.held.push(Run::Held(Arc::new(run)));
     }
 
-    /// Moves the records themselves into their order: whoever reads them then goes through memory from one end to the
-    /// other.
-    fn gather(&mut self) {
-        let mut gathered = Vec::with_capacity(self.records.len());
-        for entry in &mut self.entries {
-            let start = gathered.len();
-            gathered.extend_from_slice(&self.records[entry.start..entry.start + entry.length as usize]);
-            entry.start = start;
+    /// The records of all sorters in their order, in parts that so many threads may read side by side. Of equal records
+    /// those of an earlier sorter come first.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub fn merge(sorters: Vec<Sorter>, threads: usize) -> Result<Parts, Error> {
+        let keys = sorters.first().map_or(0, |sorter| sorter.keys);
+        let step = sorters.first().map_or(0, Sorter::step);
+        let memory: usize = sorters.iter().map(|sorter| sorter.memory).sum();
+        let files: usize = sorters.iter().map(|sorter| sorter.spilled.len() + 1).sum();
+        let mut runs = Vec::new();
+        for sorter in sorters {
+            runs.extend(sorter.runs()?);
         }
-        self.records = gathered;
+        // Each thread reads all runs at the same time.
+        let block = (memory / (files * threads).max(1)).clamp(LEAST_BLOCK, BLOCK);
+        // What a part leaves behind, until those before it are done, then takes no more memory than sorting did.
+        let bytes: u64 = runs.iter().map(Run::bytes).sum();
+        let least = (bytes / memory.max(1) as u64) as usize;
+        let borders = borders(&runs, least.max(if threads > 1 { PARTS * threads } else { 1 }), step);
+        Ok(Parts::new(runs, borders, keys, block))
     }
 
+    /// The sorted runs, in the order in which their records came.
+    fn runs(mut self) -> Result<impl Iterator<Item = Run>, Error> {
+        self.order()?;
+        let Sorter { file, spilled, held, .. } = self;
+        let in_file = spilled.into_iter().filter_map(move |run| Some(Run::Spilled(file.clone()?, run)));
+        Ok(in_file.chain(held))
+    }
+
+    /// Bytes of records of which one is a sample.
+    fn step(&self) -> usize {
+        (self.memory / SAMPLES).clamp(1, SAMPLED)
+    }
+
+    /// Merges the runs in memory to one in the temporary file.
     fn spill(&mut self) -> Result<(), Error> {
-        self.arrange();
+        if self.held.is_empty() {
+            return Ok(());
+        }
         let file = match &self.file {
             Some(file) => file.clone(),
             None => self.file.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone(),
         };
-        let start = self.spilled.last().map_or(0, |(_, end)| *end);
-        let mut file = BufWriter::with_capacity(BLOCK, &*file);
-        let mut end = start;
-        for entry in &self.entries {
+        let start = self.spilled.last().map_or(0, |run| run.end);
+        let step = self.step() as u64;
+        let sources = self.held.drain(..).map(|run| run.between(Prefix::default(), None, 0));
+        let mut sorted = Sorted::new(sources, self.keys);
+        let (mut file, mut end) = (BufWriter::with_capacity(BLOCK, &*file), start);
+        let (mut samples, mut next) = (Vec::new(), start);
+        while let Some(record) = sorted.next()? {
+            if end >= next {
+                samples.push((Prefix::of(Values::of(record).next()), end));
+                next = end + step;
+            }
             let mut length = [0; varint::LONGEST];
-            let count = varint::put(&mut length, entry.length.into());
+            let count = varint::put(&mut length, record.len() as u64);
             file.write_all(&length[..count])?;
-            file.write_all(&self.records[entry.start..entry.start + entry.length as usize])?;
-            end += count as u64 + u64::from(entry.length);
+            file.write_all(record)?;
+            end += (count + record.len()) as u64;
         }
         file.flush()?;
-        self.spilled.push((start, end));
-        self.records.clear();
-        self.entries.clear();
-        self.is_ordered = false;
+        self.spilled.push(Spilled { start, end, samples });
+        self.taken = 0;
         Ok(())
     }
 }
@@ -173,7 +197,7 @@ mod tests {
     use std::cmp::Ordering;
 
     use super::*;
-    use crate::record::{Values, compare};
+    use crate::record::compare;
 
     fn value() -> impl Strategy<Value = (u8, i64, Vec<u8>)> {
         let edges = prop::sample::select(vec![1i64 << 53, (1 << 53) + 1, 1 << 54, (1 << 54) + 2, i64::MAX]);
@@ -207,6 +231,7 @@ mod tests {
         #[test]
         fn records_come_out_in_order_whether_they_fit_the_memory_or_not(
             rows in prop::collection::vec((value(), value()), 0..800), memory in 1..60_000usize, count in 1..4usize,
+            threads in 1..4usize,
         ) {
             let folder = tempfile::tempdir().unwrap();
             let mut sorters: Vec<Sorter> = (0..count).map(|_| Sorter::new(folder.path(), memory, 3)).collect();
@@ -221,12 +246,18 @@ mod tests {
                 orders.fold(Ordering::Equal, Ordering::then)
             });
             sorters[0].order().unwrap();
-            let mut sorted = Sorter::merge(sorters).unwrap();
-            for row in expected {
-                let record = sorted.next().unwrap().unwrap();
-                prop_assert!(Values::of(record).eq(row.iter().copied()), "{row:?}");
+            let parts = Sorter::merge(sorters, threads).unwrap();
+            let (mut expected, count) = (expected.iter(), parts.len());
+            for mut part in parts {
+                let mut records = 0;
+                while let Some(record) = part.next().unwrap() {
+                    let row = expected.next().unwrap();
+                    prop_assert!(Values::of(record).eq(row.iter().copied()), "{row:?}");
+                    records += 1;
+                }
+                prop_assert!(count == 1 || records > 1);
             }
-            prop_assert!(sorted.next().unwrap().is_none());
+            prop_assert!(expected.next().is_none());
         }
     }
 }

@@ -78,6 +78,13 @@ pub fn get(bytes: &[u8]) -> (u64, usize) {
     (number << 8 | u64::from(bytes[8]), 9)
 }
 
+/// The same, where the bytes may end before the number does.
+#[inline]
+pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
+    let is_whole = bytes.len() >= LONGEST || bytes.iter().any(|&byte| byte < 0x80);
+    is_whole.then(|| get(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +97,8 @@ mod tests {
                 let written = put(&mut bytes, number);
                 assert_eq!((number, written), get(&bytes), "{number:#x}");
                 assert_eq!(written, length(number), "{number:#x}");
+                assert_eq!(read(&bytes[..written]), Some((number, written)), "{number:#x}");
+                assert_eq!(read(&bytes[..written - 1]), None, "{number:#x}");
             }
         }
         assert_eq!(put(&mut bytes, u64::MAX), 9);

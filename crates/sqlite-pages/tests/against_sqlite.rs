@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use sqlite::{Found, Judge};
-use sqlite_pages::{Database, IndexTree, Leaves, Object, PageSize, Pages, Sorter, TableTree, Value};
+use sqlite_pages::{
+    Database, IndexLeaves, IndexTree, Leaves, Object, PageSize, Pages, Sorter, TableTree, Value,
+};
 use tempfile::TempDir;
 
 /// The version that the header of these files names.
@@ -72,8 +74,15 @@ impl Written {
         (0..self.columns).map(|column| format!("c{column}")).collect()
     }
 
-    /// Writes the rows, `run` of them by one set of leaves, and both indexes.
-    fn new(size: u32, columns: usize, rows: &[(i64, Vec<Own>)], run: usize, skip: Option<u32>) -> Written {
+    /// Writes the rows, `run` of them by one set of leaves, and the indexes in parts for so many threads.
+    fn new(
+        size: u32,
+        columns: usize,
+        rows: &[(i64, Vec<Own>)],
+        run: usize,
+        threads: usize,
+        skip: Option<u32>,
+    ) -> Written {
         let written = Written { folder: tempfile::tempdir().unwrap(), columns };
         let file = std::fs::File::create_new(written.path()).unwrap();
         let database = Database::new(&file, PageSize::new(size).unwrap());
@@ -93,9 +102,9 @@ impl Written {
             tree.append(placed, database.pages()).unwrap();
         }
         let t = tree.finish(pages).unwrap();
-        let one = index(&written, pages, rows, |row| vec![row[0].value()]);
-        let all = index(&written, pages, rows, |row| values(row).into_iter().rev().collect());
-        let w = without_rowid(&written, pages, rows);
+        let one = index(&written, pages, rows, threads, |row| vec![row[0].value()]);
+        let all = index(&written, pages, rows, threads, |row| values(row).into_iter().rev().collect());
+        let w = without_rowid(&written, pages, rows, threads);
         let names = written.names();
         let table = format!("CREATE TABLE t({})", names.join(", "));
         let by_one = "CREATE INDEX one ON t(c0)".to_owned();
@@ -213,37 +222,45 @@ fn values(row: &[Own]) -> Vec<Value<'_>> {
     row.iter().map(Own::value).collect()
 }
 
+/// Writes an index in parts for so many threads.
 fn index<'r>(
     written: &Written,
     pages: &Pages,
     rows: &'r [(i64, Vec<Own>)],
+    threads: usize,
     key: impl Fn(&'r [Own]) -> Vec<Value<'r>>,
 ) -> u32 {
-    let mut sorter = Sorter::new(written.folder.path(), 64 << 10, written.columns + 1);
+    // Of one part the file is as small as can be; each other may take a page more.
+    let memory = if threads == 1 { 64 << 20 } else { 64 << 10 };
+    let mut sorter = Sorter::new(written.folder.path(), memory, written.columns + 1);
     for (number, row) in rows {
         let mut values = key(row);
         values.push(Value::Integer(*number));
         sorter.push(&values).unwrap();
     }
-    let (mut sorted, mut tree) = (Sorter::merge(vec![sorter]).unwrap(), IndexTree::new(pages));
-    while let Some(record) = sorted.next().unwrap() {
-        tree.push(record).unwrap();
-    }
-    tree.finish().unwrap()
+    tree(sorter, pages, threads)
 }
 
-fn without_rowid(written: &Written, pages: &Pages, rows: &[(i64, Vec<Own>)]) -> u32 {
-    let mut sorter = Sorter::new(written.folder.path(), 1 << 20, 1);
+fn without_rowid(written: &Written, pages: &Pages, rows: &[(i64, Vec<Own>)], threads: usize) -> u32 {
+    let mut sorter = Sorter::new(written.folder.path(), if threads == 1 { 64 << 20 } else { 1 << 20 }, 1);
     for (number, row) in rows.iter().rev() {
         let mut all = vec![Value::Integer(*number)];
         all.extend(values(row));
         sorter.push(&all).unwrap();
     }
-    let (mut sorted, mut tree) = (Sorter::merge(vec![sorter]).unwrap(), IndexTree::new(pages));
-    while let Some(record) = sorted.next().unwrap() {
-        tree.push(record).unwrap();
+    tree(sorter, pages, threads)
+}
+
+fn tree(sorter: Sorter, pages: &Pages, threads: usize) -> u32 {
+    let mut tree = IndexTree::default();
+    for (place, mut part) in Sorter::merge(vec![sorter], threads).unwrap().enumerate() {
+        let mut leaves = if place == 0 { IndexLeaves::new(pages) } else { IndexLeaves::behind(pages) };
+        while let Some(record) = part.next().unwrap() {
+            leaves.push(record).unwrap();
+        }
+        tree.append(leaves.finish().unwrap(), pages).unwrap();
     }
-    tree.finish().unwrap()
+    tree.finish(pages).unwrap()
 }
 
 /// Lengths around those at which something changes on a page of so many bytes.
@@ -289,15 +306,17 @@ fn table() -> impl Strategy<Value = (u32, usize, Vec<(i64, Vec<Own>)>, usize)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
     #[test]
-    fn sqlite_reads_what_was_written_and_goes_on_with_it((size, columns, rows, run) in table()) {
-        let written = Written::new(size, columns, &rows, run, None);
+    fn sqlite_reads_what_was_written_and_goes_on_with_it(
+        (size, columns, rows, run) in table(), threads in 1..4usize,
+    ) {
+        let written = Written::new(size, columns, &rows, run, threads, None);
         written.check(&rows);
         written.change();
     }
 
     #[test]
     fn a_file_is_as_small_as_the_one_that_sqlite_writes((size, columns, rows, _) in table()) {
-        let written = Written::new(size, columns, &rows, usize::MAX, None);
+        let written = Written::new(size, columns, &rows, usize::MAX, 1, None);
         let own = written.path().metadata().unwrap().len();
         let theirs = written.size_by_sqlite(size, &rows);
         // SQLite may share two last pages out otherwise, in the table and in each of three other trees.
@@ -317,7 +336,7 @@ fn every_length_around_an_edge_is_split_where_sqlite_splits_it() {
             (number, vec![Own::Text("x".repeat(length)), Own::Integer(number)])
         };
         let rows: Vec<_> = (1..).zip(lengths(size as usize)).map(long).collect();
-        let written = Written::new(size, 2, &rows, 100, None);
+        let written = Written::new(size, 2, &rows, 100, 1, None);
         written.check(&rows);
         written.change();
     }
@@ -329,7 +348,7 @@ fn trees_of_several_levels_are_whole_at_every_count_of_leaves() {
     // On pages of 512 bytes some 40 leaves have one page above them, and 1,600 have two levels.
     for count in (0..140).chain([3_000, 5_003]) {
         let rows: Vec<_> = (0..count).map(row).collect();
-        Written::new(512, 2, &rows, 1_000, None).check(&rows);
+        Written::new(512, 2, &rows, 1_000, 1 + count as usize % 3, None).check(&rows);
     }
 }
 
@@ -381,7 +400,7 @@ fn rows_lie_around_the_page_of_the_locks() {
         .map(|number| (number, vec![Own::Text(format!("{number:0900}")), Own::Blob(vec![7; 9_000])]))
         .collect();
     let lock = 0x4000_0000 / 4096 + 1;
-    let written = Written::new(4096, 2, &rows, 300, Some(lock - 500));
+    let written = Written::new(4096, 2, &rows, 300, 2, Some(lock - 500));
     let judge = Judge::open(&written.path());
     let found = judge.rows("SELECT rowid, * FROM t ORDER BY rowid");
     assert_eq!(found.len(), rows.len());

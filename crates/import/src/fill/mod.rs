@@ -9,6 +9,7 @@ mod columns;
 mod encode;
 mod hand;
 mod order;
+mod parts;
 mod rows;
 mod work;
 
@@ -29,6 +30,7 @@ use crate::parquet::{File, Parts};
 use crate::pipeline::Watch;
 use crate::records::Dialect;
 use crate::rejects::Rejects;
+pub use parts::in_parts;
 use work::Work;
 
 /// How often somebody is asked whether to stop.

@@ -1,8 +1,9 @@
 //! What is put in order before it is written: indexes, and the rows of a table whose keys do not ascend in the file.
 
 use anyhow::Result;
-use sqlite_pages::{Leaves, Pages, Sorter, TableTree, Value, Values};
+use sqlite_pages::{Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
 
+use super::parts::in_parts;
 use super::rows::Rows;
 use super::{Fill, Numbers, Unfit};
 use crate::error::Interrupted;
@@ -71,9 +72,21 @@ fn key<'r>(
 /// Writes the leaves of a table whose rows have been sorted, and says how many there are.
 pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(TableTree, u64)> {
     watch.doing("putting rows in the order of their key");
-    let (mut sorted, mut leaves, mut tree) =
-        (Sorter::merge(sorters)?, Leaves::new(pages), TableTree::default());
-    let (mut before, mut rows) = (None, 0);
+    let (threads, mut tree, mut rows) = (sorters.len(), TableTree::default(), 0);
+    let join = |part: Vec<Placed>| {
+        for placed in part {
+            rows += placed.rows;
+            tree.append(placed, pages)?;
+        }
+        Ok(())
+    };
+    in_parts(Sorter::merge(sorters, threads)?, threads, |_, sorted| leaves(sorted, pages, watch), join)?;
+    Ok((tree, rows))
+}
+
+/// Writes the leaves of some rows that are in order. Rows of one number are all among them.
+fn leaves(mut sorted: Sorted, pages: &Pages, watch: &dyn Watch) -> Result<Vec<Placed>> {
+    let (mut leaves, mut placed, mut before) = (Leaves::new(pages), Vec::new(), None);
     while let Some(entry) = sorted.next()? {
         let mut values = Values::of(entry);
         let (Some(Value::Integer(number)), Some(Value::Blob(record))) = (values.next(), values.next()) else {
@@ -83,16 +96,15 @@ pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(
             return Err(Unfit::Violated.into());
         }
         leaves.push_record(number, record)?;
-        rows += 1;
         if leaves.bytes() >= GATHERED {
-            tree.append(leaves.place(pages)?, pages)?;
+            placed.push(leaves.place(pages)?);
             if watch.stops() {
                 return Err(Interrupted.into());
             }
         }
     }
     if leaves.bytes() > 0 {
-        tree.append(leaves.place(pages)?, pages)?;
+        placed.push(leaves.place(pages)?);
     }
-    Ok((tree, rows))
+    Ok(placed)
 }

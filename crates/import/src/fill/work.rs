@@ -1,7 +1,6 @@
 //! What threads do that fill a table side by side: each takes a piece, reads its rows, waits for its turn and writes
 //! their pages.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -10,6 +9,7 @@ use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
 use super::hand::Hand;
 use super::order::{self, Sorters};
+use super::parts::InTurn;
 use super::rows::Rows;
 use super::{Fill, Filled, Numbers, Unfit};
 use crate::pipeline::Watch;
@@ -30,16 +30,13 @@ struct Turns {
 struct Tree {
     tree: TableTree,
     rows: u64,
-    turn: u64,
-    /// Those of later turns.
-    waiting: BTreeMap<u64, Placed>,
+    leaves: InTurn<Placed>,
 }
 
 impl Tree {
     fn add(&mut self, turn: u64, placed: Placed, pages: &Pages) -> Result<()> {
-        self.waiting.insert(turn, placed);
-        while let Some(placed) = self.waiting.remove(&self.turn) {
-            self.turn += 1;
+        self.leaves.add(turn, placed);
+        while let Some(placed) = self.leaves.next() {
             self.rows += placed.rows;
             self.tree.append(placed, pages)?;
         }

@@ -3,12 +3,15 @@
 use std::fs::File;
 
 use anyhow::{Context, Result, ensure};
-use sqlite_pages::{Database, IndexTree, Object, PageSize, Pages, Sorter, Value, Values, compare};
+use sqlite_pages::{
+    Database, IndexLeaves, IndexPlaced, IndexTree, Object, PageSize, Pages, Sorted, Sorter, Value, Values,
+    compare,
+};
 
 use super::connection::Connection;
 use super::{Sqlite, schema};
 use crate::error::{Input, Interrupted, shown};
-use crate::fill::{Filled, Unfit};
+use crate::fill::{Filled, Unfit, in_parts};
 use crate::pipeline::Watch;
 use crate::table::Table;
 use crate::target::Existing;
@@ -88,7 +91,23 @@ impl Sqlite {
 /// Writes an index's tree and gives its root. No two rows may have the same first `unique` values, unless one of those is
 /// NULL.
 fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch, unique: usize) -> Result<u32> {
-    let (mut sorted, mut tree) = (Sorter::merge(sorters)?, IndexTree::new(pages));
+    let (threads, mut tree) = (sorters.len(), IndexTree::default());
+    let join = |placed| Ok(tree.append(placed, pages)?);
+    let work = |place, sorted| {
+        let leaves = if place == 0 { IndexLeaves::new(pages) } else { IndexLeaves::behind(pages) };
+        fill_leaves(sorted, leaves, watch, unique)
+    };
+    in_parts(Sorter::merge(sorters, threads)?, threads, work, join)?;
+    Ok(tree.finish(pages)?)
+}
+
+/// Fills leaves with the records of a part, to which all belong whose first values are equal.
+fn fill_leaves(
+    mut sorted: Sorted,
+    mut leaves: IndexLeaves,
+    watch: &dyn Watch,
+    unique: usize,
+) -> Result<IndexPlaced> {
     let (mut rows, mut before) = (0, Vec::new());
     while let Some(record) = sorted.next()? {
         if unique > 0 {
@@ -98,13 +117,13 @@ fn index(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch, unique: usize) 
             before.clear();
             before.extend_from_slice(record);
         }
-        tree.push(record)?;
+        leaves.push(record)?;
         rows += 1;
         if rows % OFTEN == 0 && watch.stops() {
             return Err(Interrupted.into());
         }
     }
-    Ok(tree.finish()?)
+    Ok(leaves.finish()?)
 }
 
 /// Whether two records have the same first values, none of which is NULL.

@@ -1,0 +1,84 @@
+//! What was sorted, written in parts by threads side by side.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::Result;
+use sqlite_pages::{Parts, Sorted};
+
+/// Things that come in any order and go on in theirs.
+pub struct InTurn<T> {
+    turn: u64,
+    waiting: BTreeMap<u64, T>,
+}
+
+impl<T> Default for InTurn<T> {
+    fn default() -> InTurn<T> {
+        InTurn { turn: 0, waiting: BTreeMap::new() }
+    }
+}
+
+impl<T> InTurn<T> {
+    /// Takes what has such a turn, of which all have one from 0 on.
+    pub fn add(&mut self, turn: u64, thing: T) {
+        self.waiting.insert(turn, thing);
+    }
+
+    /// What has its turn now, if it has come.
+    pub fn next(&mut self) -> Option<T> {
+        let next = self.waiting.remove(&self.turn)?;
+        self.turn += 1;
+        Some(next)
+    }
+}
+
+/// Does the work on each part, on so many threads at most, and joins what comes of them in their order. The work is told
+/// which part it has.
+///
+/// # Errors
+/// One of those that ended a thread's work, or what is joined cannot be: all other threads end after the part that they
+/// are at.
+pub fn in_parts<T: Send>(
+    parts: Parts,
+    threads: usize,
+    work: impl Fn(u64, Sorted) -> Result<T> + Sync,
+    join: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let helpers = threads.min(parts.len()).saturating_sub(1);
+    let parts = Mutex::new((0..).zip(parts));
+    let joined = Mutex::new((InTurn::default(), join));
+    let has_failed = AtomicBool::new(false);
+    let thread = || -> Result<()> {
+        while !has_failed.load(Ordering::Relaxed) {
+            let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((place, part)) = next else { return Ok(()) };
+            let outcome = work(place, part).and_then(|done| {
+                let (waiting, join) = &mut *joined.lock().unwrap_or_else(PoisonError::into_inner);
+                waiting.add(place, done);
+                while let Some(next) = waiting.next() {
+                    join(next)?;
+                }
+                Ok(())
+            });
+            if outcome.is_err() {
+                has_failed.store(true, Ordering::Relaxed);
+                return outcome;
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        // Where no thread can be had this one does their work.
+        let start =
+            |number| thread::Builder::new().name(format!("writer {number}")).spawn_scoped(scope, thread);
+        let helpers: Vec<_> = (0..helpers).filter_map(|number| start(number).ok()).collect();
+        let own = thread();
+        let crash = |_| Err(anyhow::anyhow!("a writer crashed, which is a fault of dyno"));
+        helpers.into_iter().fold(own, |outcome, helper| {
+            let other = helper.join().unwrap_or_else(crash);
+            outcome.and(other)
+        })
+    })
+}
