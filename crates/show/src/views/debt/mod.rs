@@ -6,11 +6,10 @@ mod table;
 
 use dyno_verdict::Verdict;
 
-use super::{NOTHING, Parts};
+use super::Parts;
 
 /// What there is of it.
-pub const PARTS: Parts =
-    Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes, ..NOTHING };
+pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes };
 
 /// What a reader of means must know.
 pub const LEFT_OUT: &str = "The geometric means leave out what was put off: who writes to memory and settles later looks faster \
