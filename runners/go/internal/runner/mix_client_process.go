@@ -21,39 +21,35 @@ import (
 // output. It returns 0 where it has done its part.
 func beClientProcess(drivers map[string]Open, input io.Reader, output io.Writer) int {
 	lines, says := json.NewDecoder(input), json.NewEncoder(output)
-	var done protocol.Sample
-	err := guarded(func() (err error) {
-		done, err = clientPart(drivers, lines, func() error { return says.Encode(said{Ready: true}) })
-		return err
-	})
+	err := guarded(func() error { return clientPart(drivers, lines, func(what said) error { return says.Encode(what) }) })
 	// Where nobody listens any more the trial has ended.
 	if err != nil {
 		_ = says.Encode(said{Failed: err.Error()})
 		return 1
 	}
-	if says.Encode(said{Done: &done}) != nil {
+	if says.Encode(said{Closed: true}) != nil {
 		return 1
 	}
 	return 0
 }
 
 // clientPart does a client's part.
-func clientPart(drivers map[string]Open, lines *json.Decoder, ready func() error) (sample protocol.Sample, err error) {
+func clientPart(drivers map[string]Open, lines *json.Decoder, say func(said) error) error {
 	var own clientJob
 	if err := lines.Decode(&own); err != nil {
-		return sample, errors.New("a client is started by its runner, not by hand")
+		return errors.New("a client is started by its runner, not by hand")
 	}
 	job, err := ReadJob(bufio.NewReader(bytes.NewReader(own.Job)))
 	if err != nil {
-		return sample, err
+		return err
 	}
 	test := slices.IndexFunc(job.Tests, func(test protocol.Test) bool { return test.ID == own.Test })
 	open, err := find(drivers, job)
 	if err != nil {
-		return sample, err
+		return err
 	}
 	if test < 0 {
-		return sample, errors.New("a client's job has no mix: this is an error in the runner")
+		return errors.New("a client's job has no mix: this is an error in the runner")
 	}
 	job.Joins, job.Turns, job.Slowdown = true, false, 0
 	if job.Server != nil {
@@ -68,11 +64,11 @@ func clientPart(drivers map[string]Open, lines *json.Decoder, ready func() error
 	work := &mixWork{mix: mix, before: own.Place}
 	if own.Shares {
 		if work.next, err = mappedNumber(); err != nil {
-			return sample, err
+			return err
 		}
 	}
 	work.begin = func() (moment, error) {
-		if err := ready(); err != nil {
+		if err := say(said{Ready: true}); err != nil {
 			return 0, err
 		}
 		var begins int64
@@ -81,13 +77,21 @@ func clientPart(drivers map[string]Open, lines *json.Decoder, ready func() error
 	}
 	driver, _, err := open(job)
 	if err != nil {
-		return sample, fmt.Errorf("client %d: %w", own.Place+1, err)
+		return fmt.Errorf("client %d: %w", own.Place+1, err)
 	}
-	sample, err = work.asClient(job, driver)
+	sample, err := work.asClient(job, driver)
+	if err == nil {
+		err = say(said{Done: &sample})
+	}
+	if err == nil {
+		// Until nobody has anything more to say to it.
+		for lines.Decode(&struct{}{}) == nil {
+		}
+	}
 	if after := driver.Close(); err == nil && after != nil {
 		err = fmt.Errorf("client %d did not close the database: %w", own.Place+1, after)
 	}
-	return sample, err
+	return err
 }
 
 // asClient does the part of this process by a driver of its own.

@@ -39,10 +39,13 @@ type clientJob struct {
 // sharedFile is the number by which a client process has the file that all share: the first after the usual three.
 const sharedFile = 3
 
-// said is what a client process says on standard output: that it is ready, what it has done, or why it failed.
+// said is what a client process says on standard output: that it is ready, what it has done, that it has closed the
+// database, or why it failed. One that is done keeps its connection until its input ends: a server's costs are read
+// before, and those of a connection that has ended are known to the tick only.
 type said struct {
 	Ready  bool
 	Done   *protocol.Sample
+	Closed bool
 	Failed string
 }
 
@@ -52,8 +55,9 @@ type heard struct {
 	said  *said
 }
 
-// saysAtMost is how often something is heard of a client: that it is ready, that it is done, and that nothing more comes.
-const saysAtMost = 3
+// saysAtMost is how often something is heard of a client: that it is ready, that it is done, that it has closed the
+// database, and that nothing more comes.
+const saysAtMost = 4
 
 // processes are client processes.
 type processes struct {
@@ -64,8 +68,8 @@ type processes struct {
 type clientProcess struct {
 	command *exec.Cmd
 	input   io.WriteCloser
-	// done says that it has told what became of its part.
-	done bool
+	// closed says that it has told that it has closed the database.
+	closed bool
 }
 
 // byProcesses lets each client work as a process of its own: this program once more, with a driver of its own on the same
@@ -207,14 +211,14 @@ func (p *processes) next(isOver <-chan time.Time) (*said, error) {
 		}
 		client := p.list[one.place]
 		switch {
-		case one.said == nil && client.done:
+		case one.said == nil && client.closed:
 			// It has nothing more to say.
 		case one.said == nil:
 			return nil, p.lost(one.place)
 		case one.said.Failed != "":
 			return nil, errors.New(one.said.Failed)
 		default:
-			client.done = one.said.Done != nil
+			client.closed = one.said.Closed
 			return one.said, nil
 		}
 	}
@@ -250,10 +254,19 @@ func (p *processes) lost(place int) error {
 	return fmt.Errorf("client %d of %d, a process of its own, is gone in the middle of its work: %s", place+1, len(p.list), how)
 }
 
-// end waits until all clients, which are done, have ended.
+// end lets all clients, which are done, close the database, and waits until they have ended.
 func (p *processes) end() error {
-	for place, client := range p.list {
+	for _, client := range p.list {
 		_ = client.input.Close()
+	}
+	for range p.list {
+		if said, err := p.next(nil); err != nil {
+			return err
+		} else if !said.Closed {
+			return errors.New("a client said twice that it is done: this is an error in the runner")
+		}
+	}
+	for place, client := range p.list {
 		if err := client.command.Wait(); err != nil {
 			return fmt.Errorf("client %d was done and then did not end well: %w", place+1, err)
 		}

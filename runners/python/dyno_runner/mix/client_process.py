@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 from ..clock import Clock
 from ..drivers import find
 from ..failure import Failure, own_fault
-from .processes import DONE, FAILED, READY, ClientJob
-from .section import Done, Part, perform_part
+from .processes import CLOSED, DONE, FAILED, READY, ClientJob
+from .section import Part, perform_part
 
 PR_SET_PDEATHSIG = 1
 
@@ -26,7 +26,8 @@ def be_client(source: BinaryIO, out: BinaryIO) -> int:
         out.flush()
 
     try:
-        said = DONE, _part(source, lambda: say(READY))
+        _part(source, say)
+        said = CLOSED, None
     except Failure as failure:
         said = FAILED, failure.message
     except Exception as error:
@@ -36,10 +37,10 @@ def be_client(source: BinaryIO, out: BinaryIO) -> int:
     except OSError:
         # Where nobody listens any more the trial has ended.
         return 1
-    return 0 if said[0] == DONE else 1
+    return 0 if said[0] == CLOSED else 1
 
 
-def _part(source: BinaryIO, ready: Any) -> Done:
+def _part(source: BinaryIO, say: Any) -> None:
     """Does a client's part."""
     job = pickle.load(source)
     if not isinstance(job, ClientJob):
@@ -50,7 +51,7 @@ def _part(source: BinaryIO, ready: Any) -> Done:
         raise Failure("the runner has ended")
 
     def begin() -> int:
-        ready()
+        say(READY)
         moment: int = pickle.load(source)
         return moment
 
@@ -61,11 +62,13 @@ def _part(source: BinaryIO, ready: Any) -> Done:
     try:
         with nullcontext() if job.work.session is None else driver.aside():
             done = perform_part(job.work, driver, Clock(None), Part(job.before, _take(job), begin))
+        say(DONE, done)
+        # Until nobody has anything more to say to it.
+        source.read()
     except BaseException:
         driver.abandon()
         raise
     driver.close()
-    return done
 
 
 def _take(job: ClientJob) -> Any:

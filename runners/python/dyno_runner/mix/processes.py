@@ -2,8 +2,9 @@
 on the same database. This process lets them go at once, and adds up what they wrote down.
 
 What is said between both is pickled, because both are the same program: a `ClientJob`, that the client is
-ready, the moment to begin, and what it has `Done`. Nothing is exchanged while they work, but for the next
-step, where all have a part in one file.
+ready, the moment to begin, and what it has `Done`. Once nobody has anything more to say to it, it closes the
+database, and says so: a server's costs are read before, and those of a connection that has ended are known to
+the tick only. Nothing is exchanged while they work, but for the next step, where all have a part in one file.
 """
 
 import os
@@ -31,8 +32,8 @@ CLIENT = "client"
 # How long before they begin the clients are told to.
 NOTICE = 20_000_000
 
-# What a client says: that it is ready, what it has done, why it failed.
-READY, DONE, FAILED = "ready", "done", "failed"
+# What a client says: that it is ready, what it has done, that it has closed the database, why it failed.
+READY, DONE, CLOSED, FAILED = "ready", "done", "closed", "failed"
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ class Clients:
         self._processes: list[subprocess.Popen[bytes]] = []
         # What they say, each with its place; None: nothing more comes.
         self._said: SimpleQueue[tuple[int, tuple[str, Any] | None]] = SimpleQueue()
-        # Those that are done, by place.
-        self._done: set[int] = set()
+        # Those that have closed the database, by place.
+        self._closed: set[int] = set()
 
     def __enter__(self) -> "Clients":
         return self
@@ -152,8 +153,8 @@ class Clients:
             except Empty:
                 return None
             if said is None:
-                # One that is done has nothing more to say.
-                if place not in self._done:
+                # One that has closed the database has nothing more to say.
+                if place not in self._closed:
                     raise self._lost(place)
                 continue
             kind, what = said
@@ -161,14 +162,17 @@ class Clients:
                 raise Failure(what)
             if kind != wanted:
                 raise Failure(f"a client is {kind} that should be {wanted}: this is an error in the runner")
-            if kind == DONE:
-                self._done.add(place)
+            if kind == CLOSED:
+                self._closed.add(place)
             return what
 
     def end(self) -> None:
-        """Waits until all of them, which are done, have ended."""
-        for place, process in enumerate(self._processes):
+        """Lets all of them, which are done, close the database, and waits until they have ended."""
+        for process in self._processes:
             _closed(process.stdin)
+        for _ in self._processes:
+            self.next(None, CLOSED)
+        for place, process in enumerate(self._processes):
             if process.wait():
                 how = _how(process.returncode)
                 raise Failure(f"client {place + 1} was done and then did not end well: {how}")

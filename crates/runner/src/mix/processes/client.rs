@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_protocol::{Sample, Work};
+use dyno_protocol::Work;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
@@ -25,19 +25,19 @@ pub fn be_client<E: Engine>(mut input: impl BufRead, mut output: impl Write) -> 
         output.write_all(&line)?;
         Ok(output.flush()?)
     };
-    let said = catch_unwind(AssertUnwindSafe(|| part::<E>(&mut input, &mut || say(&Said::Ready))));
+    let said = catch_unwind(AssertUnwindSafe(|| part::<E>(&mut input, &mut say)));
     let said = match said {
-        Ok(Ok(sample)) => Said::Done(Box::new(sample)),
+        Ok(Ok(())) => Said::Closed,
         Ok(Err(error)) => Said::Failed(format!("{error:#}")),
         Err(_) => Said::Failed("a client panicked, which is an error in the runner".to_owned()),
     };
     // Where nobody listens any more the trial has ended.
     let heard = say(&said).is_ok();
-    if heard && matches!(said, Said::Done(_)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if heard && matches!(said, Said::Closed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Does a client's part.
-fn part<E: Engine>(input: &mut impl BufRead, ready: &mut dyn FnMut() -> Result<()>) -> Result<Sample> {
+fn part<E: Engine>(input: &mut impl BufRead, say: &mut dyn FnMut(&Said) -> Result<()>) -> Result<()> {
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line).context("cannot read the client's job")?;
     let ClientJob { mut job, before, next, parent } =
@@ -53,7 +53,7 @@ fn part<E: Engine>(input: &mut impl BufRead, ready: &mut dyn FnMut() -> Result<(
     let mut engine = E::join(&job).with_context(at)?;
     let mut first = engine.session().with_context(at)?;
     let mut begin = || {
-        ready()?;
+        say(&Said::Ready)?;
         let mut line = String::new();
         input.read_line(&mut line).context("cannot read when to begin")?;
         let moment = line.trim().parse().context("nobody says when to begin")?;
@@ -71,10 +71,10 @@ fn part<E: Engine>(input: &mut impl BufRead, ready: &mut dyn FnMut() -> Result<(
     } else {
         done = perform_part(&mix, &mut engine, Some(&mut first), &clock, &part, &mut begin);
     }
-    let sample = done?;
+    say(&Said::Done(Box::new(done?)))?;
+    input.read_to_end(&mut Vec::new()).context("cannot read when to end")?;
     first
         .close()
         .and_then(|()| engine.close())
-        .with_context(|| format!("{} did not close the database", at()))?;
-    Ok(sample)
+        .with_context(|| format!("{} did not close the database", at()))
 }

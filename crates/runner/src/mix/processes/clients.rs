@@ -22,8 +22,8 @@ pub struct Clients(Vec<Client>);
 
 struct Client {
     process: Child,
-    /// It has said what became of its operations.
-    done: bool,
+    /// It has said that it has closed the database.
+    closed: bool,
 }
 
 impl Clients {
@@ -35,7 +35,7 @@ impl Clients {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().context("cannot start a process for a client")?;
         let output = child.stdout.take().context("a client has no standard output")?;
-        self.0.push(Client { process: child, done: false });
+        self.0.push(Client { process: child, closed: false });
         let place = self.0.len() - 1;
         let mut text = serde_json::to_vec(job)?;
         text.push(b'\n');
@@ -69,13 +69,13 @@ impl Clients {
             Err(RecvTimeoutError::Disconnected) => bail!("no client says anything any more"),
         };
         let Some(line) = line else {
-            // One that is done has nothing more to say.
-            return if self.0[place].done { self.next(hears, until) } else { Err(self.lost(place)) };
+            // One that has closed the database has nothing more to say.
+            return if self.0[place].closed { self.next(hears, until) } else { Err(self.lost(place)) };
         };
         match serde_json::from_slice(&line).context("a client says what nobody understands")? {
             Said::Failed(message) => Err(anyhow!(message)),
             said => {
-                self.0[place].done = matches!(said, Said::Done(_));
+                self.0[place].closed = matches!(said, Said::Closed);
                 Ok(Some((place, said)))
             }
         }
@@ -98,10 +98,14 @@ impl Clients {
         )
     }
 
-    /// Waits until all of them, which are done, have ended.
-    pub fn end(&mut self) -> Result<()> {
+    /// Lets all of them, which are done, close the database, and waits until they have ended.
+    pub fn end(&mut self, hears: &Receiver<Heard>) -> Result<()> {
+        self.0.iter_mut().for_each(|client| drop(client.process.stdin.take()));
+        for _ in 0..self.0.len() {
+            let said = self.next(hears, None)?;
+            ensure!(matches!(said, Some((_, Said::Closed))), "a client said twice that it is done");
+        }
         for (place, client) in self.0.iter_mut().enumerate() {
-            drop(client.process.stdin.take());
             let status = client.process.wait().context("cannot wait for a client")?;
             ensure!(status.success(), "client {} was done and then did not end well ({status})", place + 1);
         }

@@ -2,8 +2,9 @@
 //! database. This process lets them go at once, and adds up what they tell.
 //!
 //! A client reads its job from standard input, says on standard output that it is ready, reads the moment to begin, and says
-//! what became of its operations: a [`Sample`] like any other. Nothing is exchanged while they work, but for the next step,
-//! where all have a part in one file: that is a number in memory which they share.
+//! what became of its operations: a [`Sample`] like any other. Once its input ends it closes the database, and says so.
+//! Nothing is exchanged while they work, but for the next step, where all have a part in one file: that is a number in
+//! memory which they share.
 //!
 //! `words` is what both say, `clients` the processes as this one has them, `client` the life of one, and `shared` what all of
 //! them have in common.
@@ -79,7 +80,7 @@ pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
     });
     within?;
     collect(&mut clients, &hears, &mut samples, None)?;
-    clients.end()?;
+    clients.end(&hears)?;
     let mut sum = samples.into_iter().flatten();
     let mut all = sum.next().context("no client told of anything")?;
     sum.for_each(|sample| all.join(&sample));

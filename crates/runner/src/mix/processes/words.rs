@@ -24,8 +24,11 @@ pub struct ClientJob {
 pub enum Said {
     /// It is connected and has prepared its statements.
     Ready,
-    /// It has done its part.
+    /// It has done its part, and keeps its connection until nobody has anything more to say to it: a server's costs are
+    /// read before, and those of a connection that has ended are known to the tick only.
     Done(Box<Sample>),
+    /// It has closed the database.
+    Closed,
     /// What went wrong.
     Failed(String),
 }
