@@ -202,15 +202,13 @@ fn split(asked: Option<Vec<usize>>, allowed: &[usize], topology: &Topology) -> P
     let cores: Vec<usize> = runner_cpus.iter().flat_map(|&cpu| topology.core_of(cpu)).collect();
     let apart: Vec<usize> = others.iter().copied().filter(|cpu| !cores.contains(cpu)).collect();
     let (dyno_cpus, warning) = match (others.is_empty(), apart.is_empty()) {
-        (true, _) => {
-            (allowed.to_vec(), "; no CPU is left for dyno, which shares them: expect disturbed samples")
-        }
+        (true, _) => (allowed.to_vec(), "; no CPU is left for dyno alone"),
         (false, true) => {
             (others, "; they are hyper-threads of the same core, so dyno slows the runner a little")
         }
         (false, false) => (apart, ""),
     };
-    let how = if chosen { "chosen by dyno" } else { "as asked" };
+    let how = if chosen { "chosen by dyno" } else { "as the suite or you asked" };
     let note = format!(
         "runner on CPU {} ({how}), dyno on CPU {}{warning}",
         cpu_list::format(&runner_cpus),

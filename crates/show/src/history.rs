@@ -82,7 +82,8 @@ fn legend(lines: &[HistoryLine]) -> String {
         );
     }
     if most < FEWEST_RUNS {
-        text.push_str(&format!(" A change can show only in {FEWEST_RUNS} runs or more; there are {most}."));
+        let are = if most == 1 { "is" } else { "are" };
+        text.push_str(&format!(" A change can show only in {FEWEST_RUNS} runs or more; there {are} {most}."));
     }
     text
 }

@@ -5,8 +5,10 @@
 //! (Bonferroni), so that comparing a hundred equal figures raises a false alarm in one of twenty
 //! comparisons of runs and not in nearly all.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
-use dyno_record::{ContenderRecord, Hole, Target};
+use dyno_record::{ContenderRecord, Hole, Parameters, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +107,12 @@ impl Comparison {
     }
 }
 
+/// The names of the parameters in which two runs differ.
+fn differing<'a>(was: &'a Parameters, is: &'a Parameters) -> Vec<&'a str> {
+    let names: BTreeSet<&str> = was.iter().chain(is.iter()).map(|(name, _)| name).collect();
+    names.into_iter().filter(|name| was.get(name) != is.get(name)).collect()
+}
+
 /// Compares two runs of one suite with the same parameters.
 ///
 /// # Errors
@@ -116,7 +124,11 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     }
     same_load(&[old, new])?;
     if was.parameters != is.parameters {
-        bail!("the runs have different parameters, so they measured different work");
+        bail!(
+            "the runs differ in {}, so they measured different work; `dyno scaling` shows what the engines make of one \
+             parameter",
+            differing(&was.parameters, &is.parameters).join(" and ")
+        );
     }
     let contenders: Vec<String> = old
         .shown_contenders()

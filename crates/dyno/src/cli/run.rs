@@ -15,7 +15,7 @@ pub struct RunArgs {
     /// The name of a suite, as `dyno list` shows them, or the path of its file
     pub suite: Option<String>,
     /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
-    /// [default: the suite's own]
+    /// [default: the suite's own, and sqlite:nosync for dyno calibrate]
     #[arg(long = "with", value_name = "CONTENDERS")]
     pub with: Vec<String>,
     /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
@@ -36,8 +36,8 @@ pub struct RunArgs {
     /// Run every trial by itself from its first test to its last, where contenders would take turns with each other
     #[arg(long)]
     pub no_turns: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients; none with
-    /// --trials]
+    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, 3m with --sustain, 2m
+    /// for dyno calibrate; none with --trials]
     #[arg(long, value_parser = duration)]
     pub budget: Option<Duration>,
     /// Stop when every interval is within this share of its median: 5%

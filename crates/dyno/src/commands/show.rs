@@ -1,9 +1,10 @@
 //! `dyno show`: the results of a run again.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dyno_record::Run;
 use dyno_show::report::{self, Source};
 use dyno_verdict::Beside;
@@ -41,12 +42,16 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
 
 /// The newest run file of a folder.
 pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder).with_context(|| {
-        format!(
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
             "there is no folder {} here; name a run file, or make one: `dyno run speedtest`",
             folder.display()
-        )
-    })?;
+        ),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read the folder {}", folder.display()));
+        }
+    };
     let files = entries.flatten().map(|entry| entry.path());
     let runs = files.filter(|path| dyno_record::is_run_file(path));
     // Names begin with the time.

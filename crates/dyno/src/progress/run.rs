@@ -165,7 +165,7 @@ impl Observer for Progress {
 
     fn probe_begins(&mut self, contender: usize, run: &Run) {
         self.say(&format!(
-            "looking what transactions of {} see of one another",
+            "checking what transactions of {} see of one another",
             run.contenders[contender].label
         ));
     }

@@ -20,7 +20,8 @@ pub fn versions(verdict: &Verdict) -> Option<String> {
 
 /// Who was left out.
 pub fn left_out(verdict: &Verdict) -> impl Iterator<Item = String> {
-    verdict.about.left_out.iter().map(|left| format!("Left out: {}: {}", left.label, left.why))
+    let all = verdict.about.left_out.iter().map(|left| (&*left.label, left.why.clone()));
+    grouped(all).into_iter().map(|line| format!("Left out: {line}"))
 }
 
 /// Version, settings and safety of every contender.

@@ -59,6 +59,10 @@ const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash o
 /// What the machine was found to be able to show, where `dyno calibrate` was asked before the run.
 fn calibrated(verdict: &Verdict) -> Option<String> {
     let found = verdict.about.calibration.as_ref().filter(|_| verdict.contenders.len() > 1)?;
+    // Of another suite's tests it tells nothing.
+    if found.suite != verdict.about.suite.name {
+        return None;
+    }
     let slower = found.found.iter().filter(|found| (0.03..0.1).contains(&found.slowdown));
     let slower = slower
         .map(|found| format!("{} slower in {}", units::percent(found.slowdown), units::percent(found.share)));
@@ -99,8 +103,8 @@ fn figures(verdict: &Verdict) -> String {
     match verdict.shown_contenders().count() {
         0 | 1 => median.to_owned(),
         _ => format!(
-            "{median} A ratio compares times with {}: 0.50× means half the time. Its 95 % interval stands beside it \
-             where there is room.",
+            "{median} A ratio compares times with {}: 0.50× means half the time. It is formed within blocks, so it may differ \
+             from that of two medians. Its 95 % interval stands beside it where there is room.",
             verdict.label(verdict.baseline)
         ),
     }

@@ -8,6 +8,7 @@ mod turns;
 
 use dyno_record::Ended;
 use dyno_verdict::Verdict;
+use dyno_verdict::statistics::MIN_BLOCKS;
 
 use super::{units, wrapped};
 
@@ -29,13 +30,29 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
         title,
         machine(verdict),
         format!(
-            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.",
+            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.{}",
             warm_up(verdict),
             units::duration(verdict.about.elapsed_ns as f64),
             why_ended(verdict),
-            verdict.about.schedule.seed
+            verdict.about.schedule.seed,
+            too_short(verdict).map(|advice| format!(" {advice}")).unwrap_or_default()
         ),
     ]
+}
+
+/// Which budget would do, where the one of a run ended before there were trials enough for an interval.
+fn too_short(verdict: &Verdict) -> Option<String> {
+    let about = &verdict.about;
+    let is_ranked = about.ended == Ended::Budget && about.schedule.sustain.is_none();
+    let begun = (about.blocks as usize) + usize::from(about.schedule.warm_up);
+    if !is_ranked || about.blocks as usize >= MIN_BLOCKS || begun == 0 {
+        return None;
+    }
+    let wanted = MIN_BLOCKS + usize::from(about.schedule.warm_up);
+    let seconds = about.elapsed_ns as f64 / 1e9 / begun as f64 * wanted as f64;
+    // A little more, because not all trials take as long.
+    let minutes = (seconds * 1.1 / 60.0).ceil();
+    Some(format!("An interval takes {MIN_BLOCKS} trials: `--budget {minutes}m` has room for them."))
 }
 
 /// What went before the measured blocks.

@@ -52,6 +52,8 @@ struct VariantItem {
 pub struct ProfileItem {
     pub name: String,
     level: Option<&'static str>,
+    /// What whoever reads the level must know.
+    caveat: Option<String>,
     settings: Vec<String>,
     reason: String,
     link: Option<String>,
@@ -82,9 +84,11 @@ impl EngineItem {
     pub fn new(engine: &Engine, drivers: Vec<DriverItem>, proofs: &Proofs) -> Result<EngineItem> {
         let profiles = engine.profiles.iter().map(|profile| {
             let settings = profile.settings()?;
+            let safety = engine.claimed_safety(&settings, None);
             Ok(ProfileItem {
                 name: profile.name.clone(),
-                level: engine.claimed_safety(&settings, None).map(|safety| safety.name()),
+                level: safety.as_ref().map(|safety| safety.name()),
+                caveat: safety.and_then(|safety| safety.caveat),
                 settings: settings.iter().map(|known| format!("{}={}", known.name, known.value)).collect(),
                 reason: profile.reason.clone(),
                 link: profile.link.clone(),
@@ -135,13 +139,14 @@ pub fn text(engine: &EngineItem) -> String {
     );
     for profile in &engine.profiles {
         let level = profile.level.unwrap_or("what it survives is unknown");
+        let caveat = profile.caveat.as_ref().map_or(String::new(), |caveat| format!(" †: {caveat}"));
         let settings = match profile.settings.is_empty() {
             true => String::new(),
             false => format!(" Settings: {}", profile.settings.join(" ")),
         };
         lines.push(item(
             &format!("{name}:{}", profile.name),
-            &format!("{level}. {}{settings}", profile.reason),
+            &format!("{level}{caveat}. {}{settings}", profile.reason),
         ));
     }
     if !engine.proofs.is_empty() {

@@ -120,7 +120,9 @@ fn prove_all(
     let workshop = &place.workshop;
     let maker = Maker::new(&scratch, &workshop.place, arguments.timeout, interrupts)?;
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
-    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors: !arguments.no_errors, seed };
+    // What a failing device takes means nothing of one that loses commits without it, which cuts tell.
+    let errors = !arguments.no_errors && arguments.cuts > 0;
+    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors, seed };
     let tell = |label: &str, what: &str| {
         if !arguments.quiet {
             terminal::say(&format!("{label}: {what}"));

@@ -33,7 +33,7 @@ fn notes(scaling: &Scaling) -> Vec<String> {
 
 fn legend(scaling: &Scaling) -> String {
     format!(
-        "{}: the median at each {}. Tests that count what they do show rows or operations a second, the others \
+        "{}: the median at each value of {}. Tests that count what they do show rows or operations a second, the others \
          durations.",
         scaling.suite, scaling.parameter
     )
