@@ -114,7 +114,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     assert!(!run.stdout.contains("latency") && !run.stdout.contains("wrong"), "{}", run.stdout);
     assert_eq!(place.dyno("show run.jsonl").exits(0).stdout, run.stdout);
     let record = read_json(&place.path("run.jsonl"));
-    assert_eq!(record["schedule"]["sustain"], serde_json::json!({"share": 0.9, "within_ns": 40_000_000}));
+    assert_eq!(record["schedule"]["sustain"], serde_json::json!({"share": 0.9, "within_ns": 400_000_000}));
     let found = samples(&record, "transfer");
     assert_eq!(found.len(), 8, "the null runner sustains nothing");
     for (label, sample) in &found[..2] {
