@@ -27,6 +27,8 @@ const NEAR: usize = 1 << 20;
 const SAMPLED: usize = 16 << 10;
 /// The most samples that a sorter's memory would hold records for.
 const SAMPLES: usize = 1 << 10;
+/// The part of a sorter's memory that samples may take.
+const OF_SAMPLES: usize = 8;
 
 /// Parts for each of several threads, so that none waits long for the others.
 const PARTS: usize = 4;
@@ -48,6 +50,8 @@ pub struct Sorter {
     /// The one temporary file, and the sorted runs in it: a file for each run would be more than a process may open.
     file: Option<Arc<File>>,
     spilled: Vec<Spilled>,
+    /// Bytes of records of which one is a sample.
+    step: usize,
     /// The last value of the record that came last, as long as those are whole numbers that ascend.
     last: Option<i64>,
     ascends: bool,
@@ -65,6 +69,7 @@ impl Sorter {
             taken: 0,
             file: None,
             spilled: Vec::new(),
+            step: (memory / SAMPLES).clamp(1, SAMPLED),
             last: None,
             ascends: true,
         }
@@ -126,35 +131,30 @@ impl Sorter {
     ///
     /// # Errors
     /// A temporary file cannot be written.
-    pub fn merge(sorters: Vec<Sorter>, threads: usize) -> Result<Parts, Error> {
+    pub fn merge(mut sorters: Vec<Sorter>, threads: usize) -> Result<Parts, Error> {
+        sorters.iter_mut().try_for_each(Sorter::order)?;
         let keys = sorters.first().map_or(0, |sorter| sorter.keys);
-        let step = sorters.first().map_or(0, Sorter::step);
+        let step = sorters.iter().map(|sorter| sorter.step).max().unwrap_or_default();
         let memory: usize = sorters.iter().map(|sorter| sorter.memory).sum();
-        let files: usize = sorters.iter().map(|sorter| sorter.spilled.len() + 1).sum();
-        let mut runs = Vec::new();
-        for sorter in sorters {
-            runs.extend(sorter.runs()?);
-        }
+        let files: usize = sorters.iter().map(|sorter| sorter.spilled.len()).sum();
+        let runs: Vec<Run> = sorters.into_iter().flat_map(Sorter::runs).collect();
         // Each thread reads all runs at the same time.
         let block = (memory / (files * threads).max(1)).clamp(LEAST_BLOCK, BLOCK);
         // What a part leaves behind, until those before it are done, then takes no more memory than sorting did.
-        let bytes: u64 = runs.iter().map(Run::bytes).sum();
-        let least = (bytes / memory.max(1) as u64) as usize;
-        let borders = borders(&runs, least.max(if threads > 1 { PARTS * threads } else { 1 }), step);
+        let bytes = runs.iter().map(Run::bytes).sum::<u64>() as usize;
+        let least = bytes / memory.max(1);
+        // Each part reads a block of each run: more parts would read the file more than once.
+        let most = bytes / (block * files).max(1);
+        let parts = least.min(most).max(if threads > 1 { PARTS * threads } else { 1 });
+        let borders = borders(&runs, parts, step);
         Ok(Parts::new(runs, borders, keys, block))
     }
 
     /// The sorted runs, in the order in which their records came.
-    fn runs(mut self) -> Result<impl Iterator<Item = Run>, Error> {
-        self.order()?;
+    fn runs(self) -> impl Iterator<Item = Run> {
         let Sorter { file, spilled, held, .. } = self;
         let in_file = spilled.into_iter().filter_map(move |run| Some(Run::Spilled(file.clone()?, run)));
-        Ok(in_file.chain(held))
-    }
-
-    /// Bytes of records of which one is a sample.
-    fn step(&self) -> usize {
-        (self.memory / SAMPLES).clamp(1, SAMPLED)
+        in_file.chain(held)
     }
 
     /// Merges the runs in memory to one in the temporary file.
@@ -167,7 +167,7 @@ impl Sorter {
             None => self.file.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone(),
         };
         let start = self.spilled.last().map_or(0, |run| run.end);
-        let step = self.step() as u64;
+        let step = self.step as u64;
         let sources = self.held.drain(..).map(|run| run.between(Prefix::default(), None, 0));
         let mut sorted = Sorted::new(sources, self.keys);
         let (mut file, mut end) = (BufWriter::with_capacity(BLOCK, &*file), start);
@@ -186,7 +186,25 @@ impl Sorter {
         file.flush()?;
         self.spilled.push(Spilled { start, end, samples });
         self.taken = 0;
+        self.thin();
         Ok(())
+    }
+
+    /// Forgets every other sample of each run while all of them take too much memory. The first ones stay.
+    fn thin(&mut self) {
+        let count = |spilled: &[Spilled]| spilled.iter().map(|run| run.samples.len()).sum::<usize>();
+        let most = (self.memory / OF_SAMPLES / size_of::<(Prefix, u64)>()).max(self.spilled.len());
+        while count(&self.spilled) > most {
+            self.step *= 2;
+            for run in &mut self.spilled {
+                let mut stays = false;
+                run.samples.retain(|_| {
+                    stays = !stays;
+                    stays
+                });
+                run.samples.shrink_to_fit();
+            }
+        }
     }
 }
 

@@ -19,8 +19,8 @@ use crate::target::Existing;
 /// Bytes of a page: SQLite's own default.
 const PAGE: u32 = 4096;
 
-/// Rows after which somebody is asked whether to stop.
-const OFTEN: u64 = 1 << 16;
+/// Bytes of records after which somebody is asked whether to stop. A few long ones take as long as many short ones.
+const OFTEN: usize = 1 << 20;
 
 /// A row of the schema as SQLite writes it.
 struct Described {
@@ -108,7 +108,7 @@ fn fill_leaves(
     watch: &dyn Watch,
     unique: usize,
 ) -> Result<IndexPlaced> {
-    let (mut rows, mut before) = (0, Vec::new());
+    let (mut written, mut before) = (0, Vec::new());
     while let Some(record) = sorted.next()? {
         if unique > 0 {
             if is_same(&before, record, unique) {
@@ -118,9 +118,12 @@ fn fill_leaves(
             before.extend_from_slice(record);
         }
         leaves.push(record)?;
-        rows += 1;
-        if rows % OFTEN == 0 && watch.stops() {
-            return Err(Interrupted.into());
+        written += record.len();
+        if written >= OFTEN {
+            written = 0;
+            if watch.stops() {
+                return Err(Interrupted.into());
+            }
         }
     }
     Ok(leaves.finish()?)
