@@ -53,7 +53,8 @@ impl Converter {
     /// A record that has not as many fields as there are columns.
     #[cold]
     pub fn not_as_many(&self, fields: usize) -> Wrong {
-        (None, format!("has {fields} fields, not {}", self.columns.len()))
+        let plural = if fields == 1 { "" } else { "s" };
+        (None, format!("has {fields} field{plural}, not {}", self.columns.len()))
     }
 
     /// The row that is wrong, or the contradiction that it is to a type that was only inferred.

@@ -258,6 +258,13 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
             "{name} is a Parquet file, which this dyno was built without: cargo build --release -p dyno --features parquet"
         );
     }
+    let unknown: [(&[u8], &str); 4] =
+        [(b"PK\x03\x04", "zip"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2"), (b"7z\xbc\xaf\x27\x1c", "7z")];
+    if let Some((_, format)) = unknown.iter().find(|(start, _)| sample.starts_with(start)) {
+        bail!(
+            "{name} is packed by {format}, which dyno does not unpack: unpack it first (dyno reads gzip and zstd)"
+        );
+    }
     if sample.starts_with(b"SQLite format 3\0") {
         bail!("{name} is a SQLite database and no text");
     }

@@ -245,6 +245,20 @@ mod tests {
         assert_eq!(targets.filter(|target| target.starts_with(folder.path())).count(), 1);
     }
 
+    #[test]
+    fn samples_take_a_part_of_the_memory_however_many_records_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = 64 << 10;
+        let mut sorter = Sorter::new(folder.path(), memory, 2);
+        for number in 0..200_000 {
+            sorter.push(&[Value::Integer(number * 7_919 % 200_003), Value::Integer(number)]).unwrap();
+        }
+        sorter.order().unwrap();
+        let samples: usize = sorter.spilled.iter().map(|run| run.samples.len()).sum();
+        assert!(sorter.spilled.len() > 20 && sorter.spilled.iter().all(|run| !run.samples.is_empty()));
+        assert!(samples * size_of::<(Prefix, u64)>() <= memory / OF_SAMPLES, "{samples}");
+    }
+
     proptest! {
         #[test]
         fn records_come_out_in_order_whether_they_fit_the_memory_or_not(

@@ -1,9 +1,10 @@
 //! `dyno import`: loads a file into a database.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
     BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
@@ -18,6 +19,9 @@ use crate::terminal::say;
 
 /// The most connections that fill a table, unless more are asked for.
 const MOST_CONNECTIONS: usize = 4;
+
+/// The least memory that can be asked for, in bytes: with less, sorting would mostly read and write temporary files.
+const LEAST_MEMORY: u64 = 1 << 20;
 
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
@@ -55,8 +59,38 @@ fn marked(error: anyhow::Error) -> anyhow::Error {
     if error.is::<BadInput>() { super::BadInput(error).into() } else { error }
 }
 
+/// Refuses what can be seen to be a slip before anything is read.
+fn check(arguments: &ImportArgs, indexes: &[Vec<String>]) -> Result<()> {
+    let memory = arguments.memory;
+    ensure!(
+        memory >= LEAST_MEMORY,
+        "--memory {memory} means {memory} bytes, and 1MiB is the least: write --memory 64MiB"
+    );
+    ensure!(arguments.table.as_deref() != Some(""), "--table names no table: '' is empty");
+    let mut names = BTreeSet::new();
+    for index in indexes {
+        let columns = index.join(",");
+        twice(index).map_or(Ok(()), |name| bail!("--index {columns} names the column '{name}' twice"))?;
+        ensure!(
+            names.insert(index.join("_")),
+            "two --index would have one name, {}: leave {columns} out, or make it after the import",
+            index.join("_")
+        );
+    }
+    twice(&arguments.primary_key)
+        .map_or(Ok(()), |name| bail!("--primary-key names the column '{name}' twice"))
+}
+
+/// The first name that is there twice.
+fn twice(names: &[String]) -> Option<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().find(|name| !seen.insert(name.to_lowercase()))
+}
+
 fn request(arguments: &ImportArgs) -> Result<Request> {
     let words = |text: &String| text.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
+    let indexes: Vec<Vec<String>> = arguments.indexes.iter().map(words).collect();
+    check(arguments, &indexes).input()?;
     let source = Source::new(&arguments.file);
     let table = arguments.table.clone().or_else(|| source.stem());
     let rejects = rejects(arguments, table.as_deref().unwrap_or("import"));
@@ -74,12 +108,12 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
             _ => IfExists::Fail,
         },
         primary_key: arguments.primary_key.clone(),
-        indexes: arguments.indexes.iter().map(words).collect(),
+        indexes,
         memory: usize::try_from(arguments.memory).unwrap_or(usize::MAX),
         on_error: match arguments.on_error {
             OnErrorArg::Stop if arguments.rejects.is_some() => {
                 return Err(anyhow::anyhow!(
-                    "--rejects names a file for --on-error reject, which is not asked"
+                    "--rejects names a file for rejected rows: add --on-error reject"
                 ))
                 .input();
             }

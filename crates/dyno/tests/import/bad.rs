@@ -22,7 +22,7 @@ fn a_bad_row_stops_with_its_place_or_is_put_aside() {
         .prints("3 bad rows were left out; they are in bad.csv");
     assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([[1, "x"], [5, "ü"]]));
     let bad = fs::read_to_string(place.path("bad.csv")).unwrap();
-    assert!(bad.contains("5,,\"has 1 fields, not 2\",3,3\n"), "{bad}");
+    assert!(bad.contains("5,,\"has 1 field, not 2\",3,3\n"), "{bad}");
     assert!(bad.contains("6,,\"has 4 fields, not 2\",\"4, z, , \",4,z,,\n"), "{bad}");
     // Rejected rows of an earlier import are not written over, and nothing is loaded.
     import(&place, &format!("t.csv --into b.db {types} --on-error reject --rejects bad.csv"))
@@ -73,6 +73,7 @@ fn bad_files_are_told_and_leave_nothing() {
     place.write("quote.csv", "a,b\n1,2\n3,\"4\n5,6\n");
     place.write("many.csv", "a,b\n1,2\n1,2,3\n");
     place.write("zero.csv", "a\0,b\n");
+    fs::write(place.path("table.xz"), b"\xfd7zXZ\0\0\x04").unwrap();
     fs::write(place.path("cut.csv.gz"), [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0x4b, 0xd4]].concat())
         .unwrap();
     fs::write(place.path("cut.csv.zst"), [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x10]).unwrap();
@@ -96,12 +97,18 @@ fn bad_files_are_told_and_leave_nothing() {
         ("cut.csv.zst", "cannot read cut.csv.zst"),
         ("none.csv", "cannot open none.csv"),
         ("data", "data is a folder"),
-        ("many.csv --types INTEGER", "--types gives 1 types for 2 columns"),
+        ("many.csv --types INTEGER", "--types gives 1 of the types of 2 columns"),
         ("many.csv --types INTEGER,DATE", "SQLite has no type 'DATE'"),
         ("many.csv --index c", "the table has no column 'c'"),
+        ("many.csv --index a,b,A", "names the column 'A' twice"),
+        ("many.csv --index a,b --index a --index a,b", "two --index would have one name, a_b"),
+        ("many.csv --primary-key b,b", "--primary-key names the column 'b' twice"),
+        ("many.csv --table=", "--table names no table"),
+        ("many.csv --memory 64", "--memory 64 means 64 bytes"),
+        ("table.xz", "table.xz is packed by xz"),
         ("many.csv --encoding klingon", "no encoding is called 'klingon'"),
         ("many.csv --delimiter ab", "one ASCII character"),
-        ("many.csv --rejects x.csv", "--on-error reject, which is not asked"),
+        ("many.csv --rejects x.csv", "add --on-error reject"),
     ] {
         import(&place, &format!("{file} --into a.db")).exits(2).says(said);
         assert_eq!(names(&place), before, "{file}");

@@ -87,7 +87,7 @@ impl Plan {
             Types::InOrder(types) => {
                 ensure!(
                     types.len() == columns.len(),
-                    "--types gives {} types for {} columns ({})",
+                    "--types gives {} of the types of {} columns ({})",
                     types.len(),
                     columns.len(),
                     list(&columns)
