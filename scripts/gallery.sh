@@ -40,6 +40,9 @@ options() { # SUITE
     # their latencies make a page of 16 MB.
     kv-small) echo "--n 50,500,5000 --latency --with $(all_of kv transactional)" ;;
     kv-tiny) echo "--n 100,300 --latency" ;;
+    bank-small) echo "--only transfer --with sqlite:wal,$(all_of bank serializable) --clients 1,8,32 --duration 1s" ;;
+    app-small | orders-small | ycsb-small) echo "--duration 1s" ;;
+    bank-tiny | app-tiny | orders-tiny | ycsb-tiny) echo "--duration 0.2s --set warm_up=0.1" ;;
     import*-small) echo "--rows 100000" ;;
     import*-tiny) echo "--rows 500" ;;
     *) echo "" ;;
