@@ -211,7 +211,7 @@ fn what_is_sustained_stands_beside_what_closed_clients_do() {
     let place = Place::new();
     let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --quiet";
     let run = format!(
-        "run bank {small} --clients 1,3 --sustain p90<=400ms --with sqlite:wal -o run.jsonl --report run.html"
+        "run bank {small} --clients 1,3 --sustain p90<=400ms --with sqlite:nosync -o run.jsonl --report run.html"
     );
     let shown = place.dyno(&run).exits(0).without_panic();
     assert!(shown.stdout.contains("transfer, p90 ≤ 400 ms"), "{}", shown.stdout);

@@ -191,9 +191,13 @@ fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
     let arguments = "run speedtest --trials 2 --quiet --with postgres,sqlite --scale 0.5 -o run.json";
     let child = place.start(arguments);
     let data = place.path("data").display().to_string();
-    let server = || processes_with(&data).into_iter().find(|pid| is_working_server(*pid));
-    wait_for("a trial on the server", 60, || server().is_some());
-    let process = server().unwrap();
+    // Kept as it was found: a moment later its client may not be at work.
+    let mut server = None;
+    wait_for("a trial on the server", 60, || {
+        server = processes_with(&data).into_iter().find(|pid| is_working_server(*pid));
+        server.is_some()
+    });
+    let process = server.unwrap();
     let memory = SharedMemory::of(process);
     assert!(memory.is_there());
     kill(Pid::from_raw(process as i32), Signal::SIGKILL).unwrap();
