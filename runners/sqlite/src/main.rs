@@ -77,9 +77,15 @@ unsafe impl Send for Client {}
 impl Client {
     fn open(opening: &Arc<Opening>) -> Result<Client> {
         let connection = Connection::open(opening.api.clone(), &opening.location)?;
-        connection.wait_for_locks(PATIENCE);
-        opening.settings.apply(&connection, opening.key.as_ref())?;
-        Ok(Client { connection, opening: opening.clone() })
+        let client = Client { connection, opening: opening.clone() };
+        client.set_among_others()?;
+        Ok(client)
+    }
+
+    /// Applies the settings where others may be about to write, or to close the database: their locks are waited for.
+    fn set_among_others(&self) -> Result<()> {
+        self.connection.wait_for_locks(PATIENCE);
+        self.opening.settings.apply(&self.connection, self.opening.key.as_ref())
     }
 }
 
@@ -183,13 +189,12 @@ impl Session for Client {
     /// The last connection that is closed copies the log into the database and removes it, which is a part of what those pay
     /// who come and go.
     fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> Result<()> {
-        let Opening { location, settings, key, .. } = &*self.opening;
         let between = || {
             meanwhile();
             Ok(())
         };
-        self.connection.replace(between, location)?;
-        settings.apply(&self.connection, key.as_ref())
+        self.connection.replace(between, &self.opening.location)?;
+        self.set_among_others()
     }
 
     fn store(&mut self, store: &Store) -> Result<Table<'_>> {
