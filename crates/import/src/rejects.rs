@@ -40,7 +40,12 @@ impl Rejects {
     /// The row itself, where one is enough.
     pub fn take(&mut self, bad: BadRow, record: &[impl AsRef<[u8]>]) -> Result<()> {
         let OnError::Reject(path) = &self.on_error else {
-            return Err(BadInput(anyhow!("{}:{}: {bad}", self.name, bad.line)).into());
+            return Err(BadInput(anyhow!(
+                "{}:{}: {bad}. Nothing was loaded; --on-error reject leaves such rows out and writes them to a file",
+                self.name,
+                bad.line
+            ))
+            .into());
         };
         let context = || format!("cannot write the rejected rows to {}", path.display());
         if self.file.is_none() {

@@ -30,6 +30,13 @@ pub trait Target {
     fn column(&self, name: &str, declared: &str) -> Result<Column>;
     /// Spells the types that were inferred.
     fn declare(&self, table: &mut Table);
+    /// Whether the table can be made as it is planned, asked before a row is read.
+    ///
+    /// # Errors
+    /// Something in the database is in its way.
+    fn check(&self, _table: &Table, _existing: Existing) -> Result<()> {
+        Ok(())
+    }
     /// Whether it wants numbers as numbers, or as the text that they have.
     fn is_typed(&self) -> bool;
     /// The statements that will be executed, in order.

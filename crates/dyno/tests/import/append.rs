@@ -55,6 +55,25 @@ fn moved(schema: &str) -> bool {
 }
 
 #[test]
+fn a_name_that_an_index_cannot_have_is_told_before_any_row_is_read() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\n");
+    // A bad row would be told first if any were read.
+    place.write("bad.csv", "id,v\n1,a\nx,b\n");
+    import(&place, "t.csv --into a.db --index v --index id").exits(0);
+    for options in ["--table t --append --index V", "--table T --append --index id"] {
+        let said = import(&place, &format!("bad.csv --into a.db {options}")).exits(2);
+        said.says("there is an index of that name already: leave that --index out");
+    }
+    python(&place, "base.execute('CREATE TABLE new_v (x)')");
+    let said = import(&place, "bad.csv --into a.db --table new --index v").exits(2);
+    said.says("the index on v would be called new_v, and there is a table of that name already");
+    import(&place, "t.csv --into a.db --replace --index v").exits(0);
+    let indexes = query(&place.path("a.db"), "SELECT name FROM sqlite_schema WHERE type = 'index'");
+    assert_eq!(indexes, json!([["t_v"]]));
+}
+
+#[test]
 fn a_table_that_is_there_is_kept_unless_asked() {
     let place = Place::new();
     place.write("t.csv", "id,v\n1,a\n");
@@ -78,7 +97,7 @@ fn a_table_that_is_there_is_kept_unless_asked() {
         "no.db",
         "this is no database, although it is long enough to be taken for one\n".repeat(20).as_str(),
     );
-    import(&place, "u.csv --into no.db").exits(2).says("file is not a database");
+    import(&place, "u.csv --into no.db").exits(2).says("no.db is no database of SQLite");
 }
 
 #[test]

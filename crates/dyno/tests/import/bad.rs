@@ -14,7 +14,8 @@ fn a_bad_row_stops_with_its_place_or_is_put_aside() {
     let types = "--types INTEGER,TEXT";
     import(&place, &format!("t.csv --into a.db {types}"))
         .exits(2)
-        .says("t.csv:3: column \"a\": \"2\\n\" is no INTEGER");
+        .says("t.csv:3: column \"a\": \"2\\n\" is no INTEGER")
+        .says("Nothing was loaded; --on-error reject leaves such rows out");
     assert_eq!(names(&place), ["t.csv"]);
     import(&place, &format!("t.csv --into a.db {types} --on-error reject --rejects bad.csv"))
         .exits(3)
@@ -113,7 +114,16 @@ fn bad_files_are_told_and_leave_nothing() {
         import(&place, &format!("{file} --into a.db")).exits(2).says(said);
         assert_eq!(names(&place), before, "{file}");
     }
-    import(&place, "many.csv --into nowhere/a.db").exits(2).says("cannot make a database in nowhere");
+    for (into, said) in [
+        ("nowhere/a.db", "cannot make a database in nowhere"),
+        ("data", "data is a folder: name the database's file, as data/my.db"),
+        ("new/", "new/ is a folder: name the database's file, as new/my.db"),
+        ("/dev/null", "/dev/null is no file, so it can be no database"),
+        ("many.csv", "many.csv is no database of SQLite, or an encrypted one"),
+    ] {
+        import(&place, &format!("many.csv --into {into}")).exits(2).says(said);
+        assert_eq!(names(&place), before, "{into}");
+    }
     place.write("twice.csv", "a,A,a\n1,2,3\n");
     import(&place, "twice.csv --into c.db --header").exits(0);
     assert_eq!(query(&place.path("c.db"), "SELECT a, A_2, a_3 FROM twice"), json!([[1, 2, 3]]));

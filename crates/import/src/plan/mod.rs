@@ -97,6 +97,7 @@ impl Plan {
         };
         table.check_keys().input()?;
         plan.target.declare(&mut table);
+        plan.target.check(&table, disposition).input()?;
         if !table.primary_key.is_empty() && !plan.request.source.is_repeatable() {
             plan.target.never_build();
         }

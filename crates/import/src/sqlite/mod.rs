@@ -57,7 +57,11 @@ pub struct Sqlite {
 
 impl Sqlite {
     /// The database at a place, there or not.
+    ///
+    /// # Errors
+    /// What is there can be no database.
     pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
+        place::check(place).input()?;
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
         Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true, bare: None })
     }
@@ -102,6 +106,13 @@ impl Target for Sqlite {
 
     fn declare(&self, table: &mut Table) {
         table.columns.iter_mut().filter(|column| column.declared.is_empty()).for_each(schema::declare);
+    }
+
+    fn check(&self, table: &Table, existing: Existing) -> Result<()> {
+        match self.is_fresh() {
+            true => Ok(()),
+            false => schema::check(&Connection::open(&self.api, &self.place)?, table, existing),
+        }
     }
 
     fn is_typed(&self) -> bool {

@@ -3,7 +3,7 @@
 //! the kernel removes itself, also when dyno is killed.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::libc;
 use tempfile::NamedTempFile;
@@ -179,6 +179,29 @@ impl Fresh {
         }
         Ok(())
     }
+}
+
+/// The bytes that every database of SQLite begins with, which is not encrypted
+/// (<https://sqlite.org/fileformat2.html>, section 1.3.1).
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Refuses what can be no database. An empty file can.
+pub fn check(place: &Path) -> Result<()> {
+    let shown = place.display();
+    if shown.to_string().ends_with('/') || place.is_dir() {
+        bail!("{shown} is a folder: name the database's file, as {}", place.join("my.db").display());
+    }
+    let Ok(data) = fs::metadata(place) else { return Ok(()) };
+    ensure!(data.is_file(), "{shown} is no file, so it can be no database");
+    let mut beginning = Vec::new();
+    let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
+    let read = file.take(MAGIC.len() as u64).read_to_end(&mut beginning);
+    read.with_context(|| format!("cannot read {shown}"))?;
+    ensure!(
+        beginning.is_empty() || beginning == MAGIC,
+        "{shown} is no database of SQLite, or an encrypted one: dyno changes no such file"
+    );
+    Ok(())
 }
 
 /// Refuses a place beside which a journal lies that SQLite would apply to the new database.

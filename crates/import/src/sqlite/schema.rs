@@ -32,10 +32,38 @@ pub fn statements(table: &Table, existing: Existing) -> Statements {
     let insert = format!("INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}", columns.join(", "), feed::NAME);
     let after = table.indexes.iter().map(|index| {
         let columns: Vec<String> = index.iter().map(|column| quoted(column)).collect();
-        let index = quoted(&format!("{}_{}", table.name, index.join("_")));
-        format!("CREATE INDEX {index} ON {name} ({})", columns.join(", "))
+        format!("CREATE INDEX {} ON {name} ({})", quoted(&index_name(table, index)), columns.join(", "))
     });
     Statements { before, insert, after: after.collect() }
+}
+
+/// What an index on columns of a table is called.
+fn index_name(table: &Table, columns: &[String]) -> String {
+    format!("{}_{}", table.name, columns.join("_"))
+}
+
+/// Refuses names of indexes that are taken: SQLite would refuse them when all rows are in.
+pub fn check(connection: &Connection, table: &Table, existing: Existing) -> Result<()> {
+    for columns in &table.indexes {
+        let name = index_name(table, columns);
+        let [literal, own] = [&name, &table.name].map(|name| name.replace('\'', "''"));
+        // The indexes of a table that is replaced go with it.
+        let stays = match existing {
+            Existing::Replace => format!("AND tbl_name <> '{own}' COLLATE NOCASE"),
+            _ => String::new(),
+        };
+        let taken = connection.value(&format!(
+            "SELECT type FROM sqlite_schema WHERE name = '{literal}' COLLATE NOCASE {stays}"
+        ))?;
+        let Some(kind) = taken else { continue };
+        let columns = columns.join(", ");
+        let what = if kind == "index" { "an index".to_owned() } else { format!("a {kind}") };
+        bail!(
+            "the index on {columns} would be called {name}, and there is {what} of that name already: \
+             leave that --index out, or drop the {kind} first"
+        );
+    }
+    Ok(())
 }
 
 /// The statement that makes the table.
