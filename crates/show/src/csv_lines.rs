@@ -122,6 +122,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         CellStanding::NotApplicable => "not-applicable",
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",
+        CellStanding::Uneven(_) => "uneven",
         CellStanding::NotEncrypted => "not-encrypted",
         CellStanding::NotIsolated => "not-isolated",
     };

@@ -223,10 +223,11 @@ fn missing(cell: &Cell) -> String {
     if cell.standing.is_fine() { "–".into() } else { "failed".into() }
 }
 
-/// The marks of a figure: worked out, wrong, fastest.
+/// The marks of a figure: worked out, wrong, hiding what clients waited, fastest.
 pub fn marks(cell: &Cell) -> String {
     let mark = match cell.standing {
         CellStanding::Wrong(_) => " ✗",
+        CellStanding::Uneven(_) => " §",
         _ if cell.fastest => " *",
         _ => "",
     };

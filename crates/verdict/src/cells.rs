@@ -12,6 +12,7 @@ use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
 use crate::pairs::{logs_by_block, ratio};
 use crate::responses::responses;
 use crate::statistics::{Difference, Ratio, best};
+use crate::uneven::beyond;
 use crate::views::is_disproved;
 
 /// Judges a test; `shown` are the contenders shown, by position.
@@ -27,6 +28,10 @@ pub(crate) fn judge_test(
     let tells = |judged: Judged, contender: usize| {
         let (own, _) = figures(run, disturbances, contender, &test.id, Judged::Test);
         matches!(judged, Judged::Response { .. }) && own.summary.is_some()
+    };
+    let uneven = |judged: Judged, contender: usize| match judged {
+        Judged::Test => None,
+        Judged::Response { class, share } => beyond(run, disturbances, contender, test, class, share),
     };
     let is_tried = |contender: usize| {
         let its = run.trials.iter().filter(|trial| trial.contender == contender);
@@ -51,7 +56,7 @@ pub(crate) fn judge_test(
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ if is_disproved(run, contender) => CellStanding::NotIsolated,
-                _ => CellStanding::Counts,
+                _ => uneven(judged, contender).map_or(CellStanding::Counts, CellStanding::Uneven),
             };
             Cell {
                 contender,
@@ -150,7 +155,11 @@ fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
     let Some(baseline) = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned() else {
         return;
     };
-    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline.contender) {
+    let is_uneven = |cell: &Cell| matches!(cell.standing, CellStanding::Uneven(_));
+    if is_uneven(&baseline) {
+        return;
+    }
+    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline.contender && !is_uneven(cell)) {
         cell.ratio = ratio(&cell.points, &baseline.points);
         cell.difference = cell.ratio.map(|ratio| difference(&ratio, cell, &baseline, floor));
     }

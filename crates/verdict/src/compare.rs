@@ -229,7 +229,9 @@ impl<'a> Side<'a> {
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
-            Some(CellStanding::NotApplicable | CellStanding::TooFew) => Some("does not apply".into()),
+            Some(CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Uneven(_)) => {
+                Some("does not apply".into())
+            }
             None => Some("not in the run".into()),
         };
         let used = cell.filter(|cell| cell.counts()).map(|cell| &cell.points.used[..]).unwrap_or_default();

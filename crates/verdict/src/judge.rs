@@ -154,6 +154,9 @@ pub enum CellStanding {
     Sought,
     /// Fewer than ten of its operations in a trial took longer than the percentile: it would tell of chance alone.
     TooFew,
+    /// It is a percentile beyond which lie so many hundredths of the time of clients that wait for one another, more than
+    /// half: few of them did nearly all operations. It takes no part in ranking.
+    Uneven(u32),
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
     /// Its transactions showed what its isolation level forbids; it takes no part in ranking.
@@ -283,7 +286,11 @@ impl CellStanding {
     pub fn is_fine(&self) -> bool {
         matches!(
             self,
-            CellStanding::Counts | CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Sought
+            CellStanding::Counts
+                | CellStanding::NotApplicable
+                | CellStanding::TooFew
+                | CellStanding::Sought
+                | CellStanding::Uneven(_)
         )
     }
 }

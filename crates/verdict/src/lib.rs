@@ -21,6 +21,7 @@ mod responses;
 pub mod statistics;
 mod summary;
 mod table;
+mod uneven;
 mod views;
 
 pub use about::{About, Failures};

@@ -91,12 +91,13 @@ mod tests {
     use std::path::Path;
 
     use dyno_protocol::{Class, Response, empty_histogram};
+    use dyno_record::{Load, Run};
 
     use crate::judge::CellStanding;
     use crate::{TestVerdict, judge};
 
     /// Three contenders of whose operations `done` were timed in each trial, each `ns` long.
-    fn judged(class: &str, done: [u64; 3], ns: [u64; 3]) -> TestVerdict {
+    fn run(class: &str, done: [u64; 3], ns: [u64; 3]) -> Run {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
         let mut run = dyno_record::load(&golden).unwrap();
         let safety = run.contenders[1].safety.clone();
@@ -112,7 +113,15 @@ mod tests {
                     vec![Class { class: class.into(), done, response, ..Class::default() }];
             }
         }
-        judge(&run).tests.into_iter().next().unwrap()
+        run
+    }
+
+    fn judged(class: &str, done: [u64; 3], ns: [u64; 3]) -> TestVerdict {
+        first(&run(class, done, ns))
+    }
+
+    fn first(run: &Run) -> TestVerdict {
+        judge(run).tests.into_iter().next().unwrap()
     }
 
     #[test]
@@ -128,6 +137,44 @@ mod tests {
         assert_eq!(third.standing, CellStanding::TooFew);
         assert!(third.standing.is_fine() && third.figures.summary.is_none() && !third.fastest);
         assert_eq!(test.lines().count(), 2);
+    }
+
+    #[test]
+    fn a_percentile_that_hides_what_clients_wait_is_not_ranked() {
+        let mut run = run("move", [2000; 3], [500, 1000, 1500]);
+        // Ten of its operations waited for all the others: a millisecond each, beside one for all the quick ones.
+        for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0) {
+            for class in trial.samples.iter_mut().flat_map(|sample| &mut sample.sample.classes) {
+                let mut histogram = class.response.histogram().unwrap().unwrap();
+                histogram.record_n(1_000_000, 10).unwrap();
+                class.response = Response::of(&histogram);
+                class.done += 10;
+            }
+        }
+        let standings = |run: &Run| -> Vec<(CellStanding, bool)> {
+            let cells = first(run).responses.remove(0).cells;
+            cells.iter().take(3).map(|cell| (cell.standing.clone(), cell.fastest)).collect()
+        };
+        let counts = |fastest| (CellStanding::Counts, fastest);
+        let asked = |clients| dyno_record::Clients {
+            clients,
+            rate: None,
+            session: None,
+            think_ns: None,
+            duration_ns: None,
+            warm_up_ns: 0,
+        };
+        // By itself a client waits for nobody, and what arrives is due whoever waits.
+        for (load, clients) in [(Load::Closed, 1), (Load::Open, 2)] {
+            run.tests[0].load = Some(load);
+            run.tests[0].clients = Some(asked(clients));
+            assert_eq!(standings(&run), [counts(true), counts(false), counts(false)]);
+        }
+        run.tests[0].load = Some(Load::Closed);
+        let uneven = (CellStanding::Uneven(91), false);
+        assert_eq!(standings(&run), [uneven, counts(true), counts(false)]);
+        let cells = first(&run).responses.remove(0).cells;
+        assert!(cells[0].figures.summary.is_some() && cells.iter().all(|cell| cell.ratio.is_none()));
     }
 
     #[test]

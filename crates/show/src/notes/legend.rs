@@ -201,5 +201,32 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
         lines.push("✗ a wrong answer: dyno does not rank this figure".to_owned());
     }
+    lines.extend(uneven(verdict));
     lines
+}
+
+/// Which percentiles hide how long clients waited for one another.
+fn uneven(verdict: &Verdict) -> Option<String> {
+    let mut found = Vec::new();
+    for test in &verdict.tests {
+        let cells = || test.responses.iter().flat_map(|response| &response.cells);
+        for (contender, record) in verdict.shown_contenders() {
+            let beyond =
+                cells().filter(|cell| cell.contender == contender).filter_map(|cell| match cell.standing {
+                    CellStanding::Uneven(percent) => Some(percent),
+                    _ => None,
+                });
+            let (Some(least), Some(most)) = (beyond.clone().min(), beyond.max()) else { continue };
+            let range = if least == most { format!("{least} %") } else { format!("{least} to {most} %") };
+            found.push(format!("{range} for {} in {}", record.label, test.id));
+        }
+    }
+    (!found.is_empty()).then(|| {
+        format!(
+            "§ most of these operations were quick, and a few waited long for those of other clients: more than half of the \
+             clients' time lies beyond this figure ({}). It hides how long a client waits, so dyno does not rank it; --rate \
+             or --sustain tells how long users wait",
+            found.join("; ")
+        )
+    })
 }

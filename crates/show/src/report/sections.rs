@@ -181,6 +181,7 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
             CellStanding::Counts
             | CellStanding::NotApplicable
             | CellStanding::TooFew
+            | CellStanding::Uneven(_)
             | CellStanding::Sought => None,
             CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
             CellStanding::NotIsolated => {
