@@ -207,6 +207,29 @@ fn what_goes_on_beside_the_clients_is_told_second_by_second() {
 }
 
 #[test]
+fn how_long_operations_take_stands_beside_how_many_clients_do() {
+    let place = Place::new();
+    let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 2 --only read --quiet";
+    let run =
+        format!("run bank {small} --clients 1,3 --with sqlite:wal,postgres -o run.jsonl --report run.html");
+    place.dyno(&run).exits(0).without_panic();
+    let runs = "run.clients1.jsonl run.clients3.jsonl";
+    let json = place.dyno(&format!("scaling {runs} --format json")).exits(0).json();
+    let [done, took] = &json["tests"].as_array().unwrap()[..] else { panic!("{json}") };
+    let title = "read, look-up: 99 % within";
+    assert!(done["response"].is_null() && took["response"] == title, "{json}");
+    for line in took["lines"].as_array().unwrap() {
+        let alone = &line["points"][0];
+        assert!(alone["per_second"].is_null() && alone["time"]["median"].as_f64().unwrap() > 0.0, "{json}");
+    }
+    place.dyno(&format!("scaling {runs}")).exits(0).prints(title);
+    let csv = place.dyno(&format!("scaling {runs} --format csv")).exits(0).stdout;
+    assert!(csv.contains(&format!("\"{title}\",sqlite:wal,1,,")), "{csv}");
+    assert!(std::fs::read_to_string(place.path("run.html")).unwrap().contains(title));
+    place.assert_clean();
+}
+
+#[test]
 fn what_is_sustained_stands_beside_what_closed_clients_do() {
     let place = Place::new();
     let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --quiet";

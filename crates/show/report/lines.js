@@ -61,8 +61,8 @@ Object.assign(charts, {
   },
 
   /** Figures over sizes, both axes logarithmic, in panels that share the upright one: two abreast where there is room. */
-  scaling({ parameter, rate: isRate, sizes, series }, width, figure) {
-    const { panels } = series[chosen(figure)];
+  scaling({ parameter, sizes, series }, width, figure) {
+    const { panels, rate: isRate } = series[chosen(figure)];
     const all = panels.flatMap((panel) => panel.lines.flatMap((line) => line.points));
     if (all.length === 0) return null;
     const abreast = width < 760 || panels.length === 1 ? 1 : 2;

@@ -28,6 +28,12 @@ impl ResponseVerdict {
     pub fn title(&self) -> String {
         format!("{}: {:.0} % within", self.class, self.share * 100.0)
     }
+
+    /// The same among those of several tests: `use, log-in: 90 % within`, or `transfer: 99 % within` where the class has the
+    /// test's name.
+    pub fn title_in(&self, test: &str) -> String {
+        if self.class == test { self.title() } else { format!("{test}, {}", self.title()) }
+    }
 }
 
 /// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by the

@@ -57,7 +57,7 @@ pub(crate) enum Chart {
     /// Figures of several years: seconds, or so many of a test in a second.
     Years { series: Vec<Series> },
     /// Figures at several sizes, in panels beside each other. Nanoseconds, or so many in a second.
-    Scaling { parameter: String, rate: bool, sizes: Vec<f64>, series: Vec<ScalingSeries> },
+    Scaling { parameter: String, sizes: Vec<f64>, series: Vec<ScalingSeries> },
     /// Rungs of a ladder, each from the rate of the one that it changes to its own. Rows a second.
     Ladder { series: Vec<LadderSeries> },
     /// Percentiles of durations in rows. Nanoseconds.
@@ -130,6 +130,7 @@ pub(crate) struct Point {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ScalingSeries {
     pub name: String,
+    pub rate: bool,
     pub panels: Vec<Panel>,
 }
 

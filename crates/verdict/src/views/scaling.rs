@@ -37,6 +37,10 @@ pub struct ScalingTest {
     /// What has to hold, where the points are rates that are sustained and not what was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
+    /// How long the slow operations of a class took, where the points are of these and not of the test: a title, as
+    /// `transfer: 99 % within`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
     /// What is counted in a second, as `transactions`; absent where a test does not say how much it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -116,12 +120,14 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         }
         let lines =
             |target| labels.iter().map(|contender| line(&test.id, target, &contender.label)).collect();
-        targets.into_iter().map(move |target| ScalingTest {
+        let own = targets.into_iter().map(move |target| ScalingTest {
             id: test.id.clone(),
             unit: test.amount.as_ref().map(|amount| amount.unit.clone()),
             lines: lines(target),
+            response: None,
             target,
-        })
+        });
+        own.chain(responses(&in_order, &test.id, &labels))
     });
     Ok(Scaling {
         suite: suite(first),
@@ -131,6 +137,34 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         contenders: contenders(runs).into_iter().cloned().collect(),
         parameter,
     })
+}
+
+/// The classes of a test (by id) of which all runs tell the same share, in the order of the suite.
+fn responses(runs: &[&Verdict], test: &str, labels: &[&ContenderRecord]) -> Vec<ScalingTest> {
+    let of = |run: &Verdict, title: &str| {
+        let mut responses = run.test(test)?.responses.iter();
+        responses.find(|response| response.title_in(test) == title).map(|response| response.cells.clone())
+    };
+    let told = runs.iter().take(1).filter_map(|run| run.test(test)).flat_map(|test| &test.responses);
+    let titles = told.map(|response| response.title_in(test));
+    let shared = titles.filter(|title| runs.iter().all(|run| of(run, title).is_some()));
+    let line = |title: &str, label: &str| {
+        let point = |run: &&Verdict| {
+            let cells = of(run, title)?;
+            let cell = cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
+            let time = cell.figures.summary.filter(|_| cell.counts())?;
+            Some(ScalingPoint { per_second: None, time })
+        };
+        ScalingLine { contender: label.to_owned(), points: runs.iter().map(point).collect() }
+    };
+    let shared = shared.map(|title| ScalingTest {
+        id: test.to_owned(),
+        target: None,
+        unit: None,
+        lines: labels.iter().map(|contender| line(&title, &contender.label)).collect(),
+        response: Some(title),
+    });
+    shared.collect()
 }
 
 /// The contenders shown of some runs, each once, in the order in which they first appear.

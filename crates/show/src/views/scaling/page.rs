@@ -21,22 +21,24 @@ pub fn page(verdict: &Verdict, beside: &Beside) -> Vec<View> {
 fn view(verdict: &Verdict, found: &Scaling) -> View {
     let named: Vec<String> = found.sizes.iter().map(|size| format!("{} = {size}", found.parameter)).collect();
     let panels = panels(found);
-    let rate = found.tests.iter().any(has_rates);
     let series: Vec<ScalingSeries> = found
         .tests
         .iter()
-        // A test without a rate among some that have one is in the table below.
-        .filter(|test| !rate || has_rates(test))
         .map(|test| ScalingSeries {
             name: in_words::name(test),
-            panels: panels.iter().map(|panel| drawn(verdict, panel, test, &found.sizes, rate)).collect(),
+            rate: has_rates(test),
+            panels: panels.iter().map(|panel| drawn(verdict, panel, test, &found.sizes)).collect(),
         })
         .collect();
+    let has = |rate: bool| series.iter().any(|series| series.rate == rate);
     let mut header = vec![String::new(), "contender".to_owned()];
     header.extend(named.iter().cloned());
-    let (figure, faster) = match rate {
-        true => ("Rows or operations a second by the median", "higher is faster"),
-        false => ("Median", "lower is faster"),
+    let figure = match (has(true), has(false)) {
+        (true, false) => "Rows or operations a second by the median (higher is faster)",
+        (true, true) => {
+            "Rows or operations a second (higher is faster) or durations (lower is faster) by the median"
+        }
+        (false, _) => "Durations by the median (lower is faster)",
     };
     View {
         anchor: "scaling".into(),
@@ -54,16 +56,16 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
                 found.parameter
             ),
             &format!(
-                "{figure} and its 95 % interval, over {}; {faster}. Both axes are logarithmic.",
+                "{figure}, with its 95 % interval, over {}. Both axes are logarithmic.",
                 found.parameter
             ),
             panels.len().div_ceil(2) * 11,
-            &Chart::Scaling { parameter: found.parameter.clone(), rate, sizes: found.sizes.clone(), series },
+            &Chart::Scaling { parameter: found.parameter.clone(), sizes: found.sizes.clone(), series },
         ),
         details: "Every figure",
         header,
-        rows: found.tests.iter().flat_map(|test| table(test, rate)).collect(),
-        notes: in_words::changes(found).collect(),
+        rows: found.tests.iter().flat_map(table).collect(),
+        notes: in_words::notes(found).collect(),
     }
 }
 
@@ -108,7 +110,8 @@ fn panels(found: &Scaling) -> Vec<Together<'_>> {
     panels
 }
 
-fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64], rate: bool) -> Panel {
+fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64]) -> Panel {
+    let rate = has_rates(test);
     let line = |contender: &&ContenderRecord| {
         let found = test.lines.iter().find(|line| line.contender == contender.label)?;
         let points = sizes.iter().zip(&found.points).filter_map(|(&size, point)| {
@@ -146,7 +149,8 @@ fn has_rates(test: &ScalingTest) -> bool {
 }
 
 /// A row for each contender of a test.
-fn table(test: &ScalingTest, rate: bool) -> Vec<Vec<String>> {
+fn table(test: &ScalingTest) -> Vec<Vec<String>> {
+    let rate = has_rates(test);
     let row = |line: &dyno_verdict::ScalingLine| {
         let mut row = vec![in_words::name(test), line.contender.clone()];
         row.extend(

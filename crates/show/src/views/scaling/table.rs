@@ -26,9 +26,9 @@ fn grids(scaling: &Scaling) -> Vec<Grid> {
     scaling.tests.iter().map(|test| grid(scaling, test)).collect()
 }
 
-/// What the figures are, and what else is not alike in the runs.
+/// What the figures are, what is missing, and what else is not alike in the runs.
 fn notes(scaling: &Scaling) -> Vec<String> {
-    std::iter::once(legend(scaling)).chain(super::words::changes(scaling)).collect()
+    std::iter::once(legend(scaling)).chain(super::words::notes(scaling)).collect()
 }
 
 fn legend(scaling: &Scaling) -> String {

@@ -5,11 +5,13 @@ use dyno_verdict::{Scaling, ScalingTest};
 
 use crate::views::sustained::words::{number, target};
 
-/// What stands for a test: its id, and what has to hold where its rates are sustained.
+/// What stands for a test: its id, with what has to hold where its rates are sustained, or with the class whose slow
+/// operations are told.
 pub fn name(test: &ScalingTest) -> String {
-    match &test.target {
-        None => test.id.clone(),
-        Some(held) => format!("{}, {}", test.id, target(held)),
+    match (&test.target, &test.response) {
+        (Some(held), _) => format!("{}, {}", test.id, target(held)),
+        (None, Some(response)) => response.clone(),
+        (None, None) => test.id.clone(),
     }
 }
 
@@ -19,9 +21,17 @@ pub fn sentences(scaling: &Scaling) -> Vec<String> {
     scaling.tests.iter().filter_map(|test| sentence(scaling, test)).collect()
 }
 
-/// What is not alike in the runs beside the size.
-pub fn changes(scaling: &Scaling) -> impl Iterator<Item = String> {
-    scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"))
+/// What is missing, and what is not alike in the runs beside the size.
+pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
+    let responses = scaling.tests.iter().filter(|test| test.response.is_some());
+    let is_missing = responses.flat_map(|test| &test.lines).any(|line| line.points.contains(&None));
+    let missing = is_missing.then(|| {
+        "– where slow operations are told: too few operations tell of them, or the figure hides how long clients wait for one \
+         another. `dyno show` of that run says which."
+            .to_owned()
+    });
+    let changes = scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"));
+    missing.into_iter().chain(changes)
 }
 
 fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
