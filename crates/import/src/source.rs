@@ -265,7 +265,7 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
             "{name} is packed by {format}, which dyno does not unpack: unpack it first (dyno reads gzip and zstd)"
         );
     }
-    if sample.starts_with(b"SQLite format 3\0") {
+    if sample.starts_with(crate::sqlite::MAGIC) {
         bail!("{name} is a SQLite database and no text");
     }
     if sample.get(..4096.min(sample.len())).is_some_and(|start| start.contains(&0)) {

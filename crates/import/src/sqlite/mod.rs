@@ -27,6 +27,8 @@ use crate::target::{Existing, Target};
 use connection::Connection;
 use place::Fresh;
 
+pub(crate) use place::MAGIC;
+
 /// PRAGMAs of a database that is built beside its place. Without journal and sync nothing is written
 /// twice; locked for good, SQLite does not look for other users after each transaction; memory for
 /// pages bounds what an index's sorting takes.
@@ -109,7 +111,7 @@ impl Target for Sqlite {
     }
 
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {
-        match self.is_fresh() {
+        match self.is_fresh() || table.indexes.is_empty() {
             true => Ok(()),
             false => schema::check(&Connection::open(&self.api, &self.place)?, table, existing),
         }

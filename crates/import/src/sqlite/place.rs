@@ -183,7 +183,7 @@ impl Fresh {
 
 /// The bytes that every database of SQLite begins with, which is not encrypted
 /// (<https://sqlite.org/fileformat2.html>, section 1.3.1).
-const MAGIC: &[u8] = b"SQLite format 3\0";
+pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Refuses what can be no database. An empty file can.
 pub fn check(place: &Path) -> Result<()> {

@@ -140,18 +140,17 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
 }
 
 /// The classes of a test (by id) of which all runs tell the same share, in the order of the suite.
-fn responses(runs: &[&Verdict], test: &str, labels: &[&ContenderRecord]) -> Vec<ScalingTest> {
-    let of = |run: &Verdict, title: &str| {
-        let mut responses = run.test(test)?.responses.iter();
-        responses.find(|response| response.title_in(test) == title).map(|response| response.cells.clone())
+fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) -> Vec<ScalingTest> {
+    let of = |run: &'v Verdict, title: &str| {
+        run.test(test)?.responses.iter().find(|response| response.title_in(test) == title)
     };
     let told = runs.iter().take(1).filter_map(|run| run.test(test)).flat_map(|test| &test.responses);
     let titles = told.map(|response| response.title_in(test));
     let shared = titles.filter(|title| runs.iter().all(|run| of(run, title).is_some()));
     let line = |title: &str, label: &str| {
-        let point = |run: &&Verdict| {
-            let cells = of(run, title)?;
-            let cell = cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
+        let point = |run: &&'v Verdict| {
+            let cell =
+                of(run, title)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
             let time = cell.figures.summary.filter(|_| cell.counts())?;
             Some(ScalingPoint { per_second: None, time })
         };
