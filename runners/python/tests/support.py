@@ -15,8 +15,9 @@ from typing import Any
 
 RUNNER = Path(__file__).parent.parent
 ENGINES = RUNNER.parent.parent / "engines"
-# The folder of dyno's own program, with the libraries beside it.
-PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", RUNNER.parent.parent / "target")).absolute() / "release"
+# The folder of dyno's own program, with the libraries beside it: that of a release build, or DYNO_PROGRAMS.
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", RUNNER.parent.parent / "target"))
+PROGRAMS = Path(os.environ.get("DYNO_PROGRAMS", TARGET / "release")).absolute()
 
 LETTERS = string.ascii_letters + string.digits
 
