@@ -14,7 +14,7 @@ PYTHON = $(TARGET)/python/bin/python
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python run test needs lint check bench dist install gallery report-assets import-parquet clean
+.PHONY: build build-go build-python run test needs lint check soak bench dist install gallery report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -45,17 +45,33 @@ needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
 
+# Clippy compiles the packages of the workspace for `lint`, and what comes of it is what `check` runs: nothing is
+# compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
+CHECKED = $(TARGET)/checked
+CHECKED_CARGO = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO)
+# Most tests wait for servers and disks: more of them than processors run side by side.
+THREADS ?= $$(( 2 * $$(nproc) ))
+
 lint:
 	$(CARGO) fmt --check
-	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	cd runners/go && test -z "$$(gofmt -l .)" && go vet -mod=readonly ./...
 	PYTHONPYCACHEPREFIX=$(TARGET)/python/compiled $(PYTHON) -W error -m compileall -q runners/python
+	$(CHECKED_CARGO) build --profile checked --workspace
+	$(CHECKED_CARGO) test --profile checked --workspace --no-run
 
-check: build-go
-	cd runners/go && go test -mod=readonly ./...
-	$(CARGO) build --release --workspace
-	$(CARGO) test --release --workspace --no-fail-fast
-	$(PYTHON) -B -m unittest discover -s runners/python -t runners/python
+check: lint
+	sh scripts/build-go.sh "$(CHECKED)"
+	cd runners/go && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...
+	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
+	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
+	DYNO_PROGRAMS=$(CHECKED) sh scripts/test-dist.sh "$$(DYNO_PROGRAMS=$(CHECKED) sh scripts/dist.sh)"
+
+# What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
+TRIES ?= 10000
+soak: needs build
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
+	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
+		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
 	sh scripts/test-dist.sh "$$(sh scripts/dist.sh)"
 
 # dyno's own cost over programs written by hand in C, dyno import beside other ways to load, and how long proofs take.

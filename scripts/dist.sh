@@ -4,12 +4,15 @@
 #   scripts/dist.sh                    target/dist/dyno-VERSION-linux-ARCH.tar.zst
 #   scripts/dist.sh --install FOLDER   the same files into FOLDER/lib/dyno, and the command into FOLDER/bin
 #
+# DYNO_PROGRAMS names another folder of programs than that of the release build.
+#
 # It runs where the C library is at least as new as here. Drivers in Python need Python there:
 # scripts/build-python.sh, which the archive holds, fetches them.
 set -eu
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
+programs=${DYNO_PROGRAMS:-$target/release}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=dyno-$version-linux-$(uname -m)
 stage=$target/dist/$name
@@ -24,9 +27,9 @@ mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
 # Every runner has its programs; a runner in Python has sources.
 for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
     $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' runners/*/runner.toml | sed 's/.*\///' | sort -u); do
-    [ -f "$target/release/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
+    [ -f "$programs/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
     # Most of a program is debug information. Without it a panic still names its line, and a backtrace its functions.
-    strip --strip-debug -o "$stage/bin/$file" "$target/release/$file"
+    strip --strip-debug -o "$stage/bin/$file" "$programs/$file"
 done
 for folder in runners/*/; do
     mkdir -p "$stage/$folder"

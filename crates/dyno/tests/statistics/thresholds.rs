@@ -21,16 +21,16 @@ fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
 
 /// What such a search for a truth finds.
 fn searched(rng: &mut ChaCha8Rng, truth: f64, width: f64, trials: usize) -> Threshold {
-    let mut tries = Vec::new();
+    let mut found = Threshold::new(1.0, &[]).unwrap();
     for _ in 0..trials {
-        let next = Threshold::new(1.0, &tries).unwrap().next(&tries);
+        let next = found.next();
         let holds = 1.0 / (1.0 + ((next / truth).ln() / width).exp());
         // One trial in a hundred fails or holds for reasons of its own.
         let is_stray = rng.random::<f64>() < 0.01;
         let chance = if is_stray { 0.5 } else { holds };
-        tries.push((next, rng.random::<f64>() < chance));
+        assert!(found.observe(next, rng.random::<f64>() < chance));
     }
-    Threshold::new(1.0, &tries).unwrap()
+    found
 }
 
 /// Two runs of a search that are compared.

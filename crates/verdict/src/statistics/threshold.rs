@@ -33,44 +33,76 @@ const BEYOND: f64 = 0.2;
 pub struct Threshold {
     /// The logarithms of the places, ascending.
     places: Vec<f64>,
+    /// How likely each place was beforehand, but for a common factor.
+    priors: Vec<f64>,
+    /// The logarithm of the likelihood of all tries, for each place and width.
+    logs: Vec<[f64; WIDTHS.len()]>,
     /// The probability that it is at each of them or below.
     below: Vec<f64>,
+    /// How many tries held, and how many did not.
+    held: usize,
+    failed: usize,
 }
 
 impl Threshold {
     /// From a first guess and the tries, each with its place and whether it held. None where the guess or a place is not
     /// above zero.
     pub fn new(guess: f64, tries: &[(f64, bool)]) -> Option<Threshold> {
-        let is_place = |place: f64| place.is_finite() && place > 0.0;
-        if !is_place(guess) || !tries.iter().all(|(place, _)| is_place(*place)) {
+        if !is_place(guess) {
             return None;
         }
         let first = guess.ln() - BELOW.ln();
         let count = ((ABOVE * BELOW).ln() / STEP) as usize;
         let places: Vec<f64> = (0..=count).map(|place| first + place as f64 * STEP).collect();
-        let likelihood = |place: f64, width: f64| -> f64 {
-            let log = |&(at, held): &(f64, bool)| {
-                let holds = 1.0 / (1.0 + ((at.ln() - place) / width).exp());
+        let prior = |place: &f64| 1.0 / (1.0 + ((place - guess.ln()) / OFF).powi(2));
+        let priors = places.iter().map(prior).collect();
+        let logs = vec![[0.0; WIDTHS.len()]; places.len()];
+        let mut threshold = Threshold { places, priors, logs, below: Vec::new(), held: 0, failed: 0 };
+        tries.iter().all(|&(place, held)| threshold.add(place, held)).then(|| {
+            threshold.weigh();
+            threshold
+        })
+    }
+
+    /// Learns from one more try. False, and nothing is learnt, where its place is not above zero.
+    pub fn observe(&mut self, place: f64, held: bool) -> bool {
+        let is_added = self.add(place, held);
+        self.weigh();
+        is_added
+    }
+
+    /// Adds a try to the likelihoods.
+    fn add(&mut self, place: f64, held: bool) -> bool {
+        if !is_place(place) {
+            return false;
+        }
+        let count = if held { &mut self.held } else { &mut self.failed };
+        *count += 1;
+        let at = place.ln();
+        for (place, logs) in self.places.iter().zip(&mut self.logs) {
+            for (log, width) in logs.iter_mut().zip(WIDTHS) {
+                let holds = 1.0 / (1.0 + ((at - place) / width).exp());
                 let holds = STRAY / 2.0 + (1.0 - STRAY) * holds;
-                if held { holds.ln() } else { (1.0 - holds).ln() }
-            };
-            tries.iter().map(log).sum::<f64>()
-        };
-        let logs: Vec<[f64; WIDTHS.len()]> =
-            places.iter().map(|&place| WIDTHS.map(|width| likelihood(place, width))).collect();
+                *log += if held { holds.ln() } else { (1.0 - holds).ln() };
+            }
+        }
+        true
+    }
+
+    /// Works out the probabilities from the likelihoods.
+    fn weigh(&mut self) {
         // Against underflow: only how they compare matters.
-        let most = logs.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weight = |(&place, logs): (&f64, &[f64; WIDTHS.len()])| {
-            let prior = 1.0 / (1.0 + ((place - guess.ln()) / OFF).powi(2));
+        let most = self.logs.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weight = |(prior, logs): (&f64, &[f64; WIDTHS.len()])| {
             prior * logs.iter().map(|log| (log - most).exp()).sum::<f64>()
         };
-        let weights: Vec<f64> = places.iter().zip(&logs).map(weight).collect();
+        let weights: Vec<f64> = self.priors.iter().zip(&self.logs).map(weight).collect();
         let sum: f64 = weights.iter().sum();
         let below = weights.iter().scan(0.0, |below, weight| {
             *below += weight / sum;
             Some(*below)
         });
-        Some(Threshold { below: below.collect(), places })
+        self.below = below.collect();
     }
 
     /// The place that it is below with this probability.
@@ -79,11 +111,10 @@ impl Threshold {
         self.places[place].exp()
     }
 
-    /// Where to try next, after these tries: where it is as likely above as below, until some have held and others have
-    /// not; then by turns where it is hardly below and hardly above.
-    pub fn next(&self, tries: &[(f64, bool)]) -> f64 {
-        let is_between = tries.iter().any(|(_, held)| *held) && !tries.iter().all(|(_, held)| *held);
-        match (is_between, tries.len() % 2) {
+    /// Where to try next: where it is as likely above as below, until some tries have held and others have not; then by
+    /// turns where it is hardly below and hardly above.
+    pub fn next(&self) -> f64 {
+        match (self.held > 0 && self.failed > 0, (self.held + self.failed) % 2) {
             (false, _) => self.median(),
             (true, 0) => self.quantile(BEYOND),
             (true, _) => self.quantile(1.0 - BEYOND),
@@ -147,18 +178,23 @@ impl Threshold {
     }
 }
 
+/// Whether a try can be at this place.
+fn is_place(place: f64) -> bool {
+    place.is_finite() && place > 0.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Tries where each next one follows from those before, of something that holds up to 1000 without fail.
+    /// What tries find where each next one follows from those before, of something that holds up to 1000 without fail.
     fn found(guess: f64, tries: usize) -> Threshold {
-        let mut done = Vec::new();
+        let mut found = Threshold::new(guess, &[]).unwrap();
         for _ in 0..tries {
-            let next = Threshold::new(guess, &done).unwrap().next(&done);
-            done.push((next, next <= 1000.0));
+            let next = found.next();
+            assert!(found.observe(next, next <= 1000.0));
         }
-        Threshold::new(guess, &done).unwrap()
+        found
     }
 
     #[test]
@@ -170,16 +206,25 @@ mod tests {
         }
         assert_eq!(Threshold::new(0.0, &[]), None);
         assert_eq!(Threshold::new(1.0, &[(f64::NAN, true)]), None);
+        assert!(!Threshold::new(1.0, &[]).unwrap().observe(f64::NAN, true));
+    }
+
+    #[test]
+    fn tries_that_come_one_by_one_lead_to_the_same_as_all_at_once() {
+        let tries = [(500.0, true), (900.0, false), (700.0, true), (800.0, false)];
+        let mut one_by_one = Threshold::new(600.0, &[]).unwrap();
+        assert!(tries.iter().all(|&(place, held)| one_by_one.observe(place, held)));
+        assert_eq!(Some(one_by_one), Threshold::new(600.0, &tries));
     }
 
     #[test]
     fn one_stray_try_does_not_mislead_for_good() {
-        let mut done = vec![(300.0, false)];
+        let mut found = Threshold::new(600.0, &[(300.0, false)]).unwrap();
         for _ in 0..16 {
-            let next = Threshold::new(600.0, &done).unwrap().next(&done);
-            done.push((next, next <= 1000.0));
+            let next = found.next();
+            assert!(found.observe(next, next <= 1000.0));
         }
-        let median = Threshold::new(600.0, &done).unwrap().median();
+        let median = found.median();
         assert!((900.0..1100.0).contains(&median), "{median}");
     }
 

@@ -67,12 +67,10 @@ impl SustainedLine {
     }
 }
 
-fn results(tries: &[Try]) -> Vec<(f64, bool)> {
-    tries.iter().map(|Try { sought, .. }| (sought.rate, sought.held)).collect()
-}
-
 fn threshold(closed: f64, tries: &[Try]) -> Option<Threshold> {
-    Threshold::new(GUESS * closed, &results(tries))
+    let results: Vec<(f64, bool)> =
+        tries.iter().map(|Try { sought, .. }| (sought.rate, sought.held)).collect();
+    Threshold::new(GUESS * closed, &results)
 }
 
 /// The rate of the next trial of a contender (by position) in a test (by id) of a run that seeks one. It is not so low that
@@ -82,7 +80,7 @@ pub fn next_rate(run: &Run, contender: usize, test: &str) -> Option<f64> {
     let target = run.target_of(test)?;
     let search = Search::new(run, &Disturbances::new(run), contender, test)?;
     let least = 1.0 / (1.0 - target.share) / search.seconds;
-    let next = search.threshold()?.next(&results(&search.tries)).max(least);
+    let next = search.threshold()?.next().max(least);
     // Rates as people write them.
     Some(if next < 100.0 { (next * 100.0).round() / 100.0 } else { next.round() })
 }
