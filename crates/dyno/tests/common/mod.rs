@@ -98,9 +98,17 @@ impl Place {
         command
     }
 
-    /// Runs dyno with arguments separated by spaces.
+    /// Runs dyno with arguments separated by spaces. A short duration may pass on a busy machine without one operation:
+    /// then the same is run for longer.
     pub fn dyno(&self, arguments: &str) -> Result {
-        self.command().args(arguments.split_whitespace()).output().unwrap().into()
+        let result: Result = self.command().args(arguments.split_whitespace()).output().unwrap().into();
+        // Where a reason follows, more time would not help.
+        let mut starved = result.stdout.split("no operation succeeded within the time").skip(1);
+        let is_starved = starved.any(|rest| !rest.starts_with(':'));
+        match longer(arguments) {
+            Some(longer) if is_starved => self.dyno(&longer),
+            _ => result,
+        }
     }
 
     /// Starts dyno and leaves it running.
@@ -262,6 +270,14 @@ fn require_runners() {
             "{name} is not built; `make test` builds it, or run `cargo build --release --workspace`"
         );
     }
+}
+
+/// The same arguments with four times the duration, up to 20 seconds.
+fn longer(arguments: &str) -> Option<String> {
+    let (before, rest) = arguments.split_once("--duration ")?;
+    let (duration, after) = rest.split_once('s')?;
+    let duration = 4.0 * duration.parse::<f64>().ok()?;
+    (duration <= 20.0).then(|| format!("{before}--duration {duration}s{after}"))
 }
 
 fn copy(from: &Path, to: &Path) {
