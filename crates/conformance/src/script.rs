@@ -110,7 +110,17 @@ fn write(number: usize, statements: &[&str], check: Option<&str>, folder: &Path)
 pub fn finished(trial: &Trial) -> Result<()> {
     match &trial.outcome {
         Outcome::Finished => Ok(()),
-        other => bail!("the trial did not finish: {other:?}"),
+        other => bail!("the trial did not finish: {}", ended(other)),
+    }
+}
+
+/// How a trial ended, in words.
+fn ended(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Finished => "it finished".to_owned(),
+        Outcome::Interrupted => "it was interrupted".to_owned(),
+        Outcome::Failed { test: None, message } => format!("it failed before any test: {message}"),
+        Outcome::Failed { test: Some(test), message } => format!("it failed in test {test}: {message}"),
     }
 }
 
@@ -130,10 +140,12 @@ pub fn stored(trial: &Trial, operations: u64, truth: &[Vec<Value>]) -> Result<()
 /// The trial must have failed, in this test, with a message that holds each of `words`.
 pub fn failed(trial: &Trial, test: Option<&str>, words: &[&str]) -> Result<()> {
     let Outcome::Failed { test: found, message } = &trial.outcome else {
-        bail!("the trial should have failed and ended: {:?}", trial.outcome);
+        bail!("the trial should have failed and ended: {}", ended(&trial.outcome));
     };
     if found.as_deref() != test {
-        bail!("it failed in test {found:?} and should have in {test:?}: {message}");
+        let place =
+            |test: Option<&str>| test.map_or("before any test".to_owned(), |test| format!("in test {test}"));
+        bail!("it failed {} and should have {}: {message}", place(found.as_deref()), place(test));
     }
     for word in words {
         if !message.to_lowercase().contains(&word.to_lowercase()) {

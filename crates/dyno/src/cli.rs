@@ -15,7 +15,7 @@ mod values;
 pub use import::{ImportArgs, OnErrorArg, SafetyArg};
 pub use prove::{Device, FileSystem, FilesArgs, ProveArgs, RecorderArgs, WatcherArgs};
 pub use results::{
-    CompareArgs, ExportArgs, Format, HistoryArgs, ReportArgs, ScalingArgs, ShowArgs, ShowOptions,
+    Colour, CompareArgs, ExportArgs, Format, HistoryArgs, ReportArgs, ScalingArgs, ShowArgs, ShowOptions,
 };
 pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
 
@@ -60,6 +60,7 @@ Exit codes:
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, gave a wrong answer, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
+  5    compare: too few trials, or too much noise, to decide whether something is slower than you allow
   130  you interrupted dyno (143: terminated); it keeps the finished trials; no import is half done";
 
 /// What dyno can do.
@@ -161,7 +162,7 @@ pub enum Command {
 /// Arguments of `dyno list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// An engine or a suite, to see all of it
+    /// An engine or a suite, to see all of it; the path of a suite's file, as ./my.toml, also checks that suite
     pub name: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]

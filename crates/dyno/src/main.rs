@@ -17,10 +17,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    terminal::adapt();
     match commands::execute(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            terminal::say(&format!("dyno: {error:#}{}", commands::hint(&error)));
+            terminal::say(&format!("dyno: {}{}", commands::words(&error), commands::hint(&error)));
             commands::exit_code(&error)
         }
     }

@@ -5,11 +5,14 @@
 
 use std::borrow::Cow;
 use std::env;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use console::Term;
 use dyno_engine::repeatable;
-use dyno_show::safe;
+use dyno_show::{Part, paint, safe};
+
+use crate::cli::Colour;
 
 /// Says something to the person, on standard error. A reader that has gone away is no error.
 pub fn say(text: &str) {
@@ -21,11 +24,46 @@ pub fn say(text: &str) {
 /// # Errors
 /// It cannot be written. A reader that has gone away, as `head` does, is no error.
 pub fn print(text: &str) -> io::Result<()> {
+    write(&safe(text))
+}
+
+fn write(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    match output.write_all(safe(text).as_bytes()).and_then(|()| output.flush()) {
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Adapts what is printed to the width of the terminal, where standard output is one.
+pub fn adapt() {
+    if let Some((_, columns)) = Term::stdout().size_checked() {
+        dyno_show::set_width(usize::from(columns));
+    }
+}
+
+/// Whether a result has colours: as asked for, and else on a terminal that shows them, if NO_COLOR is not set.
+pub fn has_colours(asked: Colour) -> bool {
+    match asked {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            let is_off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !is_off && io::stdout().is_terminal() && Term::stdout().features().colors_supported()
+        }
+    }
+}
+
+/// Prints parts of a result, in colours or without, an empty line between them.
+///
+/// # Errors
+/// It cannot be written. A reader that has gone away, as `head` does, is no error.
+pub fn print_parts(parts: &[(Part, String)], colours: bool) -> io::Result<()> {
+    let set = |(part, text): &(Part, String)| {
+        let text = safe(text);
+        if colours { paint(*part, &text) } else { text.into_owned() }
+    };
+    write(&(parts.iter().map(set).collect::<Vec<_>>().join("\n\n") + "\n"))
 }
 
 /// Those of dyno's arguments that must not be repeated, the longest first, each with what stands in its place.

@@ -1,5 +1,7 @@
 //! Every command, as a person types it, on the real SQLite at a small scale.
 
+use std::fs;
+
 use crate::common::{Place, read_json, run_file};
 
 const SMALL: &str = "run speedtest --scale 0.02 --quiet";
@@ -125,12 +127,48 @@ fn compare_tells_what_is_slower() {
     place.write("old.json", &timed(1));
     place.write("slow.json", &timed(3));
     place.dyno("compare old.json slow.json").exits(0).prints("slower");
-    place.dyno("compare old.json slow.json --fail-slower 5%").exits(1).says("200% slower in test 2");
-    place.dyno("compare slow.json old.json --fail-slower 5%").exits(0).prints("faster");
-    place.dyno("compare old.json old.json --fail-slower 0%").exits(0).prints("≈");
+    let gate = |arguments: &str, code: i32, last: &str| {
+        let result = place.dyno(&format!("compare {arguments}")).exits(code);
+        assert_eq!(result.stderr.lines().last(), Some(last), "{arguments}");
+        result
+    };
+    // 5 is 5 %, as 5% is.
+    for share in ["5%", "5", "0.05"] {
+        let slower =
+            gate(&format!("old.json slow.json --fail-slower {share}"), 1, "gate: 2 of 2 slower than 5%");
+        slower
+            .says("200% slower in test 2")
+            .prints("sqlite:memory: slower in 2 of 2 tests (2, 3), faster in 0 of 2");
+    }
+    gate("slow.json old.json --fail-slower 5%", 0, "gate: 0 of 2 slower than 5%").prints("faster");
+    gate("old.json old.json --fail-slower 5%", 0, "gate: 0 of 2 slower than 5%").prints("≈");
+    let close =
+        "gate: 0 of 2 slower than 0%, 2 undecided (their intervals reach beyond it; more trials narrow them)";
+    gate("old.json old.json --fail-slower 0%", 5, close);
+    let mut few = read_json(&place.path("slow.json"));
+    few["trials"].as_array_mut().unwrap().retain(|trial| trial["block"].as_u64().unwrap() <= 2);
+    place.write("few.json", &run_file(&few));
+    // Three times as slow in both of two trials, which show nothing yet.
+    let unknown = "gate: 0 of 2 slower than 5%, 2 undecided (2 trials; take 6)";
+    gate("old.json few.json --fail-slower 5%", 5, unknown).prints("too few samples to tell in 2");
     for format in ["json", "csv", "markdown"] {
         place.dyno(&format!("compare old.json slow.json --format {format}")).exits(0).prints("slower");
     }
+}
+
+#[test]
+fn contenders_of_other_names_are_compared() {
+    let place = Place::new();
+    place.dyno(&format!("{SMALL} --trials 2 --only 15 --with sqlite,sqlite:wal -o run.json")).exits(0);
+    place
+        .dyno("compare run.json run.json --as sqlite=sqlite:wal")
+        .exits(0)
+        .prints("sqlite → sqlite:wal")
+        .prints("only in the old run, and not compared: sqlite:wal (of the old run)");
+    place
+        .dyno("compare run.json run.json --as sqlite=lmdb")
+        .exits(2)
+        .says("'sqlite=lmdb' is not: the old run has sqlite, sqlite:wal, the new run sqlite, sqlite:wal");
 }
 
 #[test]
@@ -169,6 +207,58 @@ fn list_names_what_is_here_and_what_is_missing() {
 }
 
 #[test]
+fn list_checks_a_suite_without_running_it() {
+    let place = Place::new();
+    let text = fs::read_to_string(crate::common::repository().join("suites/speedtest.toml")).unwrap();
+    place.write("my.toml", &text);
+    place.dyno("list ./my.toml").exits(0).prints("What one small transaction costs").prints("scale=1");
+    assert!(!place.path("results").exists());
+    place.assert_clean();
+    let bad = "name = \"my\"\ntitle = \"T\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n[[test]]\nid = \"1\"\ntitle = \"T\"\n\
+               shows = \"\"\nmodel = \"statements\"\nstatements = \"SELECT {{ wrods }};\"\n";
+    place.write("my.toml", bad);
+    place.dyno("list my.toml").exits(2).says("my.toml:10: test 1: ").says("wrods");
+    place.write("my.toml", &bad.replace("wrods", "1").replace("sqlite", "sqlight"));
+    place.dyno("list my.toml").exits(2).says("did you mean sqlite?");
+    place.assert_clean();
+}
+
+#[test]
+fn rates_stand_beside_no_ratio_of_times() {
+    let place = Place::new();
+    let run = "run kv --n 300 --trials 2 --only insert-int,select-int --quiet --with sqlite:memory,lmdb -o run.json";
+    let table = place.dyno(run).exits(0).stdout;
+    let rows: Vec<&str> = table.lines().filter(|line| line.contains("/s")).collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows.iter().all(|row| row.contains("× slower") || row.contains("× faster")), "{table}");
+    let page = place.dyno("show run.json --format markdown").exits(0).stdout;
+    assert!(page.contains("× slower") || page.contains("× faster"), "{page}");
+}
+
+#[test]
+fn a_table_takes_the_width_of_its_terminal() {
+    let place = Place::new();
+    let run = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/run.json");
+    let dyno = place.command().get_program().to_string_lossy().into_owned();
+    let at = |columns: usize| {
+        let command = format!("stty rows 40 cols {columns}; {dyno} show {run} --color never");
+        let output = std::process::Command::new("script").args(["-qec", &command, "/dev/null"]).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().replace('\r', "")
+    };
+    for columns in [60, 80, 100, 200] {
+        let text = at(columns);
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{text}");
+        assert!(text.contains("61.0 ms ±4%"), "{columns}:\n{text}");
+    }
+    // Where there is room nothing is cut and every ratio has its interval.
+    let wide = at(200);
+    assert!(
+        wide.contains("2500 INSERTs in a transaction") && wide.contains("0.0461× (0.0445–0.0480)"),
+        "{wide}"
+    );
+}
+
+#[test]
 fn list_shows_all_of_an_engine_or_a_suite() {
     let place = Place::new();
     let engine = place.dyno("list sqlite").exits(0).prints("sqlite:wal-normal").prints("synchronous=NORMAL");
@@ -176,6 +266,8 @@ fn list_shows_all_of_an_engine_or_a_suite() {
     assert!(!engine.stdout.contains("postgres"), "{}", engine.stdout);
     let json = place.dyno("list sqlite --format json").exits(0).json();
     assert_eq!((json["engines"].as_array().unwrap().len(), json["suites"].as_array().unwrap().len()), (1, 0));
+    let caveat = "is not itself synced";
+    assert!(engine.stdout.split_whitespace().collect::<Vec<_>>().join(" ").matches(caveat).count() <= 1);
     place.dyno("list kv").exits(0).prints("select-blob").prints("n=5000").prints("lmdb:per-commit");
     place.dyno("list oracle").exits(2).says("no engine and no suite 'oracle'").says("postgres").says("kv");
 }

@@ -170,14 +170,29 @@ fn an_interrupt_leaves_no_database_on_somebodys_server() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_costs_the_others_nothing() {
+fn a_server_that_cannot_be_reached_is_refused_before_anything_runs() {
     let place = Place::new();
     let url = format!("postgres://nobody:{PASSWORD}@127.0.0.1:1/postgres");
     let arguments = "run speedtest --scale 0.02 --only 15 --trials 1 --quiet --with sqlite -o run.json --url";
-    let result = place.dyno(&format!("{arguments} {url}")).exits(3).without_panic();
-    let result = result.prints("Failed: 2 of 2 trials of postgres://nobody@127.0.0.1:1/postgres");
+    let result = place.dyno(&format!("{arguments} {url}")).exits(2).without_panic();
+    let result = result.says("the contender postgres://nobody@127.0.0.1:1/postgres cannot be run: ");
+    let result = result.says("connect");
+    assert!(!place.path("run.json").exists() && result.stdout.is_empty(), "{}", result.stdout);
     assert!(!result.stderr.contains("may be left"), "nothing was made: {}", result.stderr);
     assert!(!format!("{}{}", result.stdout, result.stderr).contains(PASSWORD), "{}", result.stdout);
+    // The address of a contender, and not a second one.
+    let both = place.dyno(&format!(
+        "{} --with postgres --url postgres://nobody@127.0.0.1:1/x",
+        &arguments[..arguments.len() - 6]
+    ));
+    both.exits(2).says("measuring both postgres, a private server that dyno starts, and");
+    let run = "run speedtest --scale 0.02 --only 15 --trials 1 --quiet --with";
+    let one = place.dyno(&format!("{run} postgres=postgres://nobody@127.0.0.1:1/x")).exits(2);
+    assert!(!one.says("connect").stderr.contains("private"));
+    place
+        .dyno(&format!("{run} mariadb=postgres://me@127.0.0.1:1/x"))
+        .exits(2)
+        .says("names a server of postgres");
     for bad in ["oracle://x", "postgres://u:Sesame-0pen!@h:port/db", "nonsense"] {
         let result = place.dyno(&format!("{arguments} {bad}")).exits(2).says("URL");
         assert!(!result.stderr.contains(PASSWORD), "{}", result.stderr);

@@ -60,23 +60,20 @@ fn a_runner_that_is_not_there_is_told() {
     fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
     place
         .dyno("run speedtest --scale 0.02 --trials 1 --only 15 --with fake")
-        .exits(3)
-        .prints("its runner is not built; build it with `nothing`; it needs a shell");
+        .exits(2)
+        .says("the contender fake cannot be run: its runner is not built; build it with `nothing`; it needs a shell");
 }
 
 #[test]
-fn a_setting_that_does_not_take_is_a_failure() {
+fn a_setting_that_does_not_take_is_refused() {
     let place = Place::new();
     // A database in memory cannot have a write-ahead log.
     let contender = "sqlite:memory,journal_mode=wal";
     place
         .dyno(&format!("run speedtest --scale 0.02 --trials 1 --only 15 --with {contender} --quiet"))
-        .exits(3)
-        .prints("journal_mode=wal was asked for, but memory is in force");
-    // It would not take the next time either.
-    let run = place.run_file();
-    let trials = run["trials"].as_array().unwrap();
-    assert_eq!(trials.iter().filter(|trial| trial["contender"] == 0).count(), 1, "{trials:?}");
+        .exits(2)
+        .says("journal_mode=wal was asked for, but memory is in force");
+    assert!(!place.path("results").exists(), "nothing was run");
     place
         .dyno(
             "run speedtest --scale 0.02 --trials 1 --only 15 --with sqlite,jornal_mode=wal --quiet -o x.json",
@@ -128,7 +125,7 @@ fn an_interrupt_keeps_what_is_finished() {
         kill(Pid::from_raw(child.id() as i32), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         let result = crate::common::Result::from(output).exits(code).without_panic();
-        result.prints("interrupted").prints("DROP TABLE").says("The run is kept in");
+        result.prints("you stopped it").prints("DROP TABLE").says("The run is kept in");
         let run = read_json(&file);
         assert_eq!(run["ended"], "interrupted");
         assert!(run["trials"].as_array().unwrap().iter().all(|trial| trial["failure"].is_null()));
@@ -138,6 +135,51 @@ fn an_interrupt_keeps_what_is_finished() {
         child = place.start("show run.json");
         assert!(child.wait().unwrap().success());
     }
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_first_block_did_not_fail() {
+    let place = Place::new();
+    place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o results/1.jsonl").exits(0);
+    let child = place.start("run speedtest --scale 4 --with sqlite,sqlite:wal -o results/2.jsonl");
+    let file = place.path("results/2.jsonl");
+    wait_for("the run's file", 60, || file.exists());
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let result: crate::common::Result = child.wait_with_output().unwrap().into();
+    let result = result.exits(130).prints("0 trials of each contender").prints("then you stopped it");
+    assert!(!result.stdout.contains("failed") && result.stdout.contains("–"), "{}", result.stdout);
+    for word in ["-0 ns", "narrow enough"] {
+        assert!(!format!("{}{}", result.stdout, result.stderr).contains(word), "{}", result.stdout);
+    }
+    // What has nothing to show is not the newest run.
+    place.dyno("show").exits(0).prints("1 trial of each contender");
+    let csv = place.dyno("show results/2.jsonl --format csv").exits(3).stdout;
+    assert!(csv.contains(",untried,") && !csv.contains(",missing,"), "{csv}");
+}
+
+#[test]
+fn what_is_missing_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let run = "run speedtest --scale 0.02 --only 15 --trials 1 --with";
+    place
+        .dyno(&format!("{run} sqlite,postgres@17"))
+        .exits(2)
+        .says("the contender postgres@17 cannot be run: ");
+    let library = place.write("nothing.so", "no library");
+    let missing = format!("{run} sqlite --with sqlite@{library}");
+    place.dyno(&missing).exits(2).says("nothing.so cannot be run: ").without_panic();
+    assert!(!place.path("results").exists());
+    place.assert_clean();
+}
+
+#[test]
+fn a_budget_that_is_too_short_is_reported_after_the_first_block() {
+    let place = Place::new();
+    place
+        .dyno("run speedtest --with sqlite --budget 300ms")
+        .exits(0)
+        .says("7 trials of each contender would take about")
+        .says("has room for them");
 }
 
 #[test]

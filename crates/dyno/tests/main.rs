@@ -43,3 +43,4 @@ mod sessions;
 mod speedtest;
 mod statistics;
 mod turns;
+mod words;

@@ -144,6 +144,6 @@ fn a_description_that_names_what_is_not_in_the_list_is_refused() {
     fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
     place
         .dyno("run speedtest --scale 0.02 --trials 1 --only 15 --with fake")
-        .exits(3)
-        .prints("it needs Go 1.26 or later (https://go.dev/dl/)");
+        .exits(2)
+        .says("it needs Go 1.26 or later (https://go.dev/dl/)");
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::common::{Place, read_json};
 
 fn golden() -> PathBuf {
@@ -50,19 +52,69 @@ fn bad_input_gets_a_message() {
 #[test]
 fn every_sample_is_exported() {
     let place = Place::new();
-    place.dyno(&format!("export {} -o samples.csv", golden().display())).exits(0);
     let run = read_json(&golden());
-    let wanted: Vec<u64> = run["trials"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|trial| trial["samples"].as_array().unwrap())
-        .map(|sample| sample["nanoseconds"].as_u64().unwrap())
-        .collect();
-    let mut reader = csv::Reader::from_path(place.path("samples.csv")).unwrap();
-    let place_of_time = reader.headers().unwrap().iter().position(|name| name == "nanoseconds").unwrap();
-    let found: Vec<u64> = reader.records().map(|row| row.unwrap()[place_of_time].parse().unwrap()).collect();
-    assert_eq!(found, wanted);
+    let times = |wanted: &dyn Fn(&Value) -> bool| -> Vec<u64> {
+        let trials = run["trials"].as_array().unwrap().iter().filter(|trial| wanted(trial));
+        let samples = trials.flat_map(|trial| trial["samples"].as_array().unwrap());
+        samples.map(|sample| sample["nanoseconds"].as_u64().unwrap()).collect()
+    };
+    let exported = |options: &str| -> Vec<u64> {
+        place.dyno(&format!("export {} -o samples.csv {options}", golden().display())).exits(0);
+        let mut reader = csv::Reader::from_path(place.path("samples.csv")).unwrap();
+        let time = reader.headers().unwrap().iter().position(|name| name == "nanoseconds").unwrap();
+        reader.records().map(|row| row.unwrap()[time].parse().unwrap()).collect()
+    };
+    let is_figure = |trial: &Value| {
+        trial["block"] != 0
+            && run["contenders"][trial["contender"].as_u64().unwrap() as usize]["named"] == true
+    };
+    let (of_figures, all) = (times(&is_figure), times(&|_| true));
+    assert!(!of_figures.is_empty() && of_figures.len() < all.len());
+    assert_eq!(exported(""), of_figures);
+    assert_eq!(exported("--all"), all);
+    // What has no rows has its header.
+    place.dyno(&format!("export {} -o classes.csv --latency", golden().display())).exits(0).says("0 classes");
+    let header = fs::read_to_string(place.path("classes.csv")).unwrap();
+    assert!(
+        header.starts_with("run,suite,test,contender,") && header.ends_with("p999_ns,most_ns\n"),
+        "{header}"
+    );
+}
+
+#[test]
+fn json_has_labels_and_units_at_every_figure() {
+    let place = Place::new();
+    let json = place.dyno(&format!("show {} --format json", golden().display())).exits(0).json();
+    for test in json["verdict"]["tests"].as_array().unwrap() {
+        for cell in test["cells"].as_array().unwrap() {
+            let contender = cell["contender"].as_u64().unwrap();
+            let known = json["contenders"].as_array().unwrap();
+            let known = known.iter().find(|known| known["contender"] == contender).unwrap();
+            assert_eq!(cell["label"], known["label"]);
+            assert_eq!(cell["figures"]["summary"]["unit"], "ns");
+        }
+    }
+    assert_eq!(json["verdict"]["rankings"][0]["ranks"][0]["label"], "sqlite:wal");
+    assert_eq!(json["verdict"]["summaries"][1]["label"], "sqlite:nosync");
+}
+
+#[test]
+fn colours_are_where_they_are_asked_for() {
+    let place = Place::new();
+    let show = format!("show {}", golden().display());
+    let plain = place.dyno(&show).exits(0).stdout;
+    assert!(!plain.contains('\u{1b}'), "a pipe has no colours");
+    let painted = place.dyno(&format!("{show} --color always")).exits(0).stdout;
+    assert!(painted.contains("\u{1b}[32m3.29 ms ±2% *\u{1b}[0m"), "{painted}");
+    assert!(painted.contains("\u{1b}[1mOf the 2 contenders that survive power loss"), "{painted}");
+    // Colours move no column.
+    let mut bare = String::new();
+    let mut rest = painted.as_str();
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        bare += before;
+        rest = after.split_once('m').unwrap().1;
+    }
+    assert_eq!(bare + rest, plain);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn an_engine_that_speaks_a_known_protocol_is_one_file() {
 fn what_cannot_be_started_is_named_by_a_url() {
     let place = Place::with_engine("postgres-like", ENGINE);
     let run = "run speedtest --scale 0.01 --only 1 --trials 1 --no-warm-up --with postgres-like/pgx";
-    place.dyno(run).exits(3).prints("dyno does not know how to start a server of Speaks like PostgreSQL");
+    place.dyno(run).exits(2).says("dyno does not know how to start a server of Speaks like PostgreSQL");
     let run = "run speedtest --url cockroach+nobody://me@localhost/x";
     place.dyno(run).exits(2).says("postgres-like has no driver 'nobody'");
     let run = "run speedtest --url roach://me:hunter2@localhost/x";

@@ -146,6 +146,10 @@ pub struct Schedule {
     /// The time budget, in nanoseconds; absent when only the number of trials decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<u64>,
+    /// How far dyno may extend the budget so that it has room for a few trials, in nanoseconds; absent where the user
+    /// named the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_ns: Option<u64>,
     /// The relative half width of an interval that is narrow enough.
     pub target: f64,
     /// By how much, as a share of its time, a contender may be slower than the fastest and still be called so, as long as

@@ -73,7 +73,8 @@ impl<'a> Giver<'a> {
         if line.is_empty() {
             bail!("standard input ended where a turn was expected");
         }
-        let turn: Turn = serde_json::from_str(&line).with_context(|| format!("{line:?} is no turn"))?;
+        let turn: Turn = serde_json::from_str(&line)
+            .with_context(|| format!("the line '{}' is not a turn", line.trim_end()))?;
         ensure!(turn.operations > 0, "a turn of no operations was given");
         Ok(turn)
     }

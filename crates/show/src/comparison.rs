@@ -1,8 +1,8 @@
 //! Two runs beside each other.
 
 use anyhow::{Context, Result};
-use dyno_verdict::statistics::Difference;
-use dyno_verdict::{CellComparison, Comparison, Outcome};
+use dyno_verdict::statistics::{Difference, NoDifference};
+use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
 
 use super::grid::Grid;
 use super::views::sustained::words;
@@ -61,6 +61,30 @@ fn change(cell: &CellComparison) -> String {
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
 }
 
+/// In which tests a contender became slower or faster, and in how many the samples do not show it.
+fn changed(comparison: &Comparison, place: usize, label: &str) -> String {
+    let of = |wanted: &dyn Fn(&CellComparison) -> bool| -> Vec<&str> {
+        let tests = comparison.tests.iter().filter(|test| wanted(&test.cells[place]));
+        tests.map(|test| test.id.as_str()).collect()
+    };
+    let named = |word: &str, difference: Difference| {
+        let tests = of(&|cell| cell.difference == Some(difference));
+        let list = if tests.is_empty() { String::new() } else { format!(" ({})", tests.join(", ")) };
+        format!("{word} in {} of {} tests{list}", tests.len(), comparison.tests.len())
+    };
+    let too_few = Some(Difference::None(NoDifference::TooFewSamples));
+    let few = of(&|cell| cell.difference == too_few);
+    let close =
+        of(&|cell| matches!(cell.difference, Some(Difference::None(_))) && cell.difference != too_few);
+    format!(
+        "{label}: {}, {}; no difference shown in {}, too few samples to tell in {}.",
+        named("slower", Difference::Slower),
+        named("faster", Difference::Faster),
+        close.len(),
+        few.len()
+    )
+}
+
 /// What the columns hold where a rate was sought.
 pub(crate) const SOUGHT: &str = "Where a rate was sought, the rates sustained stand here, and the ratio is the old rate over the new one: above 1 the new \
      run sustains less.";
@@ -82,8 +106,35 @@ fn legend(comparison: &Comparison) -> Vec<String> {
             }
         }
     }
+    lines.extend(
+        comparison.contenders.iter().enumerate().map(|(place, label)| changed(comparison, place, label)),
+    );
     lines.extend(comparison.changes.iter().map(|change| format!("Changed: {change}")));
     lines
+}
+
+/// What the gate found, in a line: `gate: 0 of 30 slower than 5%, 30 undecided (2 trials; take 7)`.
+pub fn gate(gate: &Gate, share: f64) -> String {
+    let Gate { judged, slower, broken, undecided, fewest, enough } = *gate;
+    if judged == 0 {
+        return "gate: no test has figures in both runs, so nothing is decided".to_owned();
+    }
+    let mut line = format!("gate: {slower} of {judged} slower than {}", units::percent(share));
+    if broken > 0 {
+        line += &format!(", {broken} without figures in the new run");
+    }
+    let trials = |count: usize| format!("{count} trial{}", if count == 1 { "" } else { "s" });
+    match fewest {
+        _ if undecided == 0 => {}
+        Some(fewest) if fewest < enough => {
+            line += &format!(", {undecided} undecided ({}; take {enough})", trials(fewest));
+        }
+        _ => {
+            line +=
+                &format!(", {undecided} undecided (their intervals reach beyond it; more trials narrow them)")
+        }
+    }
+    line
 }
 
 /// A line for each cell, as CSV.

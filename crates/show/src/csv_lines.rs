@@ -119,6 +119,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         CellStanding::Counts => "counts",
         CellStanding::Wrong(_) => "wrong",
         CellStanding::Missing(_) => "missing",
+        CellStanding::Untried => "untried",
         CellStanding::NotApplicable => "not-applicable",
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",

@@ -1,6 +1,6 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::{Commits, ContenderRecord, OwnCache};
+use dyno_record::{Commits, ContenderRecord, Figure, OwnCache};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
     Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
@@ -53,7 +53,7 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
             let cell = &line.cells[place];
             row.push(figure(line.measure, cell));
             if cell.contender != baseline {
-                row.push(ratio_of(cell, detail));
+                row.push(ratio_of(line.measure, cell, detail));
             }
         }
         rows.push(row);
@@ -113,7 +113,11 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
             row.push(seconds.map(|s| units::rate(amount.count as f64 / s)).unwrap_or_default());
             row.push(seconds.map(|s| units::throughput(amount.bytes as f64 / s)).unwrap_or_default());
         }
-        row.push(if index == verdict.baseline { "1".into() } else { ratio_of(cell, Detail::Interval) });
+        row.push(if index == verdict.baseline {
+            "1".into()
+        } else {
+            ratio_of(judged.measure(), cell, Detail::Interval)
+        });
         let responses = judged.responses.iter().map(|response| &response.cells[place]);
         row.extend(responses.map(|cell| figure(Measure::Time, cell)));
         row
@@ -220,7 +224,7 @@ pub fn figure(shown_as: Measure, cell: &Cell) -> String {
 }
 
 fn missing(cell: &Cell) -> String {
-    if cell.standing.is_fine() { "–".into() } else { "failed".into() }
+    if matches!(cell.standing, CellStanding::Missing(_)) { "failed".into() } else { "–".into() }
 }
 
 /// The marks of a figure: worked out, wrong, hiding what clients waited, fastest.
@@ -235,7 +239,9 @@ pub fn marks(cell: &Cell) -> String {
 }
 
 /// `2.29× (2.10–2.41)`, marked where it is no difference.
-pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
+///
+/// Beside rates it is in words, `2.29× slower (2.10–2.41)`: a ratio of times beside rates reads as its opposite.
+pub fn ratio_of(shown_as: Measure, cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {
         (CellStanding::Wrong(_), _) => "wrong".into(),
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),
@@ -243,7 +249,23 @@ pub fn ratio_of(cell: &Cell, detail: Detail) -> String {
         (_, None) => "–".into(),
         (_, Some(ratio)) => {
             let mark = if matches!(cell.difference, Some(Difference::None(_))) { " ≈" } else { "" };
-            format!("{}{mark}", with_interval(ratio, detail))
+            format!("{}{mark}", in_words(ratio, detail, matches!(shown_as, Measure::Rate(_))))
+        }
+    }
+}
+
+/// A ratio of times as it is or, beside rates, in words.
+fn in_words(ratio: &Ratio, detail: Detail, words: bool) -> String {
+    match words {
+        false => with_interval(ratio, detail),
+        true => {
+            let (word, larger) =
+                if ratio.ratio < 1.0 { ("faster", ratio.inverse()) } else { ("slower", *ratio) };
+            let text = with_interval(&larger, detail);
+            match text.split_once(' ') {
+                Some((figure, interval)) => format!("{figure} {word} {interval}"),
+                None => format!("{text} {word}"),
+            }
         }
     }
 }
@@ -262,8 +284,10 @@ pub fn with_interval(ratio: &Ratio, detail: Detail) -> String {
 /// The geometric mean of every contender's ratios, a row each; none where there is none.
 pub fn means(verdict: &Verdict) -> Option<Grid> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
-    let mean =
-        |summary: &SummaryVerdict| Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval));
+    let rates = shows_rates(verdict);
+    let mean = |summary: &SummaryVerdict| {
+        Some(mean_of(summary, summary.geometric_mean.as_ref()?, Detail::Interval, rates))
+    };
     verdict.summaries.iter().find_map(mean)?;
     let mut header = ["", &mean_title(tests), "survives"].map(String::from).to_vec();
     header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
@@ -283,13 +307,18 @@ fn mean_title(tests: usize) -> String {
     format!("geometric mean, {tests} test{}", if tests == 1 { "" } else { "s" })
 }
 
-fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail) -> String {
+/// Whether the figures of a suite are rates.
+pub fn shows_rates(verdict: &Verdict) -> bool {
+    verdict.about.suite.figure == Figure::Rate
+}
+
+fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail, rates: bool) -> String {
     let mark = match (summary.same_level, summary.difference) {
         (false, _) => " ‡",
         (true, Some(Difference::None(_))) => " ≈",
         (true, _) => "",
     };
-    format!("{}{mark}", with_interval(ratio, detail))
+    format!("{}{mark}", in_words(ratio, detail, rates))
 }
 
 fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {
@@ -300,7 +329,8 @@ fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Det
         row.push(String::new());
         if summary.contender != baseline {
             let mean = summary.geometric_mean.as_ref();
-            row.push(mean.map_or("–".into(), |ratio| mean_of(summary, ratio, detail)));
+            let rates = shows_rates(verdict);
+            row.push(mean.map_or("–".into(), |ratio| mean_of(summary, ratio, detail, rates)));
         }
     }
     row

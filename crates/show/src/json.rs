@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Commits, Ended, Isolated, Safety};
-use dyno_verdict::Verdict;
+use dyno_verdict::{TestVerdict, Verdict};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::steers;
 
@@ -18,7 +19,8 @@ struct Report<'a> {
     ended: Ended,
     baseline: &'a str,
     contenders: Vec<Contender<'a>>,
-    verdict: &'a Verdict,
+    /// The verdict, with the label of every contender and the unit of every median.
+    verdict: Value,
 }
 
 #[derive(Serialize)]
@@ -49,8 +51,58 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         ended: verdict.about.ended,
         baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),
-        verdict,
+        verdict: labelled(verdict)?,
     })
+}
+
+/// The verdict with what a reader would have to look up elsewhere.
+fn labelled(verdict: &Verdict) -> Result<Value> {
+    let mut value = serde_json::to_value(verdict).context("cannot write JSON")?;
+    label(&mut value, verdict);
+    let tests = value.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten();
+    for (test, judged) in tests.zip(&verdict.tests) {
+        let unit = unit(judged);
+        for cell in test.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
+            name_unit(cell, &unit);
+        }
+        for response in test.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
+            for cell in response.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
+                name_unit(cell, "ns");
+            }
+        }
+    }
+    Ok(value)
+}
+
+/// Adds the label beside every position of a contender.
+fn label(value: &mut Value, verdict: &Verdict) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| label(item, verdict)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| label(field, verdict));
+            let position = fields.get("contender").and_then(Value::as_u64).map(|place| place as usize);
+            if let Some(contender) = position.and_then(|place| verdict.contenders.get(place)) {
+                fields.insert("label".to_owned(), contender.label.clone().into());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What the durations of a test are of: all of its work or, in a mix that lasts a time, one operation.
+fn unit(test: &TestVerdict) -> String {
+    match &test.amount {
+        Some(amount) if amount.count == 1 => {
+            format!("ns per {}", amount.unit.strip_suffix('s').unwrap_or(&amount.unit))
+        }
+        _ => "ns".to_owned(),
+    }
+}
+
+fn name_unit(cell: &mut Value, unit: &str) {
+    if let Some(Value::Object(summary)) = cell.pointer_mut("/figures/summary") {
+        summary.insert("unit".to_owned(), unit.into());
+    }
 }
 
 /// Any value as indented JSON with a line break at its end.

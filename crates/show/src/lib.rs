@@ -6,9 +6,11 @@ mod csv_lines;
 mod grid;
 pub mod history;
 mod json;
+mod layout;
 mod markdown;
 mod measure;
 mod notes;
+mod paint;
 pub mod report;
 mod safe;
 mod table;
@@ -17,19 +19,11 @@ mod views;
 
 pub use csv_lines::render as render_csv;
 pub use json::{pretty, render as render_json};
+pub use layout::{WIDTH, set_width, width, wrapped};
 pub use markdown::escape as escape_markdown;
+pub use paint::{Part, paint};
 pub use safe::{safe, steers};
-pub use table::{TableOptions, plain, render as render_table};
+pub use table::{TableOptions, parts, plain, render as render_table};
 pub use units::{bytes, duration, percent, ratio, significant};
 pub use views::durability::words::sentence as survived;
 pub use views::scaling::table as scaling;
-
-/// The widest line of a table, in columns.
-pub const WIDTH: usize = 100;
-
-/// Text in lines of at most 100 columns, the first set in by `first` and the others by `rest`. Names and commands are
-/// not broken at their hyphens, so that they can be copied.
-pub fn wrapped(text: &str, first: &str, rest: &str) -> String {
-    let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(rest);
-    textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
-}

@@ -1,16 +1,23 @@
-//! The table for the terminal, readable in 100 columns.
+//! The table for the terminal, readable in its width.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dyno_verdict::Verdict;
 
 use super::grid::{self, Detail, Grid};
+use super::layout::width as limit;
+use super::notes;
+use super::paint::Part;
+use super::report::answer::answers;
 use super::views::{self, ladder::table as ladder};
-use super::{WIDTH, notes};
 
 /// Where a test's title is cut.
 const TITLE: usize = 36;
 /// Where it may be cut if that saves a second table.
 pub(crate) const SHORT_TITLE: usize = 24;
+/// Where it is cut where a terminal is narrow.
+const LEAST_TITLE: usize = 12;
+/// Where a label in a header goes on in the next line.
+const LABEL: usize = 22;
 
 /// What a table shows beside its figures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,19 +32,29 @@ pub struct TableOptions {
     pub tax: bool,
 }
 
-/// Heading, tables and notes.
-pub fn render(verdict: &Verdict, options: TableOptions) -> String {
-    let mut parts = vec![notes::paragraph(&notes::heading(verdict))];
-    parts.extend(ladder::tables(verdict, options));
+/// Heading, answer, tables and notes, each ready to be painted.
+pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(Part, String)> {
+    let mut parts = vec![(Part::Heading, notes::paragraph(&notes::heading(verdict)))];
+    if verdict.shown_contenders().count() > 1 {
+        parts.push((Part::Answer, notes::paragraph(&answers(verdict))));
+    }
+    let table = |text: String| (Part::Table, text);
+    parts.extend(ladder::tables(verdict, options).into_iter().map(table));
     let is_shown = ladder::shows_all(verdict);
     if !is_shown {
-        parts.extend(tables(verdict));
+        parts.extend(tables(verdict).into_iter().map(table));
     }
-    parts.extend(views::tables(verdict, options));
+    parts.extend(views::tables(verdict, options).into_iter().map(table));
     if !is_shown {
-        parts.push(notes::paragraph(&notes::legend(verdict, options.notes)));
+        parts.push((Part::Notes, notes::paragraph(&notes::legend(verdict, options.notes))));
     }
-    parts.join("\n\n") + "\n"
+    parts
+}
+
+/// The same as one text.
+pub fn render(verdict: &Verdict, options: TableOptions) -> String {
+    let texts: Vec<String> = parts(verdict, options).into_iter().map(|(_, text)| text).collect();
+    texts.join("\n\n") + "\n"
 }
 
 /// How many contenders stand beside each other at most; with more, each test gets a table of its own.
@@ -56,7 +73,7 @@ fn by_test(verdict: &Verdict) -> Vec<String> {
 fn fitting(mut grid: Grid) -> String {
     for missed in ["bytes/s", "min", "max"] {
         let text = plain(&grid);
-        if width(&text) <= WIDTH {
+        if width(&text) <= limit() {
             return text;
         }
         if let Some(column) = grid.header.iter().position(|name| name == missed) {
@@ -67,37 +84,83 @@ fn fitting(mut grid: Grid) -> String {
     plain(&grid)
 }
 
-/// One table where everything fits; else without intervals; else as many as are needed.
+/// A way to draw a table: with intervals or without, titles and labels cut or whole.
+struct Way {
+    detail: Detail,
+    title: usize,
+    label: usize,
+}
+
+/// The ways in which a table is tried, the best first.
+const WAYS: [Way; 9] = [
+    Way { detail: Detail::Interval, title: usize::MAX, label: usize::MAX },
+    Way { detail: Detail::Interval, title: TITLE, label: usize::MAX },
+    Way { detail: Detail::Interval, title: SHORT_TITLE, label: usize::MAX },
+    Way { detail: Detail::Interval, title: TITLE, label: LABEL },
+    Way { detail: Detail::Interval, title: SHORT_TITLE, label: LABEL },
+    Way { detail: Detail::Ratio, title: usize::MAX, label: usize::MAX },
+    Way { detail: Detail::Ratio, title: TITLE, label: LABEL },
+    Way { detail: Detail::Ratio, title: SHORT_TITLE, label: LABEL },
+    Way { detail: Detail::Ratio, title: LEAST_TITLE, label: LABEL },
+];
+
+impl Way {
+    fn draw(&self, verdict: &Verdict, places: &[usize]) -> String {
+        let grid = fold_labels(grid::results(verdict, places, self.detail), self.label);
+        plain(&cut_titles(grid, self.title))
+    }
+}
+
+/// A table of these contenders in the best way that fits.
+fn fit(verdict: &Verdict, places: &[usize]) -> Option<String> {
+    WAYS.iter().map(|way| way.draw(verdict, places)).find(|text| width(text) <= limit())
+}
+
+/// One table where everything fits; else as many as are needed.
 fn tables(verdict: &Verdict) -> Vec<String> {
-    let places: Vec<usize> = (0..verdict.shown_contenders().count()).collect();
-    if places.len() > IN_A_ROW {
+    let mut left: Vec<usize> = (0..verdict.shown_contenders().count()).collect();
+    if left.len() > IN_A_ROW {
         return by_test(verdict);
     }
-    for (detail, title) in
-        [(Detail::Interval, TITLE), (Detail::Interval, SHORT_TITLE), (Detail::Ratio, TITLE)]
-    {
-        let text = plain(&cut_titles(grid::results(verdict, &places, detail), title));
-        if width(&text) <= WIDTH {
-            return vec![text];
-        }
-    }
     let mut tables = Vec::new();
-    let mut group: Vec<usize> = Vec::new();
-    let draw =
-        |group: &[usize]| plain(&cut_titles(grid::results(verdict, group, Detail::Ratio), SHORT_TITLE));
-    for place in places {
-        group.push(place);
-        if group.len() > 1 && width(&draw(&group)) > WIDTH {
-            group.pop();
-            tables.push(draw(&group));
-            group = vec![place];
-        }
+    while !left.is_empty() {
+        let most = (1..=left.len()).rev().find_map(|count| Some((count, fit(verdict, &left[..count])?)));
+        // What fits in no way stands there too wide.
+        let (count, text) = most.unwrap_or_else(|| (1, WAYS[WAYS.len() - 1].draw(verdict, &left[..1])));
+        tables.push(text);
+        left.drain(..count);
     }
-    tables.push(draw(&group));
     tables
 }
 
-/// Tables of at most 100 columns that together hold all columns of a grid; each repeats the first two.
+/// The same with the labels of the header in lines of a few letters, broken where their parts begin.
+fn fold_labels(mut grid: Grid, longest: usize) -> Grid {
+    for name in grid.header.iter_mut().skip(2) {
+        *name = name.lines().map(|line| fold(line, longest)).collect::<Vec<_>>().join("\n");
+        // An empty second line keeps the width of a ratio's header.
+        if name == "ratio" {
+            name.push('\n');
+        }
+    }
+    grid
+}
+
+fn fold(line: &str, longest: usize) -> String {
+    let mut lines = vec![String::new()];
+    for part in line.split_inclusive(['/', ',', ':', '@', '-', '.', ' ', '+']) {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty()
+            && lines[last].chars().count().saturating_add(part.chars().count()) > longest
+        {
+            lines.push(String::new());
+        }
+        let last = lines.len() - 1;
+        lines[last].push_str(part);
+    }
+    lines.join("\n")
+}
+
+/// Tables that fit and together hold all columns of a grid; each repeats the first two.
 pub(crate) fn chunks(grid: &Grid) -> Vec<String> {
     let pick = |columns: &[usize]| {
         let choose = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
@@ -108,7 +171,7 @@ pub(crate) fn chunks(grid: &Grid) -> Vec<String> {
     let mut columns = vec![0, 1];
     for column in 2..grid.header.len() {
         columns.push(column);
-        if columns.len() > 3 && width(&pick(&columns)) > WIDTH {
+        if columns.len() > 3 && width(&pick(&columns)) > limit() {
             columns.pop();
             texts.push(pick(&columns));
             columns = vec![0, 1, column];

@@ -29,7 +29,7 @@ impl Suite {
         // It becomes a part of the names of files.
         ensure!(
             is_id(&self.name),
-            "{}:{line}: the suite's name {:?} is not {ID}",
+            "{}:{line}: the suite's name \"{}\" is not {ID}",
             self.path.display(),
             self.name
         );
@@ -54,7 +54,7 @@ impl Suite {
             let line = self.line_of(test.title.span().start);
             ensure!(
                 is_id(&test.id),
-                "{}:{line}: the test's id {:?} is not {ID}",
+                "{}:{line}: the test's id \"{}\" is not {ID}",
                 self.path.display(),
                 test.id
             );

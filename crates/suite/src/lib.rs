@@ -287,3 +287,8 @@ impl Suite {
         Some((&data.shape, data.parameter()?))
     }
 }
+
+/// Whether the name of a suite is the path of a file: it has a slash or ends in `.toml`.
+pub fn is_path(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".toml")
+}

@@ -52,7 +52,9 @@ pub(crate) fn judge_test(
                     None => CellStanding::Sought,
                 },
                 (None, _) if tells(judged, contender) => CellStanding::TooFew,
-                (None, _) => CellStanding::Missing(why_missing(run, contender, &test.id)),
+                (None, _) => {
+                    why_missing(run, contender, &test.id).map_or(CellStanding::Untried, CellStanding::Missing)
+                }
                 (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ if is_disproved(run, contender) => CellStanding::NotIsolated,
@@ -140,15 +142,14 @@ fn answers_of<'a>(run: &'a Run, contender: usize, test: &str) -> Vec<&'a Answer>
     samples.map(|sample| &run.answers[sample.answer]).collect()
 }
 
-fn why_missing(run: &Run, contender: usize, test: &str) -> String {
+/// What failed in the last trial of a contender that failed, as the reason why a test has no samples.
+fn why_missing(run: &Run, contender: usize, test: &str) -> Option<String> {
     let trials = run.trials.iter().rev().filter(|trial| trial.contender == contender);
-    match trials.filter_map(|trial| trial.failure.as_ref()).next() {
-        Some(failure) => match &failure.test {
-            Some(at) if at != test => format!("test {at} failed: {}", failure.message),
-            _ => failure.message.clone(),
-        },
-        None => "no trial got so far".into(),
-    }
+    let failure = trials.filter_map(|trial| trial.failure.as_ref()).next()?;
+    Some(match &failure.test {
+        Some(at) if at != test => format!("test {at} failed: {}", failure.message),
+        _ => failure.message.clone(),
+    })
 }
 
 fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {

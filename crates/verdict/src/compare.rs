@@ -18,7 +18,7 @@ use crate::statistics::{Difference, Ratio, independent_ratio, median};
 use crate::views::{Outcome, SustainedLine};
 
 /// The chance, over all tests together, that equal runs are told apart.
-const FALSE_ALARMS: f64 = 0.05;
+pub(crate) const FALSE_ALARMS: f64 = 0.05;
 
 /// What may be said about two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +52,12 @@ pub struct CellComparison {
     /// The new median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_ns: Option<f64>,
+    /// How many samples of the old run count.
+    #[serde(default)]
+    pub old_samples: usize,
+    /// How many of the new one do.
+    #[serde(default)]
+    pub new_samples: usize,
     /// What the old run says of the rate that was sought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_sustained: Option<Outcome>,
@@ -227,6 +233,7 @@ impl<'a> Side<'a> {
             Some(CellStanding::Counts | CellStanding::Sought) => None,
             Some(CellStanding::Wrong(why)) => Some(format!("wrong: {why}")),
             Some(CellStanding::Missing(why)) => Some(why.clone()),
+            Some(CellStanding::Untried) => Some("the run was stopped before it measured this".into()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Uneven(_)) => {
@@ -262,7 +269,17 @@ impl<'a> Side<'a> {
             _ => None,
         };
         let why_not = self.why_not.clone().or_else(|| new.why_not.clone());
-        CellComparison { old_ns, new_ns, ratio, difference, why_not, ..CellComparison::default() }
+        let (old_samples, new_samples) = (self.times.len(), new.times.len());
+        CellComparison {
+            old_ns,
+            new_ns,
+            old_samples,
+            new_samples,
+            ratio,
+            difference,
+            why_not,
+            ..CellComparison::default()
+        }
     }
 
     /// The same where a rate was sought.

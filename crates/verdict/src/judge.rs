@@ -148,6 +148,8 @@ pub enum CellStanding {
     Wrong(String),
     /// It has no samples.
     Missing(String),
+    /// The run was stopped before a trial of it measured this, and nothing failed.
+    Untried,
     /// Its runner does not do this kind of work.
     NotApplicable,
     /// The highest rate was sought at which a target holds: `sustained` tells it, and there is no figure here.

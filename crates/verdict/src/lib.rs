@@ -4,6 +4,7 @@
 //! it needs no run. The statistics and the check of answers that this rests on are in [`statistics`] and [`answers`].
 
 mod about;
+mod aliases;
 pub mod answers;
 mod beside;
 mod calibration;
@@ -11,6 +12,7 @@ mod cells;
 mod compare;
 mod disturbance;
 mod figures;
+mod gate;
 mod history;
 mod judge;
 mod levels;
@@ -25,11 +27,13 @@ mod uneven;
 mod views;
 
 pub use about::{About, Failures};
+pub use aliases::compare_as;
 pub use beside::{Beside, beside};
 pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, calibrate};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
+pub use gate::Gate;
 pub use history::{History, HistoryLine, Turn, have_one_load, history};
 pub use judge::{Cell, CellStanding, Line, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};

@@ -98,7 +98,7 @@ fn schema(connection: &Connection) -> Result<Vec<CString>> {
     let rows = connection.rows(c"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")?;
     let texts = rows.into_iter().flatten().map(|value| match value {
         Value::Text(sql) => CString::new(sql).context("the schema holds a NUL byte"),
-        other => anyhow::bail!("the schema holds {other:?}"),
+        _ => anyhow::bail!("the schema holds a statement that is no text"),
     });
     texts.collect()
 }

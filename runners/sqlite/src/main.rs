@@ -225,7 +225,7 @@ fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, V
     let options = connection.rows(c"PRAGMA compile_options").context("cannot read the compile options")?;
     let options = options.into_iter().flatten().map(|value| match value {
         Value::Text(text) => text,
-        other => format!("{other:?}"),
+        _ => String::new(),
     });
     let mut identity = BTreeMap::from([
         ("source_id".to_owned(), vec![connection.source_id()]),

@@ -27,7 +27,7 @@ pub fn settle(connection: &Connection) -> Result<()> {
 fn integer(connection: &Connection, sql: &std::ffi::CStr) -> Result<i64> {
     match connection.rows(sql)?.first().and_then(|row| row.first()) {
         Some(Value::Integer(number)) => Ok(*number),
-        other => Err(anyhow::anyhow!("{other:?} is no number")),
+        _ => Err(anyhow::anyhow!("the engine answered without a number")),
     }
     .with_context(|| sql.to_string_lossy().into_owned())
 }

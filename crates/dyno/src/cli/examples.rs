@@ -5,7 +5,8 @@ pub const DYNO: &str = "Example: dyno run speedtest --with sqlite,sqlite:wal,pos
 pub const LIST: &str = "\
 Examples:
   dyno list                      everything on one screen
-  dyno list sqlite               all drivers, builds and profiles of SQLite";
+  dyno list sqlite               all drivers, builds and profiles of SQLite
+  dyno list ./my.toml            checks a suite of your own, without running it";
 
 pub const RUN: &str = "\
 Examples:

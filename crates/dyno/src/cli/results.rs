@@ -10,7 +10,7 @@ use super::values::share;
 /// How figures are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For the terminal, 100 columns
+    /// For the terminal, in its width; 100 columns elsewhere
     Table,
     /// For programs: the verdict
     Json,
@@ -20,12 +20,27 @@ pub enum Format {
     Markdown,
 }
 
+/// Where results have colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
 /// How results are printed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How results are printed")]
 pub struct ShowOptions {
     /// How to print the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Where the table has colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
     /// Show the notes that most readers do not need: settings, what each contender survives and why, disturbances
     #[arg(long)]
     pub notes: bool,
@@ -38,8 +53,8 @@ pub struct ShowOptions {
     /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
-    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
-    /// the run file says]
+    /// Call those the fastest that are within this share of the best and not shown to be slower: 5%, which is also 5 or
+    /// 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
 }
@@ -70,8 +85,8 @@ pub struct ReportArgs {
     /// The page [default: the last run's name, with .html]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Call those the fastest that are within this share of the best and not shown to be slower [default: 5%, or what
-    /// the run file says]
+    /// Call those the fastest that are within this share of the best and not shown to be slower: 5%, which is also 5 or
+    /// 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
     /// Show it in the browser
@@ -87,6 +102,13 @@ pub struct ExportArgs {
     /// The file; its ending says the format: .csv or .parquet
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Also write what no figure rests on: warm-up trials, and the harness that measures dyno itself
+    #[arg(long)]
+    pub all: bool,
+    /// Write how long the operations of each class took, a row for each class of a sample: p50, p90, p99, p99.9 and the
+    /// slowest
+    #[arg(long)]
+    pub latency: bool,
 }
 
 /// Arguments of `dyno history`.
@@ -109,9 +131,13 @@ pub struct CompareArgs {
     pub old: PathBuf,
     /// The run file to judge
     pub new: PathBuf,
-    /// Exit with 1 if a test is slower by more than this, 5% say, and the interval of the ratio excludes 1.00
+    /// Exit with 1 if a test is slower by more than this and the interval of the ratio excludes 1.00, and with 5 if the
+    /// samples leave that open: 5%, which is also 5 or 0.05
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_slower: Option<f64>,
+    /// Compare a contender of the old run with one of another name in the new run: sqlite@system=sqlite
+    #[arg(long = "as", value_name = "OLD=NEW")]
+    pub aliases: Vec<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -9,99 +9,108 @@ use dyno_record::Target;
 use super::ShowOptions;
 use super::values::{SharingArg, duration, share, size, target};
 
+/// The headings of the help.
+const WORK: &str = "What to compare";
+const SIZE: &str = "How much work";
+const LONG: &str = "How long, and how often";
+const LOAD: &str = "Many clients";
+const PLACE: &str = "Where and how trials run";
+
 /// Arguments of `dyno run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The name of a suite, as `dyno list` shows them, or the path of its file
+    #[arg(help_heading = WORK)]
     pub suite: Option<String>,
     /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
-    /// [default: the suite's own, and sqlite:nosync for dyno calibrate]
-    #[arg(long = "with", value_name = "CONTENDERS")]
+    /// A server that runs already is engine=URL, as with --url [default: the suite's own, and sqlite:nosync for dyno
+    /// calibrate]
+    #[arg(long = "with", value_name = "CONTENDERS", help_heading = WORK)]
     pub with: Vec<String>,
     /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
     /// makes one database of its own there and removes it. It also takes passwords from the environment,
     /// ~/.pgpass and ~/.my.cnf
     // Text, and read later: clap's messages would quote a value that is wrong, with its password.
-    #[arg(long = "url", value_name = "URL")]
+    #[arg(long = "url", value_name = "URL", help_heading = WORK)]
     pub urls: Vec<String>,
     /// Only these tests, by id: 1,4-6. Tests that they need run too, and are not shown
-    #[arg(long, value_name = "TESTS")]
+    #[arg(long, value_name = "TESTS", help_heading = WORK)]
     pub only: Option<String>,
     /// Measure each contender exactly this many times, after one trial to warm up
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), help_heading = LONG)]
     pub trials: Option<u32>,
     /// Measure from the first trial on, without one to warm up; for work that takes very long
-    #[arg(long)]
+    #[arg(long, help_heading = LONG)]
     pub no_warm_up: bool,
     /// Run every trial by itself from its first test to its last, where contenders would take turns with each other
-    #[arg(long)]
+    #[arg(long, help_heading = LONG)]
     pub no_turns: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, 3m with --sustain, 2m
-    /// for dyno calibrate; none with --trials]
-    #[arg(long, value_parser = duration)]
+    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five times as
+    /// long where 7 trials take longer; 3m with --sustain, 2m for dyno calibrate; none with --trials]
+    #[arg(long, value_parser = duration, help_heading = LONG)]
     pub budget: Option<Duration>,
-    /// Stop when every interval is within this share of its median: 5%
-    #[arg(long, default_value = "5%", value_parser = share)]
+    /// Stop when every interval is within this share of its median: 5%, which is also 5 or 0.05
+    #[arg(long, default_value = "5%", value_parser = share, help_heading = LONG)]
     pub target: f64,
     /// Multiply the suite's row counts and ranges; short for --set scale=K
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = SIZE)]
     pub scale: Option<String>,
     /// How many rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = SIZE)]
     pub rows: Option<String>,
     /// Import this file instead of the one that the suite makes; it has the same columns and no header
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SIZE)]
     pub file: Option<PathBuf>,
     /// How many pairs; short for --set n=N. With several, as 5000,50000, dyno runs each size and shows how
     /// the engines scale
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = SIZE)]
     pub n: Vec<String>,
     /// How many clients are at work at once, in suites with many; short for --set clients=N. With several, as
     /// 1,8,32, dyno runs each number and shows what the engines make of more
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
     /// How many operations arrive in a second, for all clients together, whether or not the database keeps up;
     /// short for --set rate=N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
     /// Make each client a process of its own, as applications share a database in files; without this, clients are threads
     /// of one process. Short for the setting processes=yes with every contender
-    #[arg(long)]
+    #[arg(long, help_heading = LOAD)]
     pub processes: bool,
     /// Seek the highest rate at which operations may arrive and this still holds: p99<=10ms says that 99 % of them are done
     /// within 10 ms of when they arrived
-    #[arg(long, value_name = "TARGET", value_parser = target)]
+    #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]
     pub sustain: Option<Target>,
     /// How long each client waits on the average before it begins the next operation, as 100ms; short for --set
     /// think=SECONDS
-    #[arg(long, value_parser = duration)]
+    #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub think: Option<Duration>,
     /// Let operations arrive in sessions of so many: each session connects, does them one after another and leaves. --rate
     /// counts operations, as ever: with --rate 1000 --sessions 5, 200 sessions arrive in a second; short for --set
     /// sessions=N
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LOAD)]
     pub sessions: Option<u32>,
     /// How long clients are measured: 10s, 2m; short for --set duration=SECONDS
-    #[arg(long, value_parser = duration)]
+    #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub duration: Option<Duration>,
     /// Set a parameter of the suite: name=value
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", help_heading = SIZE)]
     pub set: Vec<String>,
     /// The seed of the order of trials and of the statistics; --set seed=N is that of the data [default: a
     /// random one]
-    #[arg(long)]
+    #[arg(long, help_heading = LONG)]
     pub seed: Option<u64>,
     /// Give every engine a cache of this size through its own setting: 64MiB
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub cache: Option<u64>,
     /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
     /// After the measured trials, run others that time each single operation of key-value tests
-    #[arg(long)]
+    #[arg(long, help_heading = LONG)]
     pub latency: bool,
     /// The contender with which to compare the others [default: the first]
-    #[arg(long, value_name = "CONTENDER")]
+    #[arg(long, value_name = "CONTENDER", help_heading = WORK)]
     pub baseline: Option<String>,
     /// Where and how trials run
     #[command(flatten)]
@@ -113,6 +122,7 @@ pub struct RunArgs {
 
 /// Where and how trials run; none of it changes the work.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = PLACE)]
 pub struct PlaceArgs {
     /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
     #[arg(long)]

@@ -47,12 +47,14 @@ pub fn size(text: &str) -> Result<u64, String> {
     bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "write a size like 64MiB or 1GiB".to_owned())
 }
 
-/// Reads `5%` or `0.05`.
+/// Reads `5%`, `5` or `0.05`, which are the same: a number from 1 on is per cent, one below 1 is a share.
 pub fn share(text: &str) -> Result<f64, String> {
-    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let (number, is_percent) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
     match number.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number / divisor),
-        _ => Err("write a share like 5% or 0.05".to_owned()),
+        Ok(number) if number.is_finite() && number >= 0.0 => {
+            Ok(if is_percent || number >= 1.0 { number / 100.0 } else { number })
+        }
+        _ => Err("write a share like 5%, which is also 5 or 0.05".to_owned()),
     }
 }
 
@@ -104,7 +106,10 @@ mod tests {
         assert_eq!((size("64MiB"), size("1G"), size("4096")), (Ok(64 << 20), Ok(1 << 30), Ok(4096)));
         assert!(size("big").is_err() && size("0").is_err() && size("99999999999GiB").is_err());
         assert_eq!(share("5%"), Ok(0.05));
-        assert_eq!(share("0.05"), Ok(0.05));
+        assert_eq!(
+            (share("5"), share("0.05"), share("1"), share("150%")),
+            (Ok(0.05), Ok(0.05), Ok(0.01), Ok(1.5))
+        );
         assert!(share("-1%").is_err());
         assert!(share("five").is_err());
     }

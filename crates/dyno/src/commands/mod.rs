@@ -33,6 +33,8 @@ pub enum Exit {
     Done,
     /// `compare`: something is slower than allowed.
     Slower,
+    /// `compare`: the samples leave open whether something is slower than allowed.
+    Undecided,
     /// Something failed or gave a wrong answer, or rows were rejected; the rest is shown.
     Incomplete,
     /// Ended by a signal, finished trials are kept.
@@ -45,6 +47,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => ExitCode::SUCCESS,
             Exit::Slower => ExitCode::from(1),
             Exit::Incomplete => ExitCode::from(3),
+            Exit::Undecided => ExitCode::from(5),
             Exit::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
         }
     }
@@ -58,6 +61,18 @@ pub struct BadInput(anyhow::Error);
 /// The exit code of an error: 2 for bad input, else 4.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if error.is::<BadInput>() { 2 } else { 4 })
+}
+
+/// An error in words: without the names of temporary files, which tempfile adds and a user never chose.
+pub fn words(error: &anyhow::Error) -> String {
+    const PATH: &str = " at path \"";
+    let mut text = format!("{error:#}");
+    while let Some(begin) = text.find(PATH) {
+        let rest = &text[begin + PATH.len()..];
+        let end = rest.find('"').map_or(text.len(), |end| begin + PATH.len() + end + 1);
+        text.replace_range(begin..end, "");
+    }
+    text
 }
 
 /// What to do about an error that does not say so itself.

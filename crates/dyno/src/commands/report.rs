@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use dyno_show::report::{self, Source};
 use tempfile::NamedTempFile;
 
@@ -23,8 +23,9 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     write_files(&paths, &out, arguments.margin)?;
     say(&format!("The page is in {}.", out.display()));
     if arguments.open {
-        open::that_detached(&out)
-            .with_context(|| format!("cannot start a browser; open {} in one", out.display()))?;
+        // The reason is a process's status, which helps no one.
+        let started = open::that_detached(&out);
+        started.map_err(|_| anyhow!("no browser could be started here; open {} in one", out.display()))?;
     }
     Ok(Exit::Done)
 }

@@ -5,12 +5,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_record::Run;
+use dyno_record::{Run, TrialRecord};
 use dyno_show::report::{self, Source};
 use dyno_verdict::Beside;
 
 use super::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
+use crate::terminal;
 
 /// Prints the run named, or the newest one.
 pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
@@ -28,7 +29,12 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
     let verdict = dyno_verdict::judge(run);
     let exit = if verdict.is_complete() { Exit::Done } else { Exit::Incomplete };
     print(&match options.format {
-        Format::Table => dyno_show::render_table(&verdict, options.table()),
+        Format::Table => {
+            let parts = dyno_show::parts(&verdict, options.table());
+            terminal::print_parts(&parts, terminal::has_colours(options.color))
+                .context("cannot write the result")?;
+            return Ok(exit);
+        }
         Format::Csv => dyno_show::render_csv(&verdict)?,
         Format::Json => dyno_show::render_json(&verdict)?,
         // Markdown names the file and has nothing to download.
@@ -53,9 +59,19 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
         }
     };
     let files = entries.flatten().map(|entry| entry.path());
-    let runs = files.filter(|path| dyno_record::is_run_file(path));
+    let mut runs: Vec<PathBuf> = files.filter(|path| dyno_record::is_run_file(path)).collect();
     // Names begin with the time.
-    runs.max().with_context(|| {
+    runs.sort();
+    // A run that was stopped before its first sample has nothing to show. A file that cannot be read is reported.
+    let is_shown = |path: &&PathBuf| dyno_record::load(path).map_or(true, |run| has_figures(&run));
+    runs.iter().rev().find(is_shown).or(runs.last()).cloned().with_context(|| {
         format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display())
     })
+}
+
+/// Whether a run measured anything that it shows.
+fn has_figures(run: &Run) -> bool {
+    let is_measured = |trial: &TrialRecord| trial.block > 0 || !run.schedule.warm_up;
+    let mut trials = run.trials.iter().filter(|trial| is_measured(trial) && !trial.latency);
+    trials.any(|trial| run.contenders[trial.contender].named && !trial.samples.is_empty())
 }

@@ -7,7 +7,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use dyno_lab::run::Observer;
+use dyno_lab::run::{Observer, USEFUL_TRIALS};
 use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
 use dyno_show::units;
 
@@ -139,6 +139,14 @@ impl Progress {
     }
 }
 
+/// A time as a person waits for it: `75 s`, `12 min`.
+fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    }
+}
+
 /// The share of the run that is done, and how long the rest may take: by the trials that are asked for, or by the
 /// budget.
 fn done(run: &Run, elapsed: Duration) -> (f64, Option<Duration>) {
@@ -175,6 +183,21 @@ impl Observer for Progress {
         self.now.block = block;
     }
 
+    fn needs(&mut self, time: Duration, run: &Run) {
+        let budget = run.schedule.budget_ns.map_or(time, Duration::from_nanos);
+        let takes =
+            |verb: &str| format!("{USEFUL_TRIALS} trials of each contender {verb} about {}", minutes(time));
+        self.say(&match time <= budget {
+            true => format!("{}; Ctrl-C earlier keeps what is there", takes("take")),
+            false => format!(
+                "{}, and the budget ends the run after {}; `--budget {}m` has room for them",
+                takes("would take"),
+                minutes(budget),
+                (time.as_secs_f64() * 1.15 / 60.0).ceil()
+            ),
+        });
+    }
+
     fn trial_begins(&mut self, contender: usize, run: &Run) {
         self.now.contender = Some(contender);
         self.now.test = None;
@@ -191,7 +214,10 @@ impl Observer for Progress {
         if contender.named {
             self.tell_rates(trial, &contender.label);
             let time = trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum();
-            self.block_times.push((contender.label.clone(), time));
+            // A trial without a sample took no time that says anything.
+            if !trial.samples.is_empty() {
+                self.block_times.push((contender.label.clone(), time));
+            }
         }
         if let Some(failure) = &trial.failure {
             self.say(&format!("{} failed: {}", contender.label, failure.message));

@@ -28,7 +28,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Conduct, Servers};
 
-pub use stop::Stop;
+pub use stop::{Stop, USEFUL_TRIALS};
 
 /// Trials of each contender in which every operation is timed by itself.
 const LATENCY_TRIALS: u32 = 3;
@@ -45,6 +45,9 @@ pub trait Observer {
     fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
+    /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the budget
+    /// as it is now.
+    fn needs(&mut self, _time: Duration, _run: &Run) {}
     /// A trial of a contender (by position) begins.
     fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A test (by position) begins.
@@ -133,10 +136,6 @@ impl Runner<'_> {
         }
         for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
-            if !state.alive().any(|index| run.contenders[index].named) {
-                run.ended = Ended::Failed;
-                break;
-            }
             self.observer.block_begins(block, run);
             let step = self.block(run, &mut state, block)?;
             run.elapsed_ns = nanoseconds(state.began.elapsed());
@@ -145,6 +144,15 @@ impl Runner<'_> {
                 break;
             }
             stop.block_took(block_began.elapsed());
+            if block == u32::from(!run.schedule.warm_up)
+                && let Some(needed) = stop.extend(run, block)
+            {
+                self.observer.needs(needed, run);
+            }
+            if !state.alive().any(|index| run.contenders[index].named) {
+                run.ended = Ended::Failed;
+                break;
+            }
             if block == 0 && run.schedule.turns {
                 turns::decide(self.plan, run);
                 state.turns = true;

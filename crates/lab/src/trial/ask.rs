@@ -13,6 +13,8 @@ pub enum Reply {
     Here(Box<Hello>),
     /// What is missing, and how it is had.
     Missing(String),
+    /// Its runner broke off before it could report what is missing: it crashed, hung or wrote nonsense.
+    Broken(String),
     /// Somebody asked the run to stop meanwhile.
     Interrupted,
 }
@@ -27,17 +29,20 @@ impl Conduct {
             job.server = servers.reach(contender)?;
             self.run(&contender.runner.command(), &job, |_| {})
         };
-        let why = match trial().map(|trial| (trial.outcome, trial.hello)) {
-            Ok((Outcome::Interrupted, _)) => return Reply::Interrupted,
-            Ok((Outcome::Finished, Some(hello))) => return Reply::Here(Box::new(hello)),
-            Ok((Outcome::Failed { message, .. }, _)) => message,
-            Ok((Outcome::Finished, None)) => "the runner did not say who it is".to_owned(),
+        let why = match trial().map(|trial| (trial.outcome, trial.hello, trial.may_have_connected)) {
+            Ok((Outcome::Interrupted, ..)) => return Reply::Interrupted,
+            Ok((Outcome::Finished, Some(hello), _)) => return Reply::Here(Box::new(hello)),
+            Ok((Outcome::Failed { message, .. }, _, true)) => return Reply::Broken(message),
+            Ok((Outcome::Failed { message, .. }, ..)) => message,
+            Ok((Outcome::Finished, None, _)) => "the runner did not say who it is".to_owned(),
             Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted,
             Err(error) => format!("{error:#}"),
         };
         let runner = &contender.runner;
-        // What a program lacks of the system, it says itself.
-        Reply::Missing(match contender.build == Build::Bundled {
+        let known = contender.engine.known_settings();
+        let is_usual = contender.settings.iter().all(|setting| known.contains(&setting.name));
+        // The runner itself reports what it lacks of the system; a setting that it refuses is no matter of building.
+        Reply::Missing(match contender.build == Build::Bundled && is_usual {
             true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build),
             false => why,
         })

@@ -22,6 +22,19 @@ enum State {
     Ended,
 }
 
+impl State {
+    /// Where in the conversation it is.
+    fn place(self) -> &'static str {
+        match self {
+            State::Hello => "before `hello`",
+            State::Between => "between tests",
+            State::Running => "while a test ran",
+            State::Failed => "after `failed`",
+            State::Ended => "after `bye`",
+        }
+    }
+}
+
 /// What a line means for who reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
@@ -58,8 +71,9 @@ impl Reader {
         let event: Event = serde_json::from_slice(line).map_err(|error| {
             format!("the runner wrote a line that is no event of the protocol: {} ({error})", excerpt(line))
         })?;
-        let unexpected =
-            |state: State| format!("the runner wrote an event out of order ({state:?}): {}", excerpt(line));
+        let unexpected = |state: State| {
+            format!("the runner wrote an event out of order, {}: {}", state.place(), excerpt(line))
+        };
         match (event, self.state) {
             (Event::Hello(hello), State::Hello) => self.greet(hello)?,
             (Event::Progress { test }, State::Between) if Some(&test) == self.next_test() => {
@@ -140,7 +154,7 @@ impl Reader {
 }
 
 fn excerpt(line: &[u8]) -> String {
-    format!("{:?}", shortened(String::from_utf8_lossy(line).trim_end(), 200))
+    format!("'{}'", shortened(String::from_utf8_lossy(line).trim_end(), 200))
 }
 
 /// The beginning of a text, with an ellipsis where there is more.

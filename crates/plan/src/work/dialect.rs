@@ -57,7 +57,7 @@ fn write_statements(test: &Rendered, folder: &Path) -> Result<(PathBuf, u64)> {
         output.into_inner()?.sync_all()
     };
     if let Some(bad) = test.statements.iter().find(|statement| statement.contains('\0')) {
-        bail!("a statement of test {} holds a NUL byte: {bad:?}", test.id);
+        bail!("a statement of test {} holds a NUL byte: {}", test.id, bad.replace('\0', "\\0"));
     }
     write().with_context(|| format!("cannot write the input {}", file.display()))?;
     Ok((file, test.statements.len() as u64))

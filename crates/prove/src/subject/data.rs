@@ -136,7 +136,7 @@ pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Found {
     let mut last = None;
     for row in rows {
         let [Some(commit), Some(part)] = [0, 1].map(|column| row.get(column).and_then(number)) else {
-            found.troubles.push(format!("a row holds {row:?}"));
+            found.troubles.push(format!("a row holds {}", shown(row)));
             continue;
         };
         if row.get(2) != Some(&Value::Text(value(commit, part))) || part >= parts {
@@ -228,6 +228,11 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<std::path::PathB
     let file = folder.join(name);
     fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)
+}
+
+/// Values of a database as JSON, for a sentence.
+pub fn shown(values: &impl serde::Serialize) -> String {
+    serde_json::to_string(values).unwrap_or_default()
 }
 
 #[cfg(test)]

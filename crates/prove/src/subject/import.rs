@@ -110,7 +110,7 @@ fn judge(found: &mut Found, row: Option<&[Value]>) {
     match row {
         None => {}
         Some(row) if is_whole(row) => drop(found.commits.insert(IMPORTED)),
-        Some(row) => found.troubles.push(format!("a part of the table is there: {row:?}")),
+        Some(row) => found.troubles.push(format!("a part of the table is there: {}", data::shown(&row))),
     }
 }
 
@@ -169,7 +169,7 @@ impl Subject for SqliteImport {
                 Ok(rows) if rows.get(1) == Some(&vec![Value::Text("ok".to_owned())]) => {
                     judge(&mut found, rows.first().map(Vec::as_slice));
                 }
-                Ok(rows) => found.troubles.push(format!("the integrity check says: {rows:?}")),
+                Ok(rows) => found.troubles.push(format!("the integrity check says: {}", data::shown(&rows))),
                 Err(why) => found.troubles.push(why),
             },
         }

@@ -203,7 +203,7 @@ impl Subject for Embedded {
         if let Some(rows) = others.get(usize::from(is_shared))
             && *rows != [[Value::Text("ok".to_owned())]]
         {
-            found.troubles.push(format!("the integrity check says: {rows:?}"));
+            found.troubles.push(format!("the integrity check says: {}", data::shown(rows)));
         }
         match answers.failed {
             Some(why) => found.troubles.push(why),

@@ -188,7 +188,7 @@ impl PrivateSubject {
         if self.speaks() == Protocol::MySql {
             let said = link.rows(&data::check_table())?;
             if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
-                found.troubles.push(format!("the check of the table says: {said:?}"));
+                found.troubles.push(format!("the check of the table says: {}", data::shown(&said)));
             }
         }
         Ok(found)

@@ -123,8 +123,10 @@ pub fn read(counts: &[u64], digest: &[Value]) -> Found {
         expected.add(&commit.to_be_bytes(), data::value(*commit, 0).as_bytes());
     }
     if expected.answer() != digest {
-        let trouble =
-            format!("of the clients' pairs {counts:?} are there, and they are not the first of each");
+        let trouble = format!(
+            "of the clients' pairs {} are there, and they are not the first of each",
+            data::shown(&counts)
+        );
         return Found { commits: BTreeSet::new(), troubles: vec![trouble] };
     }
     commits.insert(0);

@@ -13,9 +13,14 @@ use crate::{grid, units};
 /// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
 /// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
 pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
-    let mut lines = vec![figures(verdict), LEVELS.to_owned()];
-    lines.extend(isolation(verdict));
-    lines.extend(sizes(verdict));
+    let mut lines = Vec::new();
+    if all {
+        lines.extend([figures(verdict), LEVELS.to_owned()]);
+        lines.extend(isolation(verdict));
+        lines.extend(sizes(verdict));
+    } else {
+        lines.push(in_short(verdict));
+    }
     lines.extend(marks(verdict));
     if all {
         lines.extend(everything(verdict));
@@ -37,8 +42,7 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
 }
 
 /// Where the other notes are.
-const MORE: &str =
-    "`dyno show --notes` adds settings, what each contender survives and why, and disturbances.";
+const MORE: &str = "`dyno show --notes` explains the figures and levels and adds settings, what each contender survives and why, and disturbances.";
 
 /// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
 pub fn reading(verdict: &Verdict) -> Vec<String> {
@@ -97,14 +101,31 @@ fn sizes(verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// What figures and ratios are, for those who have read it before.
+fn in_short(verdict: &Verdict) -> String {
+    let spread = "± the typical scatter of the samples.";
+    match verdict.shown_contenders().count() {
+        0 | 1 => spread.to_owned(),
+        _ if grid::shows_rates(verdict) => {
+            format!("{spread} 2.00× slower takes twice the time of {}.", verdict.label(verdict.baseline))
+        }
+        _ => format!("{spread} 0.50× takes half the time of {}.", verdict.label(verdict.baseline)),
+    }
+}
+
 /// What figures and ratios are.
 fn figures(verdict: &Verdict) -> String {
-    let median = "Each figure is a median ± how far samples scatter around it (half of them by less than 0.67 of this).";
+    let median =
+        "Each figure is a median ± the typical scatter of the samples (1.48 × the median distance from it).";
+    let ratio = match grid::shows_rates(verdict) {
+        true => "2.00× slower takes twice the time, so does half as much in a second",
+        false => "0.50× means half the time",
+    };
     match verdict.shown_contenders().count() {
         0 | 1 => median.to_owned(),
         _ => format!(
-            "{median} A ratio compares times with {}: 0.50× means half the time. It is formed within blocks, so it may differ \
-             from that of two medians. Its 95 % interval stands beside it where there is room.",
+            "{median} A ratio compares times with {}: {ratio}. It is formed within blocks, so it may differ from that of two \
+             medians. Its 95 % interval follows where there is room.",
             verdict.label(verdict.baseline)
         ),
     }

@@ -67,7 +67,7 @@ pub fn why_ended(verdict: &Verdict) -> &'static str {
         Ended::Trials => "as many as you asked for",
         Ended::Converged => "then every interval was narrow enough",
         Ended::Budget => "then the time budget was used up",
-        Ended::Interrupted => "then somebody interrupted it",
+        Ended::Interrupted => "then you stopped it",
         Ended::Failed => "then every contender had failed",
     }
 }

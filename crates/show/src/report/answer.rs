@@ -23,7 +23,7 @@ pub(super) fn question(verdict: &Verdict) -> String {
 }
 
 /// What the samples answer, the safest level first. Never empty.
-pub(super) fn answers(verdict: &Verdict) -> Vec<String> {
+pub(crate) fn answers(verdict: &Verdict) -> Vec<String> {
     let sustained = &verdict.views.sustained;
     if !sustained.is_empty() {
         return sustained.iter().map(|sustained| words::sentence(verdict, sustained)).collect();

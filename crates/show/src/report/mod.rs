@@ -4,7 +4,7 @@
 //! stands in the page and computes no statistic. Templates, style and script are files in `crates/show/report/`; what
 //! came from a suite, an engine or a file is escaped by the templates and, in data for the script, by [`assets`].
 
-mod answer;
+pub(crate) mod answer;
 mod assets;
 pub(crate) mod charts;
 mod comparison;

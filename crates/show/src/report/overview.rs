@@ -122,7 +122,7 @@ fn column(judged: &TestVerdict) -> Heading {
 fn cell(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> GlanceCell {
     GlanceCell {
         figure: grid::figure(shown_as, cell),
-        ratio: (cell.contender != verdict.baseline).then(|| grid::ratio_of(cell, Detail::Ratio)),
+        ratio: (cell.contender != verdict.baseline).then(|| grid::ratio_of(shown_as, cell, Detail::Ratio)),
         value: cell.figures.summary.map(|summary| shown_as.value(summary.median)),
         fastest: cell.fastest,
         bad: !cell.standing.is_fine(),

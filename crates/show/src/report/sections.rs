@@ -164,7 +164,7 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
         used: cell.figures.samples,
         ratio: match cell.contender == verdict.baseline {
             true => "baseline".into(),
-            false => grid::ratio_of(cell, Detail::Interval),
+            false => grid::ratio_of(shown_as, cell, Detail::Interval),
         },
         ratio_value: match cell.contender == verdict.baseline {
             true => Some(1.0),
@@ -189,6 +189,7 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
             }
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
+            CellStanding::Untried => Some("The run was stopped before it measured this".into()),
         },
     }
 }

@@ -19,7 +19,7 @@ pub use best::{Best, best};
 pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
 pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
-pub use ratio::{Difference, NoDifference, Ratio, independent_ratio};
+pub use ratio::{Difference, NoDifference, Ratio, fewest_for, independent_ratio};
 pub use share::{Share, share};
 pub use summary::{Summary, median, summarize};
 pub use threshold::Threshold;

@@ -62,6 +62,12 @@ impl Difference {
 }
 
 impl Ratio {
+    /// The baseline's time over the contender's.
+    pub fn inverse(&self) -> Ratio {
+        let turned = |interval: Interval| Interval { low: 1.0 / interval.high, high: 1.0 / interval.low };
+        Ratio { ratio: 1.0 / self.ratio, interval: self.interval.map(turned) }
+    }
+
     /// Whether the interval excludes one. A ratio without interval is no difference.
     pub fn is_difference(&self) -> bool {
         self.interval.is_some_and(|interval| !interval.includes(1.0))
@@ -148,6 +154,15 @@ fn degrees_of_freedom(new: &[f64], old: &[f64]) -> f64 {
     let welch = (new.0 + old.0).powi(2) / (new.1 + old.1);
     if welch.is_finite() { welch } else { new.2.min(old.2) }
 }
+
+/// The fewest samples that each of two runs needs for an interval of [`independent_ratio`] at a confidence.
+pub fn fewest_for(confidence: f64) -> usize {
+    let is_enough = |&n: &usize| 2.0 / arrangements(n, n) <= 1.0 - confidence;
+    (super::MIN_BLOCKS..MOST_SAMPLES).find(is_enough).unwrap_or(MOST_SAMPLES)
+}
+
+/// Where the search for the fewest samples ends; 30 of each run allow a hundred million billion comparisons.
+const MOST_SAMPLES: usize = 30;
 
 /// In how many ways n + m samples fall into two runs of n and m: the binomial coefficient.
 fn arrangements(n: usize, m: usize) -> f64 {

@@ -1,5 +1,6 @@
 //! `dyno export`: every sample as a row of a file.
 
+mod classes;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod rows;
@@ -7,10 +8,12 @@ mod rows;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use dyno_record::Run;
 
 use super::{Exit, Input, file_name, show};
 use crate::cli::ExportArgs;
 use crate::terminal::say;
+use classes::ClassRow;
 use rows::SampleRow;
 
 /// Writes the samples of the runs named, or of the newest one.
@@ -20,13 +23,23 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     if paths.is_empty() {
         paths.push(show::newest(&dyno_record::results_folder()).input()?);
     }
-    let mut samples = Vec::new();
-    for path in &paths {
-        samples.extend(rows::rows(&file_name(path), &dyno_record::load(path).input()?));
-    }
+    let runs = paths.iter().map(|path| Ok((file_name(path), dyno_record::load(path)?)));
+    let runs = runs.collect::<Result<Vec<(String, Run)>>>().input()?;
+    let (count, what, bytes) = match arguments.latency {
+        true => {
+            let of = |(name, run): &(String, Run)| classes::rows(name, run, arguments.all);
+            let rows: Vec<ClassRow> = runs.iter().flat_map(of).collect();
+            (rows.len(), "classes of samples", rows::csv(&rows)?)
+        }
+        false => {
+            let of = |(name, run): &(String, Run)| rows::rows(name, run, arguments.all);
+            let rows: Vec<SampleRow> = runs.iter().flat_map(of).collect();
+            (rows.len(), "samples", write(&rows)?)
+        }
+    };
     let out = &arguments.out;
-    fs::write(out, write(&samples)?).with_context(|| format!("cannot write {}", out.display()))?;
-    say(&format!("{} samples are in {}.", samples.len(), out.display()));
+    fs::write(out, bytes).with_context(|| format!("cannot write {}", out.display()))?;
+    say(&format!("{count} {what} are in {}.", out.display()));
     Ok(Exit::Done)
 }
 
@@ -36,6 +49,7 @@ type Write = fn(&[SampleRow]) -> Result<Vec<u8>>;
 fn format(arguments: &ExportArgs) -> Result<Write> {
     match arguments.out.extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Ok(rows::csv),
+        Some("parquet") if arguments.latency => bail!("--latency writes CSV: name a file that ends in .csv"),
         #[cfg(feature = "parquet")]
         Some("parquet") => Ok(parquet_file::write),
         #[cfg(not(feature = "parquet"))]

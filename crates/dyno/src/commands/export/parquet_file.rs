@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn rows_are_read_back() {
         let run = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/run.json");
-        let rows = super::super::rows::rows("run.json", &dyno_record::load(run.as_ref()).unwrap());
+        let rows = super::super::rows::rows("run.json", &dyno_record::load(run.as_ref()).unwrap(), true);
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&write(&rows).unwrap()).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();

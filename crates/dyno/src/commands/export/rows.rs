@@ -1,13 +1,13 @@
 //! Every sample as a row, for notebooks: CSV here, Parquet where it is built in. Durations are nanoseconds,
-//! sizes bytes. The warm-up block is there like all others; nothing is left out.
+//! sizes bytes. What no figure of a table rests on, warm-up and the harness, is there only where it is asked for.
 
 use anyhow::{Context, Result};
-use dyno_record::Run;
+use dyno_record::{Run, TrialRecord};
 use dyno_verdict::Disturbances;
 use serde::Serialize;
 
 /// A sample. The columns of both formats, in this order; `docs/report.md` explains them; their names are those of the run file.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SampleRow {
     pub run: String,
     pub started: String,
@@ -23,6 +23,7 @@ pub struct SampleRow {
     pub block: i64,
     pub warm_up: bool,
     pub disturbed: bool,
+    /// The position of the answer among the run's different answers: equal numbers are equal answers.
     pub answer: i64,
     pub nanoseconds: i64,
     pub operations: i64,
@@ -37,12 +38,24 @@ pub struct SampleRow {
     pub database_bytes: i64,
 }
 
+/// The trials whose samples are exported: without `all` those that figures rest on. Trials of latency hold the cost of a
+/// clock around every operation, and are never among them.
+pub fn trials(run: &Run, all: bool) -> impl Iterator<Item = &TrialRecord> {
+    let is_shown =
+        move |trial: &&TrialRecord| all || (run.contenders[trial.contender].named && !is_warm_up(run, trial));
+    run.trials.iter().filter(|trial| !trial.latency).filter(is_shown)
+}
+
+/// Whether a trial only warms up.
+pub fn is_warm_up(run: &Run, trial: &TrialRecord) -> bool {
+    trial.block == 0 && run.schedule.warm_up
+}
+
 /// The rows of a run, in the order in which they were measured. `name` is that of its file.
-pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
+pub fn rows(name: &str, run: &Run, all: bool) -> Vec<SampleRow> {
     let mut rows = Vec::new();
     let disturbances = Disturbances::new(run);
-    // Trials of latency hold the cost of a clock around every operation.
-    for trial in run.trials.iter().filter(|trial| !trial.latency) {
+    for trial in trials(run, all) {
         let contender = &run.contenders[trial.contender];
         for record in &trial.samples {
             let sample = &record.sample;
@@ -62,7 +75,7 @@ pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
                 profile: contender.profile.clone(),
                 level: contender.safety.as_ref().map_or("", |safety| safety.level.name()).to_owned(),
                 block: i64::from(trial.block),
-                warm_up: trial.block == 0,
+                warm_up: is_warm_up(run, trial),
                 disturbed: disturbances.disturbed.contains(&trial.block),
                 answer: record.answer as i64,
                 nanoseconds: whole(sample.section.nanoseconds),
@@ -84,13 +97,20 @@ pub fn rows(name: &str, run: &Run) -> Vec<SampleRow> {
 }
 
 /// Counters are far below 2⁶³.
-fn whole(count: u64) -> i64 {
+pub fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Rows as CSV with a header.
-pub fn csv(rows: &[SampleRow]) -> Result<Vec<u8>> {
+/// Rows as CSV with a header, which is there without a row too.
+pub fn csv<R: Serialize + Default>(rows: &[R]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    if rows.is_empty() {
+        let mut text = csv::Writer::from_writer(Vec::new());
+        text.serialize(R::default()).context("cannot write CSV")?;
+        let text = text.into_inner().context("cannot write CSV")?;
+        let header = text.split_inclusive(|byte| *byte == b'\n').next();
+        return Ok(header.unwrap_or_default().to_vec());
+    }
     for row in rows {
         writer.serialize(row).context("cannot write CSV")?;
     }

@@ -1,5 +1,7 @@
 //! One engine: its drivers, builds and profiles, as data and as text.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use dyno_engine::proofs::Proofs;
 use dyno_engine::{Driver, Engine};
@@ -139,7 +141,7 @@ pub fn text(engine: &EngineItem) -> String {
     );
     for profile in &engine.profiles {
         let level = profile.level.unwrap_or("what it survives is unknown");
-        let caveat = profile.caveat.as_ref().map_or(String::new(), |caveat| format!(" †: {caveat}"));
+        let caveat = if profile.caveat.is_some() { " †" } else { "" };
         let settings = match profile.settings.is_empty() {
             true => String::new(),
             false => format!(" Settings: {}", profile.settings.join(" ")),
@@ -149,6 +151,9 @@ pub fn text(engine: &EngineItem) -> String {
             &format!("{level}{caveat}. {}{settings}", profile.reason),
         ));
     }
+    let caveats: BTreeSet<&String> =
+        engine.profiles.iter().filter_map(|known| known.caveat.as_ref()).collect();
+    lines.extend(caveats.into_iter().map(|caveat| dyno_show::wrapped(&format!("† {caveat}"), "  ", "    ")));
     if !engine.proofs.is_empty() {
         lines.push(
             "\nProved: what dyno prove found here, and which tables say of the same build and settings"

@@ -1,6 +1,7 @@
 //! `dyno list`: what can be measured here on one screen, all of one engine or suite, and the same for programs.
 
 mod ask;
+mod check;
 mod engine;
 mod screen;
 mod suite;
@@ -34,6 +35,10 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
         };
         return show(&listing, arguments.format, screen::text);
     };
+    if dyno_suite::is_path(name) {
+        let listing = Listing { engines: Vec::new(), suites: vec![check::suite(name, &registry)?] };
+        return show(&listing, arguments.format, |listing| listing.suites.iter().map(suite::text).collect());
+    }
     let (engines, suites) = named(name, &home, &registry).input()?;
     let listing = Listing { engines: ask(&engines, &registry)?, suites };
     show(&listing, arguments.format, |listing| {

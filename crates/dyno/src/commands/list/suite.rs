@@ -59,7 +59,7 @@ pub fn all(home: &Home, registry: &Registry) -> Result<Vec<SuiteItem>> {
     Ok(paths.iter().map(read).collect())
 }
 
-fn readable(name: String, suite: &Suite) -> SuiteItem {
+pub fn readable(name: String, suite: &Suite) -> SuiteItem {
     let tests = suite.tests.iter().map(|test| TestItem { id: test.id.clone(), shows: test.shows.clone() });
     let parameters = suite.parameters.iter().map(|(name, parameter)| ParameterItem {
         name: name.clone(),

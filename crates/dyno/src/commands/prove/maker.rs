@@ -55,7 +55,7 @@ impl Maker<'_> {
         let directory = self.scratch.trial()?;
         let hello = match self.conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
             Reply::Here(hello) => *hello,
-            Reply::Missing(why) => bail!(why),
+            Reply::Missing(why) | Reply::Broken(why) => bail!(why),
             Reply::Interrupted => bail!("interrupted"),
         };
         match contender.engine.differences(&contender.settings, &hello.settings).first() {

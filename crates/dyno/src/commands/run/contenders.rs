@@ -1,12 +1,13 @@
 //! What contenders get beyond their names: the harness at their side, what all are given or denied, and
 //! which of a suite's own are not to be had here.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, MemoryCap, Outcome, Reply, Servers, Trial};
+use dyno_lab::trial::{Conduct, MemoryCap, Reply, Servers};
 use dyno_nearest as nearest;
 use dyno_plan::probe;
+use dyno_protocol::Hello;
 use dyno_record::{LeftOut, Limits};
 
 /// The contender that measures dyno itself and is part of every run.
@@ -63,7 +64,7 @@ pub fn at_hand(
             None => {
                 let directory = scratch.trial()?;
                 match conduct.ask(&contender, probe(&contender, directory.path()), servers) {
-                    Reply::Missing(why) => Some(why),
+                    Reply::Missing(why) | Reply::Broken(why) => Some(why),
                     Reply::Here(_) | Reply::Interrupted => None,
                 }
             }
@@ -77,51 +78,45 @@ pub fn at_hand(
     Ok((found, left_out))
 }
 
-/// Asks contenders with settings that stand in no file of dyno's whether their engine knows these, so that one mistyped
-/// is told before anything is measured.
-pub fn check_settings(
+/// Asks each contender that was named who it is, and refuses those that are missing here or whose settings do not take, so
+/// that a server that is not installed is reported as early as a name that is misspelled. A runner that breaks off without a
+/// reason is left to its trials, which report how.
+pub fn check_reach(
     contenders: &[Contender],
     conduct: &Conduct,
     servers: &mut Servers,
     scratch: &Scratch,
 ) -> Result<()> {
-    let mut answer = |contender: &Contender| -> Result<Trial> {
+    let mut troubles = Vec::new();
+    for contender in contenders.iter().filter(|contender| !contender.engine.harness) {
         let directory = scratch.trial()?;
-        let mut job = probe(contender, directory.path());
-        job.server = servers.reach(contender)?;
-        conduct.run(&contender.runner.command(), &job, |_| {})
-    };
-    for contender in contenders {
-        let known = contender.engine.known_settings();
-        let is_cipher =
-            |name: &str| contender.engine.encryption().is_some_and(|cipher| cipher.concerns(name));
-        let strange = |name: &str| !known.contains(name) && !is_cipher(name);
-        if !contender.settings.iter().any(|setting| strange(&setting.name)) {
-            continue;
-        }
-        let trial = answer(contender);
-        let hello = trial.as_ref().ok().and_then(|trial| trial.hello.as_ref());
-        let trouble = match &trial {
-            Ok(Trial { outcome: Outcome::Interrupted, .. }) => return Ok(()),
-            Ok(Trial { outcome: Outcome::Failed { message, .. }, .. }) => Some(message.clone()),
-            Err(error) => Some(format!("{error:#}")),
-            Ok(_) => hello.and_then(|hello| {
-                let differences = contender.engine.differences(&contender.settings, &hello.settings);
-                let unread = differences.into_iter().find(|difference| difference.in_force.is_none())?;
-                Some(unread.to_string())
-            }),
+        let trouble = match conduct.ask(contender, probe(contender, directory.path()), servers) {
+            Reply::Missing(why) => Some(format!("{why}{}", unknown_setting(contender))),
+            Reply::Here(hello) => refused_settings(contender, &hello),
+            Reply::Broken(_) => None,
+            Reply::Interrupted => return Ok(()),
         };
-        let Some(trouble) = trouble else { continue };
-        // Perhaps it is missing altogether, which its trials tell and which costs the others nothing.
-        let mut plain = contender.clone();
-        plain.settings.retain(|setting| !strange(&setting.name));
-        if answer(&plain).is_ok_and(|trial| trial.outcome == Outcome::Finished) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let mut names = contender.settings.iter().map(|setting| setting.name.as_str());
-            let offer = names.find_map(|name| nearest::offer(name, &known).filter(|_| strange(name)));
-            let offer = offer.map(|offer| format!("; {offer}")).unwrap_or_default();
-            bail!("the contender {} cannot be run: {trouble}{offer}", contender.label);
-        }
+        troubles.extend(trouble.map(|why| format!("the contender {} cannot be run: {why}", contender.label)));
     }
+    ensure!(troubles.is_empty(), "{}", troubles.join("\n"));
     Ok(())
+}
+
+/// Which settings are not in force as they were asked for, in words.
+fn refused_settings(contender: &Contender, hello: &Hello) -> Option<String> {
+    let differences = contender.engine.differences(&contender.settings, &hello.settings);
+    let words: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    (!words.is_empty()).then(|| format!("{}{}", words.join("; "), unknown_setting(contender)))
+}
+
+/// The nearest known name to a setting that stands in no file of dyno's.
+fn unknown_setting(contender: &Contender) -> String {
+    let known = contender.engine.known_settings();
+    let is_cipher = |name: &str| contender.engine.encryption().is_some_and(|cipher| cipher.concerns(name));
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let strange = contender.settings.iter().map(|setting| setting.name.as_str());
+    let mut strange = strange.filter(|name| !known.contains(*name) && !is_cipher(name));
+    strange
+        .find_map(|name| nearest::offer(name, &names))
+        .map_or_else(String::new, |offer| format!("; {offer}"))
 }

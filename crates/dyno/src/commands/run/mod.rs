@@ -32,7 +32,7 @@ use super::{Exit, Input, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
-use contenders::{at_hand, check_settings, with_harness, with_limits};
+use contenders::{at_hand, check_reach, with_harness, with_limits};
 use head::begin;
 use probing::Probing;
 use request::{Request, again};
@@ -149,8 +149,9 @@ pub(super) fn perform(
         contenders = found;
         request.left_out.extend(missing);
         request.keep(&contenders).input()?;
+    } else {
+        check_reach(&contenders, &conduct, &mut servers, &scratch).input()?;
     }
-    check_settings(&contenders, &conduct, &mut servers, &scratch).input()?;
     let file = request.file.as_ref().map(|file| file.path.as_path());
     let inputs = scratch.inputs();
     let bytes = input_bytes(&request.suite, &request.parameters, &selection, file).input()?;

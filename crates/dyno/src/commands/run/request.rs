@@ -24,6 +24,8 @@ const BUDGET: Duration = Duration::from_secs(60);
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
 /// How long a run measures that seeks a rate: each trial tells only whether it was too high.
 const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
+/// How many times as long a run may become so that it has trials enough, where nobody said how long.
+const EXTENDS: u32 = 5;
 /// How long a test may take when nobody says.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -98,6 +100,7 @@ pub fn typed(
         (None, _) => BUDGET,
     };
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(usual) });
+    let most = (arguments.budget.is_none() && arguments.trials.is_none()).then(|| usual * EXTENDS);
     Ok(Request {
         parameters,
         baseline: baseline(arguments.baseline.as_deref(), &contenders, registry)?,
@@ -110,6 +113,7 @@ pub fn typed(
         schedule: Schedule {
             trials: arguments.trials,
             budget_ns: budget.map(|budget| budget.as_nanos() as u64),
+            most_ns: most.map(|most| most.as_nanos() as u64),
             target: arguments.target,
             margin: arguments.show.margin.unwrap_or(MARGIN),
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
@@ -130,7 +134,7 @@ fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
     if is_address(name) {
         bail!("a suite is a name or a file of this machine, and not a URL");
     }
-    if name.contains('/') || name.ends_with(".toml") {
+    if dyno_suite::is_path(name) {
         return Ok(PathBuf::from(name));
     }
     let path = home.suites().join(format!("{name}.toml"));
@@ -238,20 +242,48 @@ fn typed_contenders(arguments: &RunArgs, suite: &Suite, registry: &Registry) -> 
         names.iter_mut().for_each(|name| name.push_str(",processes=yes"));
     }
     let mut contenders: Vec<Contender> = Vec::new();
-    let named = names.iter().map(|name| Contender::parse(name, registry));
-    let at = arguments.urls.iter().map(|url| {
+    let at = |url: &str| {
         let url = ServerUrl::parse(url, &registry.servers())?;
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         Contender::at(url, registry)
+    };
+    let named = names.iter().map(|name| match addressed(name) {
+        None => Contender::parse(name, registry),
+        Some((engine, url)) => {
+            let contender = at(url)?;
+            let found = &contender.engine.name;
+            ensure!(engine == found, "{engine}={} names a server of {found}", contender.label);
+            Ok(contender)
+        }
     });
-    for contender in named.chain(at) {
+    for contender in named.chain(arguments.urls.iter().map(|url| at(url))) {
         let contender = contender?;
         if contenders.iter().any(|known| known.label == contender.label) {
             bail!("the contender {} is named twice", contender.label);
         }
         contenders.push(contender);
     }
+    announce_both(&contenders);
     Ok(contenders)
+}
+
+/// The engine and the address of a contender written as `postgres=postgres://me@host/database`.
+fn addressed(name: &str) -> Option<(&str, &str)> {
+    name.split_once('=').filter(|(engine, url)| !engine.contains([',', ':']) && is_address(url))
+}
+
+/// Reports that a server engine is measured twice: on a private server, and on the user's.
+fn announce_both(contenders: &[Contender]) {
+    for own in contenders.iter().filter(|contender| contender.url.is_some()) {
+        let is_private = |other: &&Contender| other.url.is_none() && other.engine.name == own.engine.name;
+        if let Some(private) = contenders.iter().find(is_private) {
+            say(&format!(
+                "dyno: measuring both {}, a private server that dyno starts, and {}, your server; `--with {}=URL` \
+                 measures yours alone",
+                private.label, own.label, own.engine.name
+            ));
+        }
+    }
 }
 
 /// The label of the contender with which to compare: the one named, or the first that is an engine.

@@ -1,0 +1,28 @@
+//! How wide text may be: the width of the terminal within limits, or the usual width where there is none.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The usual width of a line, in columns.
+pub const WIDTH: usize = 100;
+/// The widths that tables adapt to. A line of text is never longer than the usual width.
+const LEAST: usize = 60;
+const MOST: usize = 200;
+
+static COLUMNS: AtomicUsize = AtomicUsize::new(WIDTH);
+
+/// Sets the width of a terminal, in columns, for all that is printed afterwards.
+pub fn set_width(columns: usize) {
+    COLUMNS.store(columns.clamp(LEAST, MOST), Ordering::Relaxed);
+}
+
+/// The widest line of a table, in columns.
+pub fn width() -> usize {
+    COLUMNS.load(Ordering::Relaxed)
+}
+
+/// Text in lines of at most 100 columns, the first set in by `first` and the others by `rest`. Names and commands are
+/// not broken at their hyphens, so that they can be copied.
+pub fn wrapped(text: &str, first: &str, rest: &str) -> String {
+    let options = textwrap::Options::new(width().min(WIDTH)).initial_indent(first).subsequent_indent(rest);
+    textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
+}
