@@ -2,7 +2,7 @@
 //!
 //! Where quotes are allowed a line's end may lie within a field. A piece begins at a record's beginning, outside
 //! quotes, so following its quotes from there tells which line's ends are ends of records: nothing is guessed.
-//! A quote opens a field only at the field's beginning, as the parser (`csv-core`) has it.
+//! A quote opens a field only at the field's beginning, as [`crate::records`] has it.
 
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;

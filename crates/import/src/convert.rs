@@ -36,12 +36,16 @@ impl Converter {
         for (column, (wanted, &(from, to))) in self.columns.iter().zip(fields).enumerate() {
             let field = &text[from as usize..to as usize];
             let is_null = is_null.get(column) == Some(&true)
-                || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field);
+                || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == field)
+                || !wanted.nulls.is_empty() && wanted.nulls.iter().any(|null| null == field);
             let found = if is_null {
                 Value::Null
             } else {
                 read(wanted.kind, field).map_err(|reason| (Some(column), reason))?
             };
+            if wanted.required && found == Value::Null {
+                return Err((Some(column), "is no value, and the primary key needs one".into()));
+            }
             if !is_utf8 && std::str::from_utf8(field).is_err() {
                 return Err(not_utf8(column));
             }

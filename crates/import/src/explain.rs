@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use minijinja::{Environment, Value, context};
 
+use crate::infer::Evidence;
 use crate::plan::Plan;
 use crate::source::Packing;
 use crate::table::Column;
@@ -19,6 +20,11 @@ impl Plan {
     /// What was chosen and why, then the programs.
     pub fn explain(&self) -> Result<String> {
         let mut text = self.render(REASONS)?;
+        if !self.is_plain() {
+            return Ok(
+                text + "\nPrograms are left out: they know neither --skip, --comment, --escape, another --quote nor --null-in.\n"
+            );
+        }
         for (language, template) in self.target().programs() {
             text += &format!("\n\n--- {language} ---\n\n{}\n", self.render((language, template))?);
         }
@@ -45,8 +51,10 @@ impl Plan {
     fn context(&self) -> Value {
         let (request, literal) = (&self.request, self.target().literal());
         let literals: Vec<String> = request.nulls.iter().map(|null| literal(null)).collect();
+        let evidence = self.evidence.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let columns = self.table.columns.iter().zip(evidence);
         let columns: Vec<Value> =
-            self.table.columns.iter().map(|column| explained(column, &literals)).collect();
+            columns.map(|(column, evidence)| explained(column, evidence, &literals)).collect();
         let about = context! {
             file => request.source.name(),
             table => &self.table.name,
@@ -54,7 +62,7 @@ impl Plan {
             delimiter_why => &self.delimiter.why,
             header => self.header.value,
             header_why => &self.header.why,
-            quotes => request.quotes,
+            quotes => request.quote.is_some(),
             nulls => &request.nulls,
             columns,
             encoding => request.encoding.map_or("utf-8-sig", |encoding| encoding.name()),
@@ -77,7 +85,7 @@ impl Plan {
 }
 
 /// A column for templates.
-fn explained(column: &Column, nulls: &[String]) -> Value {
+fn explained(column: &Column, evidence: Option<&Evidence>, nulls: &[String]) -> Value {
     let (python, c) = match column.kind {
         Kind::Integer { .. } => ("integer", "INTEGER"),
         Kind::Real => ("real", "REAL"),
@@ -86,12 +94,22 @@ fn explained(column: &Column, nulls: &[String]) -> Value {
     // An empty field of a number's column is NULL.
     let empty = column.kind.empty_is_null().then(|| "''".to_owned());
     let nulls: Vec<String> = empty.into_iter().chain(nulls.iter().cloned()).collect();
-    let why = if column.inferred {
-        "inferred: every value prints as it stands in the file"
-    } else {
-        "as you asked, or as the table has it"
-    };
+    let why = why(column, evidence);
     context! { name => &column.name, declared => &column.declared, why, python, c, nulls => nulls.join(", ") }
+}
+
+/// Why a column has its type, with the value that decided it.
+pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
+    let Some(Evidence { line, value }) = evidence.filter(|_| column.inferred) else {
+        return if column.inferred { "no value was seen" } else { "as you asked, or as the table has it" }
+            .to_owned();
+    };
+    let value = value.escape_debug();
+    match column.kind {
+        Kind::Integer { .. } => format!("every value is a whole number, as \"{value}\" on line {line}"),
+        Kind::Real => format!("every value is a number; line {line} has \"{value}\""),
+        _ => format!("line {line} has \"{value}\", which is no number that prints as it stands"),
+    }
 }
 
 /// A string as C, Python and the sqlite3 shell write it.

@@ -1,5 +1,5 @@
 //! The fields of a chunk's records, where they lie, and how those are found that may be quoted. The rules are those of
-//! `csv-core`, which reads what is not cut into chunks; a quoted field is brought together where it lies.
+//! [`crate::records`], which reads what is not cut into chunks; a quoted field is brought together where it lies.
 
 use std::iter::Copied;
 use std::slice::Iter;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::chunks::Chunk;
 use crate::error::Input;
 use crate::marks::{BLOCK, block, mask};
-use crate::records::{MOST_FIELDS, too_many_fields, unclosed};
+use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
 
 /// The fields of one record: from where to where each lies in the text.
 pub type Fields = [(u32, u32)];
@@ -22,8 +22,9 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
     fields.extend(ends.iter().map(|&end| (std::mem::replace(&mut from, end as u32), end as u32)));
 }
 
-/// A record: the line on which it begins, the text and from where to where each field lies in it. None at the end.
-pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields)>;
+/// A record: the line on which it begins, the text, from where to where each field lies in it, and what makes it doubtful.
+/// None at the end.
+pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields, Flaw)>;
 
 /// Gives the records of a chunk one after another. Empty lines are no records.
 pub trait Split {
@@ -35,7 +36,7 @@ pub trait Split {
     /// The next record.
     ///
     /// # Errors
-    /// The record has too many fields, or a quote that nothing closes.
+    /// The record has too many fields.
     fn next(&mut self) -> Result<Next<'_, Self::Fields<'_>>>;
 }
 
@@ -72,18 +73,22 @@ impl Split for Quoted<'_> {
         let Quoted { text, marks, name, start, line, fields } = self;
         fields.clear();
         let (mut from, mut began) = (*start, *line);
+        let (mut flaw, mut has_backslash) = (Flaw::None, false);
         loop {
             let mut stop = marks.next(text);
             let mut field = (from as u32, stop as u32);
             if text.get(stop) == Some(&b'"') {
                 if stop == from {
-                    let Some(quoted) = quoted(marks, text, stop, line) else {
-                        return unclosed(began, name).input();
-                    };
-                    (field, stop) = quoted;
+                    let behind;
+                    (field, stop, behind) = quoted(marks, text, stop, line);
+                    flaw = flaw.or(behind);
+                    has_backslash |= field.1 > field.0 && text[field.1 as usize - 1] == b'\\';
                 } else {
                     stop = marks.next_but_quotes(text);
                     field.1 = stop as u32;
+                    if has_backslash && text[stop - 1] == b'"' {
+                        flaw = flaw.or(Flaw::Backslash);
+                    }
                 }
             }
             let is_nothing = from == stop && fields.is_empty();
@@ -94,7 +99,7 @@ impl Split for Quoted<'_> {
                     return Ok(None);
                 }
                 fields.push(field);
-                return Ok(Some((began, text, fields.iter().copied())));
+                return Ok(Some((began, text, fields.iter().copied(), flaw)));
             }
             from = stop + 1;
             if text[stop] == marks.delimiter {
@@ -108,49 +113,48 @@ impl Split for Quoted<'_> {
             if !is_nothing {
                 *start = from;
                 fields.push(field);
-                return Ok(Some((began, text, fields.iter().copied())));
+                return Ok(Some((began, text, fields.iter().copied(), flaw)));
             }
             began = *line;
         }
     }
 }
 
-/// A field whose opening quote is at `open`, and where it stops. None where no quote closes it.
+/// A field whose opening quote is at `open`, where it stops, and what makes it doubtful: then it keeps its quotes.
 #[inline(always)]
-fn quoted(marks: &mut Marks, text: &mut [u8], open: usize, line: &mut u64) -> Option<((u32, u32), usize)> {
+fn quoted(marks: &mut Marks, text: &mut [u8], open: usize, line: &mut u64) -> ((u32, u32), usize, Flaw) {
     let mut has_double = false;
     let close = loop {
         let at = marks.next(text);
-        match text.get(at)? {
+        match text.get(at) {
+            None => return ((open as u32, at as u32), at, Flaw::Unclosed),
             // Two quotes are one letter of the field.
-            b'"' if text.get(at + 1) == Some(&b'"') => {
+            Some(b'"') if text.get(at + 1) == Some(&b'"') => {
                 marks.next(text);
                 has_double = true;
             }
-            b'"' => break at,
-            byte => *line += u64::from(*byte == b'\n'),
+            Some(b'"') => break at,
+            Some(byte) => *line += u64::from(*byte == b'\n'),
         }
     };
     let stop = marks.next_but_quotes(text);
-    let field = match has_double || stop > close + 1 {
-        true => joined(text, open + 1, close, stop),
-        false => (open as u32 + 1, close as u32),
-    };
-    Some((field, stop))
+    if stop > close + 1 {
+        return ((open as u32, stop as u32), stop, Flaw::Behind);
+    }
+    let field = if has_double { joined(text, open + 1, close) } else { (open as u32 + 1, close as u32) };
+    (field, stop, Flaw::None)
 }
 
-/// Brings together what a quoted field is made of: the text between the quotes, of which two are one letter, and
-/// whatever follows the closing quote, where quotes are letters.
+/// Brings together the text between quotes, of which two are one letter.
 #[cold]
-fn joined(text: &mut [u8], from: usize, close: usize, stop: usize) -> (u32, u32) {
+fn joined(text: &mut [u8], from: usize, close: usize) -> (u32, u32) {
     let (mut at, mut end) = (from, from);
     while at < close {
         text[end] = text[at];
         at += if text[at] == b'"' { 2 } else { 1 };
         end += 1;
     }
-    text.copy_within(close + 1..stop, end);
-    (from as u32, (end + stop - close - 1) as u32)
+    (from as u32, end as u32)
 }
 
 /// Goes from one delimiter, end of line or quote to the next.
@@ -214,16 +218,16 @@ mod tests {
     use crate::lines::Lines;
     use crate::records::{Dialect, Records};
 
-    /// The line of a record and its fields.
-    type Found = (u64, Vec<Vec<u8>>);
+    /// The line of a record, its fields, and what makes it doubtful.
+    type Found = (u64, Vec<Vec<u8>>, Flaw);
 
     const DIALECT: Dialect = Dialect { delimiter: b'\t', quotes: true };
 
     fn all(mut split: impl Split) -> Result<Vec<Found>> {
         let mut all = Vec::new();
-        while let Some((line, text, fields)) = split.next()? {
+        while let Some((line, text, fields, flaw)) = split.next()? {
             let fields = fields.map(|(from, to)| text[from as usize..to as usize].to_vec());
-            all.push((line, fields.collect()));
+            all.push((line, fields.collect(), flaw));
         }
         Ok(all)
     }
@@ -237,7 +241,7 @@ mod tests {
         all.map_err(|error| format!("{error:#}"))
     }
 
-    fn found_by_csv_core(text: &[u8]) -> Result<Vec<Found>, String> {
+    fn found_by_records(text: &[u8]) -> Result<Vec<Found>, String> {
         let text = Box::new(Cursor::new(text.to_vec()));
         let mut records = Records::from_line(text, DIALECT, "t".into(), 5);
         let (mut buffer, mut ends, mut all) = (vec![0; 4], vec![0; 1], Vec::new());
@@ -247,7 +251,7 @@ mod tests {
             let mut fields = Vec::new();
             fields_of(&ends[..record.fields], &mut fields);
             let fields = fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec());
-            all.push((record.line, fields.collect()));
+            all.push((record.line, fields.collect(), record.flaw));
         }
         Ok(all)
     }
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_fields_across_blocks_are_read_as_csv_core_reads_them() {
+    fn quoted_fields_across_blocks_are_those_of_the_records() {
         for length in 0..200 {
             let long = "x".repeat(length);
             for text in [
@@ -276,7 +280,7 @@ mod tests {
                 format!("\"{long}\"\"{long}\"tail\"{long}\t\n"),
                 format!("{long}\"{long}\t\"{long}\"\r\n\"{long}"),
             ] {
-                assert_eq!(found(text.as_bytes(), true), found_by_csv_core(text.as_bytes()), "{text}");
+                assert_eq!(found(text.as_bytes(), true), found_by_records(text.as_bytes()), "{text}");
             }
         }
     }
@@ -284,11 +288,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
         #[test]
-        fn fields_are_those_of_csv_core(
-            text in prop::collection::vec(prop::sample::select(vec!["a", "\t", "\n", "\r", "\"", "\"", "bcd", "\u{feff}"]), 0..120),
+        fn fields_are_those_of_the_records(
+            text in prop::collection::vec(prop::sample::select(vec!["a", "\t", "\n", "\r", "\"", "\"", "bcd", "\\\"", "\u{feff}"]), 0..120),
         ) {
             let text = text.concat().into_bytes();
-            prop_assert_eq!(found(&text, true), found_by_csv_core(&text));
+            prop_assert_eq!(found(&text, true), found_by_records(&text));
         }
 
         #[test]
@@ -296,10 +300,10 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(vec!["a", "\t", "\n", "\r", "\u{feff}"]), 0..200),
         ) {
             let text = text.concat().into_bytes();
-            prop_assert_eq!(found(&text, false), found_by_csv_core(&text));
+            prop_assert_eq!(found(&text, false), found_by_records(&text));
             // Longer than what is looked through at once, with a record that is longer still.
             let long = [text.repeat(9000 / (text.len() + 1)), b"x\t".repeat(5000), text].concat();
-            prop_assert_eq!(found(&long, false), found_by_csv_core(&long));
+            prop_assert_eq!(found(&long, false), found_by_records(&long));
         }
     }
 }

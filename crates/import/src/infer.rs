@@ -3,15 +3,25 @@
 use crate::digits;
 use crate::value::{Kind, real};
 
+/// Most bytes that are kept of a value that decided a type.
+const SHOWN: usize = 40;
+
 /// What has been seen of each column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inference {
-    columns: Vec<Seen>,
+    columns: Vec<Column>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Column {
+    seen: Seen,
+    by: Option<Evidence>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum Seen {
     /// Nothing but empty fields.
+    #[default]
     Nothing,
     Integer,
     Real,
@@ -20,10 +30,19 @@ enum Seen {
     Text,
 }
 
+/// The first value that did not fit a narrower type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The line on which its record begins.
+    pub line: u64,
+    /// The value, or its beginning.
+    pub value: String,
+}
+
 impl Inference {
-    /// Nothing seen of so many columns.
+    /// Nothing seen of this many columns.
     pub fn new(columns: usize) -> Inference {
-        Inference { columns: vec![Seen::Nothing; columns] }
+        Inference { columns: vec![Column::default(); columns] }
     }
 
     /// How many columns.
@@ -40,49 +59,77 @@ impl Inference {
 
     /// Sees a value that is not NULL.
     fn see(&mut self, column: usize, field: &[u8]) {
-        self.see_within(column, field, 0, field.len());
+        self.see_within(column, field, 0, field.len(), 0);
     }
 
-    /// Sees a value that is not NULL, where it lies in a text.
+    /// Sees a value that is not NULL, where it lies in a text, of the record that begins on a line.
     #[inline]
-    pub fn see_within(&mut self, column: usize, text: &[u8], from: usize, to: usize) {
-        let seen = &mut self.columns[column];
-        if from == to || *seen == Seen::Text {
+    pub fn see_within(&mut self, column: usize, text: &[u8], from: usize, to: usize, line: u64) {
+        let column = &mut self.columns[column];
+        if from == to || column.seen == Seen::Text {
             return;
         }
         let field = &text[from..to];
         // A double holds every whole number up to 2⁵³; of larger ones only some.
         let is_double = |number: i64| number.unsigned_abs() <= 1 << 53 || real(field).is_some();
-        *seen = match (*seen, digits::integer(text, from, to)) {
+        let seen = match (column.seen, digits::integer(text, from, to)) {
             (Seen::Real, Some(number)) if is_double(number) => Seen::Real,
             (Seen::Nothing | Seen::Integer, Some(number)) if is_double(number) => Seen::Integer,
             (Seen::Nothing | Seen::Integer | Seen::LongInteger, Some(_)) => Seen::LongInteger,
             (Seen::Nothing | Seen::Integer | Seen::Real, None) if real(field).is_some() => Seen::Real,
             _ => Seen::Text,
         };
+        if seen != column.seen {
+            column.decide(seen, field, line);
+        }
     }
 
     /// Sees what another one has seen.
     pub fn join(&mut self, other: &Inference) {
-        for (one, other) in self.columns.iter_mut().zip(&other.columns) {
-            *one = match (*one, *other) {
-                (one, other) if one == other => one,
-                (Seen::Nothing, seen) | (seen, Seen::Nothing) => seen,
-                (Seen::Integer, seen @ (Seen::Real | Seen::LongInteger))
-                | (seen @ (Seen::Real | Seen::LongInteger), Seen::Integer) => seen,
-                _ => Seen::Text,
-            };
-        }
+        self.columns.iter_mut().zip(&other.columns).for_each(|(one, other)| one.join(other));
+    }
+
+    /// The value that decided each column's type.
+    pub fn evidence(&self) -> Vec<Option<Evidence>> {
+        self.columns.iter().map(|column| column.by.clone()).collect()
     }
 
     /// The types that fit all that was seen.
     pub fn kinds(&self) -> Vec<Kind> {
-        let kind = |seen: &Seen| match seen {
+        let kind = |column: &Column| match column.seen {
             Seen::Integer | Seen::LongInteger => Kind::INTEGER,
             Seen::Real => Kind::Real,
-            Seen::Nothing | Seen::Text => Kind::TEXT,
+            Seen::Text => Kind::TEXT,
+            Seen::Nothing => Kind::Empty,
         };
         self.columns.iter().map(kind).collect()
+    }
+}
+
+impl Column {
+    #[cold]
+    fn decide(&mut self, seen: Seen, field: &[u8], line: u64) {
+        let value = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]).into_owned();
+        *self = Column { seen, by: Some(Evidence { line, value }) };
+    }
+
+    fn join(&mut self, other: &Column) {
+        let seen = match (self.seen, other.seen) {
+            (one, other) if one == other => one,
+            (Seen::Nothing, seen) | (seen, Seen::Nothing) => seen,
+            (Seen::Integer, seen @ (Seen::Real | Seen::LongInteger))
+            | (seen @ (Seen::Real | Seen::LongInteger), Seen::Integer) => seen,
+            _ => Seen::Text,
+        };
+        let line = |column: &Column| column.by.as_ref().map_or(u64::MAX, |by| by.line);
+        let is_others = match (self.seen == seen, other.seen == seen) {
+            (true, true) => line(other) < line(self),
+            (is_own, _) => !is_own,
+        };
+        if is_others {
+            self.by.clone_from(&other.by);
+        }
+        self.seen = seen;
     }
 }
 
@@ -130,7 +177,7 @@ mod tests {
         assert_eq!(infer(&["9007199254740993", "2.5"]), Kind::TEXT);
         assert_eq!(infer(&["2.5", "9007199254740993"]), Kind::TEXT);
         assert_eq!(infer(&["12345678901234567890"]), Kind::TEXT);
-        assert_eq!(infer(&["", ""]), Kind::TEXT);
+        assert_eq!(infer(&["", ""]), Kind::Empty);
         assert_eq!(infer(&["1", "1e3"]), Kind::Real);
     }
 }

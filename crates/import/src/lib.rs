@@ -38,6 +38,7 @@ mod target;
 mod value;
 
 pub use error::{BadInput, Interrupted};
+pub use explain::why;
 pub use pipeline::{Rows, Waits, Watch};
 pub use plan::{Course, Plan, Report};
 pub use rejects::OnError;

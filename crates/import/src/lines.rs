@@ -6,7 +6,7 @@ use crate::chunks::Chunk;
 use crate::error::Input;
 use crate::fields::{Next, Split};
 use crate::marks::{BLOCK, block, mask};
-use crate::records::{MOST_FIELDS, too_many_fields};
+use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
 
 /// Bytes of text that are looked through at once: where its fields end, and the text itself, stay in the processor's
 /// nearest memory until they are read.
@@ -144,7 +144,7 @@ impl Split for Lines<'_> {
             // Else it is an empty line, or what is behind the last one.
             if stop > from {
                 let ends = &self.marks[first..=last];
-                return Ok(Some((line, self.text, Ends { ends, from: from as u32 })));
+                return Ok(Some((line, self.text, Ends { ends, from: from as u32 }, Flaw::None)));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::convert::{Converter, Wrong};
 use crate::error::BadRow;
 use crate::fields::{Fields, fields_of};
 use crate::pipeline::Sender;
-use crate::records::{Record, Records};
+use crate::records::{Flaw, Record, Records};
 use crate::rejects::Rejects;
 use crate::value::{Kind, Value};
 
@@ -22,6 +22,10 @@ pub struct Wanted {
     pub kind: Kind,
     /// Whether a value that does not fit only shows that its type was inferred from too little.
     pub inferred: bool,
+    /// Whether it is part of the primary key, which needs a value in every row.
+    pub required: bool,
+    /// Spellings of NULL in this column alone.
+    pub nulls: Vec<Vec<u8>>,
 }
 
 /// A value contradicts an inferred type.
@@ -113,6 +117,9 @@ impl Parser {
     #[inline]
     fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), Wrong> {
         let start = batch.used as u32;
+        if record.flaw != Flaw::None {
+            return Err((None, record.flaw.reason()));
+        }
         let text = &batch.text[batch.used..batch.used + record.length];
         let cells = &mut batch.cells;
         self.converter.convert(text, fields, text.is_ascii(), self.input.nulls(), |value, (from, to)| {

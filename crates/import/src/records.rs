@@ -1,9 +1,12 @@
-//! The records of delimited text (RFC 4180), written straight into the buffer that the caller gives.
+//! The records of delimited text, one after another, written straight into the buffer that the caller gives.
+//!
+//! This reader takes every way to write such text; the page writer's own splitters (`lines`, `fields`) take only the
+//! usual one and are tested against it.
 
 use std::io::BufRead;
 
 use anyhow::{Context, Result, bail};
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 use crate::error::Input;
 
@@ -18,7 +21,7 @@ pub fn longest(memory: usize) -> usize {
 /// Most fields of a record: more than any database has columns.
 pub const MOST_FIELDS: usize = 1 << 20;
 
-/// How the text is written.
+/// The usual way to write such text: fields may stand in double quotes, of which two within a field are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     /// Between fields.
@@ -27,12 +30,79 @@ pub struct Dialect {
     pub quotes: bool,
 }
 
+/// Any way to write such text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Syntax {
+    /// Between fields.
+    pub delimiter: u8,
+    /// Opens and closes a field.
+    pub quote: Option<u8>,
+    /// Within quotes, makes a quote behind it a letter. If not given, quotes are doubled, and a record in which a
+    /// backslash may mean the same is refused.
+    pub escape: Option<u8>,
+    /// Begins a line that is no record.
+    pub comment: Option<u8>,
+}
+
+impl Syntax {
+    /// The same as the page writer's splitters know it; none where they do not.
+    pub fn usual(self) -> Option<Dialect> {
+        let is_doubled = self.escape.is_none() && matches!(self.quote, None | Some(b'"'));
+        let quotes = self.quote.is_some();
+        (is_doubled && self.comment.is_none()).then_some(Dialect { delimiter: self.delimiter, quotes })
+    }
+}
+
+impl From<Dialect> for Syntax {
+    fn from(usual: Dialect) -> Syntax {
+        let quote = usual.quotes.then_some(b'"');
+        Syntax { delimiter: usual.delimiter, quote, escape: None, comment: None }
+    }
+}
+
+/// What makes a record's text doubtful, so that it is a bad row whatever it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flaw {
+    /// Nothing.
+    #[default]
+    None,
+    /// Text stands behind a closing quote.
+    Behind,
+    /// A field ends in a backslash and a quote, and a later one in a quote that nothing opened.
+    Backslash,
+    /// No quote closes the last field, which goes to the end of the file.
+    Unclosed,
+}
+
+impl Flaw {
+    /// The flaw as the reason of a bad row.
+    #[cold]
+    pub fn reason(self) -> String {
+        match self {
+            Flaw::None => "is whole",
+            Flaw::Behind => {
+                "has text behind a closing quote. --escape names the character that stands before a quote within a \
+                 field, --quote another quote, and --no-quotes takes quotes as ordinary letters"
+            }
+            Flaw::Backslash => {
+                "has a backslash before a closing quote, and later a quote that nothing opened. If the backslash makes \
+                 the quote a letter, say --escape '\\'; if quotes within fields are doubled, say --escape '\"'"
+            }
+            Flaw::Unclosed => {
+                "has a quote that is never closed. Where quotes are ordinary letters, say --no-quotes"
+            }
+        }
+        .to_owned()
+    }
+}
+
 /// Reads one record after another.
 pub struct Records {
     text: Box<dyn BufRead + Send>,
-    core: Reader,
+    syntax: Syntax,
     name: String,
-    ended: bool,
+    line: u64,
+    has_ended: bool,
 }
 
 /// A record that was read: its fields' ends are in the caller's list.
@@ -44,27 +114,83 @@ pub struct Record {
     pub fields: usize,
     /// The line on which it begins.
     pub line: u64,
+    /// Why it is a bad row.
+    pub flaw: Flaw,
+}
+
+/// Where the reader is within a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Before it.
+    Before,
+    /// In a line that is no record.
+    Comment,
+    /// At a field's beginning.
+    Field,
+    /// In a field without quotes, or behind one's closing quote.
+    Plain,
+    /// Within quotes.
+    Quoted,
+    /// Behind the character that makes a quote a letter.
+    Escaped,
+    /// Behind a quote that may close the field.
+    Closing,
+}
+
+/// A record while it is read.
+struct Reading<'b> {
+    syntax: Syntax,
+    buffer: &'b mut Vec<u8>,
+    start: usize,
+    ends: &'b mut Vec<usize>,
+    record: Record,
+    at: At,
+    /// Whether the field was opened by a quote.
+    is_quoted: bool,
+    /// Whether a field before ended in a backslash and a quote.
+    has_backslash: bool,
+    /// The line that is read.
+    line: u64,
 }
 
 impl Records {
     /// Records from here on; `name` is what messages call the file.
-    pub fn new(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String) -> Records {
-        Records::from_line(text, dialect, name, 1)
+    pub fn new(text: Box<dyn BufRead + Send>, syntax: impl Into<Syntax>, name: String) -> Records {
+        Records::from_line(text, syntax, name, 1)
     }
 
     /// The same where the text begins on a later line of the file.
-    pub fn from_line(text: Box<dyn BufRead + Send>, dialect: Dialect, name: String, line: u64) -> Records {
-        let mut core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
-        // csv-core drops a byte order mark from the first text that it is given. A file's own is gone by now, and at
-        // the beginning of any other piece of text it is a letter: so the first text is an empty line.
-        core.read_record(b"\n", &mut [0], &mut [0]);
-        core.set_line(line);
-        Records { text, core, name, ended: false }
+    pub fn from_line(
+        text: Box<dyn BufRead + Send>,
+        syntax: impl Into<Syntax>,
+        name: String,
+        line: u64,
+    ) -> Records {
+        Records { text, syntax: syntax.into(), name, line, has_ended: false }
     }
 
     /// What is left of the text, and the line on which it begins.
     pub fn into_rest(self) -> (Box<dyn BufRead + Send>, u64) {
-        (self.text, self.core.line())
+        (self.text, self.line)
+    }
+
+    /// Leaves out lines of the text, whatever they hold.
+    ///
+    /// # Errors
+    /// The text cannot be read.
+    pub fn skip(&mut self, lines: u64) -> Result<()> {
+        let end = self.line + lines;
+        while self.line < end {
+            let input = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name)).input()?;
+            if input.is_empty() {
+                return Ok(());
+            }
+            let found = memchr(b'\n', input);
+            self.line += u64::from(found.is_some());
+            let count = found.map_or(input.len(), |end| end + 1);
+            self.text.consume(count);
+        }
+        Ok(())
     }
 
     /// Reads a record into `buffer` from `start` on; `ends` are relative to `start`. `None` at the end.
@@ -75,65 +201,217 @@ impl Records {
         start: usize,
         ends: &mut Vec<usize>,
     ) -> Result<Option<Record>> {
-        if self.ended {
+        if self.has_ended {
             return Ok(None);
         }
-        let (mut length, mut fields, mut began) = (0, 0, None);
+        let record = Record { length: 0, fields: 0, line: self.line, flaw: Flaw::None };
+        let (syntax, line) = (self.syntax, self.line);
+        let mut reading = Reading {
+            syntax,
+            buffer,
+            start,
+            ends,
+            record,
+            at: At::Before,
+            is_quoted: false,
+            has_backslash: false,
+            line,
+        };
         loop {
             let input = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name));
-            let input = input.map_err(|error| at_line(error, self.core.line())).input()?;
-            if began.is_none() && !input.is_empty() {
-                let empty = input.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
-                let skipped = input[..empty].iter().filter(|byte| **byte == b'\n').count() as u64;
-                began = (empty < input.len()).then(|| self.core.line() + skipped);
+            let input = input.map_err(|error| at_line(error, reading.line)).input()?;
+            if input.is_empty() {
+                self.has_ended = true;
+                return Ok(reading.end_of_text());
             }
-            // An end of line ends the last record, unless a quote is open: csv-core itself would take
-            // the rest of the file for a field and say nothing.
-            let is_cut = input.is_empty() && began.is_some();
-            let input = if is_cut { b"\n" } else { input };
-            let (result, read, written, ended) =
-                self.core.read_record(input, &mut buffer[start + length..], &mut ends[fields..]);
-            self.text.consume(if is_cut { 0 } else { read });
-            (length, fields) = (length + written, fields + ended);
-            match result {
-                ReadRecordResult::InputEmpty if is_cut => {
-                    return unclosed(began.unwrap_or(1), &self.name).input();
-                }
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull if length >= LONGEST => {
-                    let line = began.unwrap_or(1);
-                    return too_long(line, &self.name, LONGEST).input();
-                }
-                ReadRecordResult::OutputFull => {
-                    buffer.resize((buffer.len() * 2).min(start + LONGEST + LONGEST / 8), 0);
-                }
-                ReadRecordResult::OutputEndsFull | ReadRecordResult::Record if fields > MOST_FIELDS => {
-                    return too_many_fields(began.unwrap_or(1), &self.name).input();
-                }
-                ReadRecordResult::OutputEndsFull => ends.resize(ends.len() * 2 + 16, 0),
-                ReadRecordResult::Record => {
-                    let line = began.unwrap_or_else(|| self.core.line());
-                    return Ok(Some(Record { length, fields, line }));
-                }
-                ReadRecordResult::End => {
-                    self.ended = true;
-                    return Ok(None);
-                }
+            let (read, is_whole) = reading.take(input);
+            self.text.consume(read);
+            self.line = reading.line;
+            if reading.record.length > LONGEST {
+                return too_long(reading.record.line, &self.name, LONGEST).input();
+            }
+            if reading.record.fields > MOST_FIELDS {
+                return too_many_fields(reading.record.line, &self.name).input();
+            }
+            if is_whole {
+                return Ok(Some(reading.record));
             }
         }
+    }
+}
+
+impl Reading<'_> {
+    /// Takes text until the record ends: how much of it, and whether the record is whole.
+    fn take(&mut self, text: &[u8]) -> (usize, bool) {
+        let mut from = 0;
+        while from < text.len() && self.record.length <= LONGEST && self.record.fields <= MOST_FIELDS {
+            let rest = &text[from..];
+            from += match self.at {
+                At::Before => self.before(rest[0]),
+                At::Comment => self.comment(rest),
+                At::Field if self.syntax.quote == Some(rest[0]) => {
+                    (self.at, self.is_quoted) = (At::Quoted, true);
+                    1
+                }
+                At::Field | At::Plain => match self.plain(rest) {
+                    (read, true) => return (from + read, true),
+                    (read, false) => read,
+                },
+                At::Quoted => self.quoted(rest),
+                At::Escaped => self.escaped(rest[0]),
+                At::Closing => self.closing(rest[0]),
+            };
+        }
+        (from, false)
+    }
+
+    fn before(&mut self, byte: u8) -> usize {
+        match byte {
+            b'\n' | b'\r' => self.line += u64::from(byte == b'\n'),
+            byte if self.syntax.comment == Some(byte) => self.at = At::Comment,
+            _ => {
+                (self.at, self.record.line) = (At::Field, self.line);
+                return 0;
+            }
+        }
+        1
+    }
+
+    fn comment(&mut self, text: &[u8]) -> usize {
+        let Some(end) = memchr2(b'\n', b'\r', text) else { return text.len() };
+        self.at = At::Before;
+        end
+    }
+
+    /// A field up to the delimiter or the end of the line, and whether that ends the record.
+    fn plain(&mut self, text: &[u8]) -> (usize, bool) {
+        self.at = At::Plain;
+        let Some(end) = memchr3(self.syntax.delimiter, b'\n', b'\r', text) else {
+            self.put(text);
+            return (text.len(), false);
+        };
+        self.put(&text[..end]);
+        self.end_field();
+        self.at = At::Field;
+        self.line += u64::from(text[end] == b'\n' && text[end] != self.syntax.delimiter);
+        (end + 1, text[end] != self.syntax.delimiter)
+    }
+
+    fn quoted(&mut self, text: &[u8]) -> usize {
+        let quote = self.syntax.quote.unwrap_or_default();
+        let escape = self.syntax.escape.unwrap_or(quote);
+        let end = memchr2(quote, escape, text);
+        let inside = &text[..end.unwrap_or(text.len())];
+        self.line += memchr_iter(b'\n', inside).count() as u64;
+        self.put(inside);
+        let Some(end) = end else { return text.len() };
+        self.at = if text[end] == quote { At::Closing } else { At::Escaped };
+        end + 1
+    }
+
+    /// A character that makes no quote a letter stands for itself.
+    fn escaped(&mut self, byte: u8) -> usize {
+        self.at = At::Quoted;
+        let escape = self.syntax.escape.unwrap_or_default();
+        if Some(byte) == self.syntax.quote || byte == escape {
+            self.put(&[byte]);
+            return 1;
+        }
+        self.put(&[escape]);
+        0
+    }
+
+    fn closing(&mut self, byte: u8) -> usize {
+        let is_doubled = self.syntax.escape.is_none_or(|escape| Some(escape) == self.syntax.quote);
+        if is_doubled && Some(byte) == self.syntax.quote {
+            self.put(&[byte]);
+            self.at = At::Quoted;
+            return 1;
+        }
+        self.at = At::Plain;
+        if byte != self.syntax.delimiter && !matches!(byte, b'\n' | b'\r') {
+            self.requote(true);
+            self.record.flaw = self.record.flaw.or(Flaw::Behind);
+        } else if self.field().last() == Some(&b'\\') {
+            self.has_backslash = true;
+        }
+        0
+    }
+
+    fn end_of_text(mut self) -> Option<Record> {
+        match self.at {
+            At::Before | At::Comment => return None,
+            At::Quoted | At::Escaped => {
+                if self.at == At::Escaped {
+                    self.put(&[self.syntax.escape.unwrap_or_default()]);
+                }
+                self.requote(false);
+                self.record.flaw = self.record.flaw.or(Flaw::Unclosed);
+            }
+            At::Field | At::Plain | At::Closing => {}
+        }
+        self.end_field();
+        Some(self.record)
+    }
+
+    fn end_field(&mut self) {
+        let is_opened = std::mem::take(&mut self.is_quoted);
+        let is_unsure = self.has_backslash && self.syntax.escape.is_none() && !is_opened;
+        if is_unsure && self.field().last().copied() == self.syntax.quote {
+            self.record.flaw = self.record.flaw.or(Flaw::Backslash);
+        }
+        if self.ends.len() <= self.record.fields {
+            self.ends.resize(self.ends.len() * 2 + 16, 0);
+        }
+        self.ends[self.record.fields] = self.record.length;
+        self.record.fields += 1;
+    }
+
+    /// The field that is read, as far as it goes.
+    fn field(&self) -> &[u8] {
+        let from = self.record.fields.checked_sub(1).map_or(0, |last| self.ends[last]);
+        &self.buffer[self.start + from..self.start + self.record.length]
+    }
+
+    /// Puts a field back into the quotes in which it stood, so that a message shows what the file has.
+    #[cold]
+    fn requote(&mut self, is_closed: bool) {
+        let quote = self.syntax.quote.unwrap_or_default();
+        let field = self.field().to_vec();
+        self.record.length -= field.len();
+        self.put(&[quote]);
+        for part in field.split_inclusive(|byte| *byte == quote) {
+            self.put(part);
+            if part.last() == Some(&quote) {
+                self.put(&[self.syntax.escape.unwrap_or(quote)]);
+            }
+        }
+        if is_closed {
+            self.put(&[quote]);
+        }
+    }
+
+    fn put(&mut self, text: &[u8]) {
+        let from = self.start + self.record.length;
+        let to = from + text.len();
+        if self.buffer.len() < to {
+            self.buffer.resize(to.max(self.buffer.len() * 2), 0);
+        }
+        self.buffer[from..to].copy_from_slice(text);
+        self.record.length += text.len();
+    }
+}
+
+impl Flaw {
+    /// The first of two.
+    pub fn or(self, other: Flaw) -> Flaw {
+        if self == Flaw::None { other } else { self }
     }
 }
 
 /// An error of reading, with how far it came.
 pub fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
     if line > 1 { error.context(format!("after line {}", line - 1)) } else { error }
-}
-
-/// A quote that nothing closes.
-pub fn unclosed<T>(line: u64, name: &str) -> Result<T> {
-    bail!(
-        "{name}:{line}: a quote in the record that begins here is never closed. Where quotes are ordinary letters, say --no-quotes"
-    )
 }
 
 /// A record that is longer than `longest` bytes.
@@ -155,12 +433,22 @@ pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
 mod tests {
     use std::io::{BufReader, Cursor};
 
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn all(text: &str, block: usize) -> Result<Vec<(u64, Vec<String>)>> {
+    const USUAL: Syntax = Syntax { delimiter: b',', quote: Some(b'"'), escape: None, comment: None };
+
+    fn reader(text: &str, block: usize, syntax: Syntax) -> Records {
         let text = Box::new(BufReader::with_capacity(block, Cursor::new(text.to_owned())));
-        let dialect = Dialect { delimiter: b',', quotes: true };
-        let mut records = Records::new(text, dialect, "t".into());
+        Records::new(text, syntax, "t".into())
+    }
+
+    fn all(text: &str, block: usize) -> Result<Vec<(u64, Vec<String>)>> {
+        collect(reader(text, block, USUAL))
+    }
+
+    fn collect(mut records: Records) -> Result<Vec<(u64, Vec<String>)>> {
         let (mut buffer, mut ends, mut found) = (vec![0; 4], vec![0; 1], Vec::new());
         while let Some(record) = records.read(&mut buffer, 0, &mut ends)? {
             let mut from = 0;
@@ -188,11 +476,77 @@ mod tests {
     }
 
     #[test]
-    fn an_unclosed_quote_is_told_with_its_line() {
-        for text in ["a\nb,\"c\nd\n", "a\nb,\"", "a\nb,\"c\"\""] {
-            let error = format!("{:#}", all(text, 100).unwrap_err());
-            assert!(error.contains("t:2: a quote"), "{text:?}: {error}");
+    fn what_is_doubtful_is_marked_and_kept_as_it_stands() {
+        for (text, flaw, last) in [
+            ("a\nb,\"c\nd\n", Flaw::Unclosed, "\"c\nd\n"),
+            ("a\nb,\"", Flaw::Unclosed, "\""),
+            ("a\nb,\"c\"", Flaw::None, "c"),
+            ("a\n\"5\" pipe", Flaw::Behind, "\"5\" pipe"),
+            ("a\n\"5 \"\"x\"\"\" pipe\" y", Flaw::Behind, "\"5 \"\"x\"\"\" pipe\" y"),
+            ("a\n5\" pipe", Flaw::None, "5\" pipe"),
+            ("a\n\"a \\\", b\"", Flaw::Backslash, " b\""),
+            ("a\n\"C:\\\",\"b\"", Flaw::None, "b"),
+        ] {
+            for block in [1, 3, 100] {
+                let (mut records, mut buffer, mut ends) =
+                    (reader(text, block, USUAL), vec![0; 4], vec![0; 1]);
+                let mut read = || records.read(&mut buffer, 0, &mut ends).unwrap();
+                assert_eq!(read().unwrap().flaw, Flaw::None);
+                let record = read().unwrap();
+                assert!(read().is_none());
+                let from = record.fields.checked_sub(2).map_or(0, |before| ends[before]);
+                let found = String::from_utf8_lossy(&buffer[from..record.length]);
+                assert_eq!((record.flaw, record.line, &*found), (flaw, 2, last), "{text}");
+            }
         }
-        assert_eq!(all("a\nb,\"c\"", 100).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn quotes_escapes_and_comments_are_those_of_the_syntax() {
+        let syntax = Syntax { delimiter: b';', quote: Some(b'\''), escape: Some(b'\\'), comment: Some(b'#') };
+        let text = "# made by x\n1;'it\\'s; \\\\ \\n'\n#no,'record\n2;\"x\"";
+        for block in [1, 2, 7, 100] {
+            let found = collect(reader(text, block, syntax)).unwrap();
+            let wanted = [(2, vec!["1", "it's; \\ \\n"]), (4, vec!["2", "\"x\""])];
+            let found: Vec<(u64, Vec<&str>)> = found
+                .iter()
+                .map(|(line, fields)| (*line, fields.iter().map(String::as_str).collect()))
+                .collect();
+            assert_eq!(found, wanted);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn records_are_those_of_csv_core(
+            text in prop::collection::vec(prop::sample::select(vec!["a", ",", "\n", "\r\n", "\"", "\"", "bcd"]), 0..60),
+            block in 1..20usize,
+        ) {
+            let text = text.concat() + "\n";
+            let mut reader = reader(&text, block, USUAL);
+            let (mut buffer, mut ends, mut found) = (vec![0; 4], vec![0; 1], Vec::new());
+            let mut has_flaw = false;
+            while let Some(record) = reader.read(&mut buffer, 0, &mut ends).unwrap() {
+                has_flaw |= record.flaw != Flaw::None;
+                found.push((buffer[..record.length].to_vec(), ends[..record.fields].to_vec()));
+            }
+            if !has_flaw {
+                let mut core = csv_core::Reader::new();
+                let (mut output, mut places) = (vec![0; text.len()], vec![0; text.len()]);
+                let (mut rest, mut wanted) = (text.as_bytes(), Vec::new());
+                loop {
+                    let (result, read, written, fields) = core.read_record(rest, &mut output, &mut places);
+                    rest = &rest[read..];
+                    match result {
+                        csv_core::ReadRecordResult::Record => {
+                            wanted.push((output[..written].to_vec(), places[..fields].to_vec()));
+                        }
+                        _ => break,
+                    }
+                }
+                prop_assert_eq!(found, wanted);
+            }
+        }
     }
 }

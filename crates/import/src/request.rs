@@ -15,12 +15,20 @@ pub struct Request {
     pub delimiter: Option<u8>,
     /// Whether the first record names the columns; guessed if not given.
     pub header: Option<bool>,
-    /// Whether fields may be quoted.
-    pub quotes: bool,
+    /// Opens and closes a field; none where quotes are ordinary letters.
+    pub quote: Option<u8>,
+    /// Within quotes, makes a quote behind it a letter; quotes are doubled if not given.
+    pub escape: Option<u8>,
+    /// Begins lines that are no records.
+    pub comment: Option<u8>,
+    /// Lines before the first record, or the header.
+    pub skip: u64,
     /// The text's encoding; by its byte order mark or UTF-8 if not given.
     pub encoding: Option<&'static Encoding>,
-    /// Spellings of NULL.
+    /// Spellings of NULL in every column.
     pub nulls: Vec<String>,
+    /// Spellings of NULL in one column, with its name.
+    pub nulls_of: Vec<(String, String)>,
     /// The table; by the file's name if not given.
     pub table: Option<String>,
     /// Types of the columns.

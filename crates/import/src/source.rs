@@ -268,10 +268,51 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
     if sample.starts_with(crate::sqlite::MAGIC) {
         bail!("{name} is a SQLite database and no text");
     }
-    if sample.get(..4096.min(sample.len())).is_some_and(|start| start.contains(&0)) {
+    let start = sample.trim_ascii_start();
+    let begins =
+        |word: &str| start.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()));
+    if ["<!doctype", "<html", "<?xml"].into_iter().any(begins) {
         bail!(
-            "{name} holds zero bytes at its beginning: it is no text, or UTF-16 without its mark (--encoding utf-16le)"
+            "{name} is a page of HTML or XML and no table of text: perhaps a server sent an error page in its place. Look \
+             at it; --delimiter loads it all the same"
+        );
+    }
+    if is_json(start) {
+        bail!(
+            "{name} looks like JSON, which dyno does not read: convert it first, as by jq -r '.[] | [.id, .name] | @csv'; \
+             --delimiter loads it as text"
         );
     }
     Ok(())
+}
+
+/// Whether a text begins as JSON does: with an object, or with an array of objects or arrays.
+fn is_json(text: &[u8]) -> bool {
+    let inside = |text: &[u8], open: u8| {
+        let rest = text.strip_prefix(&[open])?.trim_ascii_start();
+        rest.first().copied()
+    };
+    matches!(inside(text, b'{'), Some(b'"' | b'}')) || matches!(inside(text, b'['), Some(b'{' | b'['))
+}
+
+/// Refuses what is probably no text, or text in another encoding. A zero byte here or there is a letter like others, at the
+/// beginning as at any other place.
+pub fn check_zeros(sample: &[u8], name: &str) -> Result<()> {
+    let start = &sample[..sample.len().min(4096)];
+    let zeros = start.iter().filter(|byte| **byte == 0).count();
+    ensure!(
+        is_parquet(sample) || zeros * 10 < start.len().max(1),
+        "{name} holds many zero bytes at its beginning: it is no text, or UTF-16 without its mark (--encoding utf-16le); \
+         --encoding utf-8 loads it with them"
+    );
+    Ok(())
+}
+
+/// The delimiter that a first line `sep=;` states, as spreadsheets write it.
+pub fn written_delimiter(sample: &[u8]) -> Option<u8> {
+    let (word, rest) = sample.split_at_checked(4)?;
+    let (&delimiter, rest) = rest.split_first()?;
+    let is_written =
+        word.eq_ignore_ascii_case(b"sep=") && (rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
+    (is_written && delimiter.is_ascii() && !b"\"\r\n".contains(&delimiter)).then_some(delimiter)
 }

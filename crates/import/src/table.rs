@@ -17,6 +17,8 @@ pub struct Column {
     pub kind: Kind,
     /// Whether the type was inferred from the file's beginning.
     pub inferred: bool,
+    /// Whether it needs a value in every row, as a column of the primary key does.
+    pub required: bool,
 }
 
 /// The table.

@@ -32,6 +32,8 @@ pub enum Kind {
     },
     /// A type that only the database can read: the text goes there as it is.
     AsIs,
+    /// Nothing but empty fields was seen: the first value decides the type.
+    Empty,
 }
 
 impl Kind {
@@ -42,7 +44,7 @@ impl Kind {
 
     /// Whether an empty field means NULL, since it cannot be a value.
     pub fn empty_is_null(self) -> bool {
-        !matches!(self, Kind::Text { .. })
+        !matches!(self, Kind::Text { .. } | Kind::Empty)
     }
 
     /// What a value must be, for people.
@@ -58,6 +60,7 @@ impl Kind {
             Kind::Numeric => "is a number that SQLite would round".into(),
             Kind::Text { longest } => format!("is longer than {} characters", longest.unwrap_or(u32::MAX)),
             Kind::AsIs => "cannot be stored".into(),
+            Kind::Empty => "is the first value of a column that was empty until here".into(),
         }
     }
 }
@@ -92,6 +95,7 @@ pub fn read(kind: Kind, field: &[u8]) -> Result<Value, String> {
         Kind::Numeric => numeric(field),
         Kind::Text { longest } => fits(field, longest).then_some(Value::Text),
         Kind::AsIs => Some(Value::Text),
+        Kind::Empty => field.is_empty().then_some(Value::Text),
     };
     found.ok_or_else(|| kind.wants())
 }

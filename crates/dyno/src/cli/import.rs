@@ -39,12 +39,27 @@ pub struct ImportArgs {
     /// The first record is data
     #[arg(long)]
     pub no_header: bool,
+    /// The character that opens and closes a field
+    #[arg(long, value_name = "CHARACTER", value_parser = mark, default_value = "\"")]
+    pub quote: u8,
+    /// The character that makes a quote within quotes a letter [default: quotes are doubled]
+    #[arg(long, value_name = "CHARACTER", value_parser = mark, conflicts_with = "no_quotes")]
+    pub escape: Option<u8>,
     /// Take quotes as ordinary characters
-    #[arg(long)]
+    #[arg(long, conflicts_with = "quote")]
     pub no_quotes: bool,
+    /// The character that begins lines which are comments
+    #[arg(long, value_name = "CHARACTER", value_parser = mark)]
+    pub comment: Option<u8>,
+    /// Leave out this many lines at the beginning of the file
+    #[arg(long, value_name = "LINES", default_value_t = 0)]
+    pub skip: u64,
     /// A text that means NULL; you may give several. In columns of numbers an empty field is always NULL
     #[arg(long = "null", value_name = "TEXT")]
     pub nulls: Vec<String>,
+    /// A text that means NULL in one column alone; you may give several
+    #[arg(long = "null-in", value_name = "COLUMN=TEXT", value_parser = null_in)]
+    pub nulls_of: Vec<(String, String)>,
     /// The text's encoding: latin1, windows-1252, utf-16le … [default: by its byte order mark, else utf-8]
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<String>,
@@ -100,6 +115,21 @@ pub enum SafetyArg {
     ProcessCrash,
     /// A power cut
     PowerLoss,
+}
+
+/// Reads a character that marks something in a file.
+fn mark(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii_graphic() => Ok(*byte),
+        _ => Err("write one ASCII character".to_owned()),
+    }
+}
+
+/// Reads what means NULL in a column.
+fn null_in(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(column, _)| !column.is_empty());
+    let (column, text) = parts.ok_or("write COLUMN=TEXT, as code=NA")?;
+    Ok((column.to_owned(), text.to_owned()))
 }
 
 /// Reads a delimiter: one byte that is neither a quote nor an end of line.

@@ -6,6 +6,8 @@ mod bad;
 mod both_ways;
 mod parquet;
 mod servers;
+mod shape;
+mod types;
 mod values;
 
 use std::fs;

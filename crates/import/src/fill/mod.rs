@@ -193,7 +193,13 @@ mod tests {
         let dialect = Dialect { delimiter: b',', quotes: true };
         let is_unwanted = Arc::<AtomicBool>::default();
         let text = BufReader::new(io::Cursor::new(text).chain(Silent(is_unwanted.clone())));
-        let column = Wanted { name: "a".into(), kind: Kind::INTEGER, inferred: false };
+        let column = Wanted {
+            name: "a".into(),
+            kind: Kind::INTEGER,
+            inferred: false,
+            required: false,
+            nulls: Vec::new(),
+        };
         let fill = Fill {
             pieces: Pieces::Text(
                 Mutex::new(Chunks::new(Box::new(text), dialect, "t".into(), 1, first, LONGEST)),

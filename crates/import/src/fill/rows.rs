@@ -10,7 +10,7 @@ use crate::convert::{Converter, Wrong};
 use crate::error::BadRow;
 use crate::fields::{Fields, Quoted, Split};
 use crate::lines::Lines;
-use crate::records::Dialect;
+use crate::records::{Dialect, Flaw};
 
 /// What became of a chunk, before its turn.
 #[derive(Default)]
@@ -84,7 +84,12 @@ impl Rows {
         encoder: &Encoder,
     ) -> Result<()> {
         let is_numbered = fill.numbers.column().is_some();
-        while let Some((line, text, fields)) = split.next()? {
+        while let Some((line, text, fields, flaw)) = split.next()? {
+            if flaw != Flaw::None {
+                let fields: Vec<_> = fields.collect();
+                self.reject(&fill.converter, line, text, &fields, (None, flaw.reason()))?;
+                continue;
+            }
             let length = text_length(fields.clone());
             let (mut row, mut number) = (self.records.begin(fields.len(), length), None);
             match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number) {

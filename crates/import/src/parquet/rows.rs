@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::column::Given;
 use super::{File, Parts, Reader};
-use crate::records::Record;
+use crate::records::{Flaw, Record};
 
 /// Decoded bytes of a part.
 const PART: usize = 4 << 20;
@@ -82,6 +82,6 @@ impl Rows {
         buffer[start..start + length].copy_from_slice(&self.text);
         let line = self.row;
         (self.left, self.row) = (self.left - 1, self.row + 1);
-        Ok(Some(Record { length, fields: ends.len(), line }))
+        Ok(Some(Record { length, fields: ends.len(), line, flaw: Flaw::None }))
     }
 }

@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Plan;
+use crate::infer::Inference;
 use crate::source::{Sample, Source};
 use crate::table::{Column, Types, list, names};
 use crate::value::Kind;
@@ -47,7 +48,7 @@ impl Plan {
 
     /// The columns of a table that is to be made.
     pub(super) fn new_columns(
-        &self,
+        &mut self,
         records: &[Vec<Vec<u8>>],
         stated: Option<Vec<Kind>>,
         sample: &Sample,
@@ -73,13 +74,18 @@ impl Plan {
             (Some(kinds), _) => kinds,
             // Nothing need be inferred, and each is replaced below.
             (None, Types::InOrder(_)) => vec![Kind::TEXT; first.len()],
-            (None, _) => self.inferred(first.len(), sample, whole)?,
+            (None, _) => {
+                let seen = self.inferred(first.len(), sample, whole)?;
+                self.evidence = seen.evidence();
+                seen.kinds()
+            }
         };
         let found = named.iter().zip(kinds).map(|(name, kind)| Column {
             name: name.clone(),
             declared: String::new(),
             kind,
             inferred,
+            required: false,
         });
         let mut columns: Vec<Column> = found.collect();
         match &self.request.types {
@@ -109,12 +115,12 @@ impl Plan {
         Ok(columns)
     }
 
-    /// The types that fit the file's beginning.
-    fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Vec<Kind>> {
+    /// What the file's beginning shows of its columns.
+    fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Inference> {
         match self.survey(Box::new(sample.read()), columns) {
-            Ok(kinds) => Ok(kinds),
+            Ok(seen) => Ok(seen),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
-            Err((kinds, _)) if !whole => Ok(kinds),
+            Err((seen, _)) if !whole => Ok(seen),
             Err((_, error)) => Err(error),
         }
     }

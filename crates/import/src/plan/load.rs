@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, ensure};
 
-use super::Plan;
+use super::{Nulls, Plan};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::{BadInput, Input, Interrupted};
 use crate::fill::{Fill, Numbers, Pieces, Unfit};
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
-use crate::records::{Records, longest};
+use crate::records::longest;
 use crate::rejects::Rejects;
 use crate::safety::Reached;
 use crate::source::{Opened, Source, Stamp, is_parquet};
@@ -62,6 +62,10 @@ pub struct Report {
     pub course: Course,
     /// Whether a late value changed the types, so that all was read again.
     pub widened: bool,
+    /// The columns that the file filled, with their types.
+    pub columns: Vec<Column>,
+    /// What else the user should know, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl Plan {
@@ -84,6 +88,7 @@ impl Plan {
                     report.rejected = rejects.finish()?;
                     report.took = began.elapsed();
                     report.widened = widened;
+                    report.columns = self.table.columns;
                     return Ok(report);
                 }
                 Err(error) => {
@@ -97,6 +102,7 @@ impl Plan {
                     if !self.request.source.is_repeatable() || widened {
                         return Err(unrepeatable(&contradiction, &self.request.source.name())).input();
                     }
+                    self.check_repeated(&contradiction).input()?;
                     watch.doing("reading all of it for its types");
                     self.widen()?;
                     widened = true;
@@ -118,10 +124,38 @@ impl Plan {
         None
     }
 
+    /// Refuses a header that comes again far behind the beginning: it would make its columns texts.
+    fn check_repeated(&self, Contradiction(bad): &Contradiction) -> Result<()> {
+        let name = bad.column.as_ref().filter(|name| self.header.value && name.as_bytes() == bad.text);
+        ensure!(
+            name.is_none(),
+            "{}:{}: the record repeats the header, as where files with headers were joined. Give those files one by \
+             one (the second with --append), or remove the line; --types states other types for it to be data",
+            self.request.source.name(),
+            bad.line
+        );
+        Ok(())
+    }
+
+    /// Has the types fit all of the file, where it can be read twice, as a preview shows them.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn see_all(&mut self) -> Result<()> {
+        let is_inferred = self.table.columns.iter().any(|column| column.inferred);
+        let is_whole = self.opened.as_ref().is_none_or(|opened| opened.whole);
+        match is_inferred && !is_whole && self.request.source.is_repeatable() {
+            true => self.widen(),
+            false => Ok(()),
+        }
+    }
+
     /// Reads the file for the types that fit all of it.
     fn widen(&mut self) -> Result<()> {
         let opened = self.request.source.open(self.request.encoding)?;
-        let kinds = self.survey(opened.text, self.table.columns.len()).map_err(|(_, error)| error)?;
+        let seen = self.survey(opened.text, self.table.columns.len()).map_err(|(_, error)| error)?;
+        self.evidence = seen.evidence();
+        let kinds = seen.kinds();
         for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
             column.kind = kind;
             column.declared.clear();
@@ -139,16 +173,7 @@ impl Plan {
                 return Ok(parse::Input::Parquet(Box::new(crate::parquet::Rows::new(file, opened.read))));
             }
         }
-        Ok(parse::Input::Text(Box::new(self.records(opened)?)))
-    }
-
-    /// The records of a text behind its header.
-    fn records(&self, opened: Opened) -> Result<Records> {
-        let mut records = Records::new(opened.text, self.dialect, self.request.source.name());
-        if self.header.value {
-            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
-        }
-        Ok(records)
+        Ok(parse::Input::Text(Box::new(self.records(opened.text)?)))
     }
 
     /// What threads take pieces of.
@@ -161,11 +186,13 @@ impl Plan {
                 return Ok(Pieces::Parquet(Mutex::new(parts), file));
             }
         }
-        let (text, line) = self.records(opened)?.into_rest();
+        let dialect =
+            self.usual().context("the splitters do not know this text, which is a fault of dyno")?;
+        let (text, line) = self.records(opened.text)?.into_rest();
         let (memory, name) = (self.request.memory, self.request.source.name());
         let size = (memory / (TIMES * threads())).clamp(LEAST_CHUNK, CHUNK);
-        let chunks = Chunks::new(text, self.dialect, name, line, size, longest(memory));
-        Ok(Pieces::Text(Mutex::new(chunks), self.dialect))
+        let chunks = Chunks::new(text, dialect, name, line, size, longest(memory));
+        Ok(Pieces::Text(Mutex::new(chunks), dialect))
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
@@ -197,7 +224,17 @@ impl Plan {
         let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
         let bytes = read.load(Ordering::Relaxed);
         let course = Course::Beside(waits);
-        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, course, widened: false })
+        Ok(Report {
+            rows,
+            rejected: 0,
+            bytes,
+            took: Duration::ZERO,
+            reached,
+            course,
+            widened: false,
+            columns: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// Parses on all cores, where the pages are written too.
@@ -239,7 +276,17 @@ impl Plan {
             Ok(filled)
         })?;
         let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
-        Ok(Report { rows, rejected: 0, bytes, took: Duration::ZERO, reached, course, widened: false })
+        Ok(Report {
+            rows,
+            rejected: 0,
+            bytes,
+            took: Duration::ZERO,
+            reached,
+            course,
+            widened: false,
+            columns: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// Where in the file's order columns are.
@@ -250,12 +297,15 @@ impl Plan {
 
     /// What the rows are held against.
     fn converter(&self) -> Converter {
-        let wanted = |column: &Column| Wanted {
+        let Nulls { every, each } = self.nulls();
+        let wanted = |(column, nulls): (&Column, Vec<Vec<u8>>)| Wanted {
             name: column.name.clone(),
             kind: column.kind,
             inferred: column.inferred,
+            required: column.required,
+            nulls,
         };
-        Converter { columns: self.table.columns.iter().map(wanted).collect(), nulls: self.nulls() }
+        Converter { columns: self.table.columns.iter().zip(each).map(wanted).collect(), nulls: every }
     }
 }
 

@@ -6,41 +6,64 @@ use std::thread;
 
 use anyhow::{Error, Result, anyhow};
 
-use super::Plan;
+use super::{Nulls, Plan};
 use crate::chunks::{Chunk, Chunks};
-use crate::fields::{Quoted, Split};
+use crate::fields::{Quoted, Split, fields_of};
 use crate::infer::Inference;
 use crate::lines::Lines;
-use crate::records::{Records, longest};
-use crate::value::Kind;
+use crate::records::{Dialect, Flaw, Records, longest};
 
 /// Bytes of text that a thread takes at once.
 const CHUNK: usize = 256 << 10;
 
 impl Plan {
-    /// The types that fit every record of a text, which begins with the header where there is one. With an error, those
-    /// that fit what was seen.
+    /// What every record of a text shows of its columns. With an error, what was seen until then.
     pub(super) fn survey(
         &self,
         text: Box<dyn BufRead + Send>,
         columns: usize,
-    ) -> Result<Vec<Kind>, (Vec<Kind>, Error)> {
-        let mut records = Records::new(text, self.dialect, self.request.source.name());
-        if self.header.value {
-            let header = records.read(&mut vec![0; 4096], 0, &mut vec![0; 64]);
-            header.map_err(|error| (Inference::new(columns).kinds(), error))?;
+    ) -> Result<Inference, (Inference, Error)> {
+        let records = match self.records(text) {
+            Ok(records) => records,
+            Err(error) => return Err((Inference::new(columns), error)),
+        };
+        match self.usual() {
+            Some(dialect) => self.survey_by_chunks(records, dialect, columns),
+            None => self.survey_one_by_one(records, columns),
         }
+    }
+
+    fn survey_one_by_one(
+        &self,
+        mut records: Records,
+        columns: usize,
+    ) -> Result<Inference, (Inference, Error)> {
+        let (mut seen, nulls) = (Inference::new(columns), self.nulls());
+        let (mut text, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
+        loop {
+            let record = match records.read(&mut text, 0, &mut ends) {
+                Ok(Some(record)) => record,
+                Ok(None) => return Ok(seen),
+                Err(error) => return Err((seen, error)),
+            };
+            fields_of(&ends[..record.fields], &mut fields);
+            if record.flaw == Flaw::None && fields.len() == columns {
+                nulls.see(&text, record.line, fields.iter().copied(), &mut seen);
+            }
+        }
+    }
+
+    fn survey_by_chunks(
+        &self,
+        records: Records,
+        dialect: Dialect,
+        columns: usize,
+    ) -> Result<Inference, (Inference, Error)> {
         let (text, line) = records.into_rest();
         let name = self.request.source.name();
-        let chunks = Mutex::new(Chunks::new(
-            text,
-            self.dialect,
-            name.clone(),
-            line,
-            CHUNK,
-            longest(self.request.memory),
-        ));
-        let survey = Survey { chunks, delimiter: self.dialect.delimiter, nulls: self.nulls(), name };
+        let chunks =
+            Mutex::new(Chunks::new(text, dialect, name.clone(), line, CHUNK, longest(self.request.memory)));
+        let survey = Survey { chunks, delimiter: dialect.delimiter, nulls: self.nulls(), name };
         let seen = Mutex::new((Inference::new(columns), None));
         let look = || {
             let mut own = Inference::new(columns);
@@ -57,8 +80,20 @@ impl Plan {
         });
         let (all, error) = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         match error.or_else(|| crashed.then(|| anyhow!("a thread crashed, which is a fault of dyno"))) {
-            Some(error) => Err((all.kinds(), error)),
-            None => Ok(all.kinds()),
+            Some(error) => Err((all, error)),
+            None => Ok(all),
+        }
+    }
+}
+
+impl Nulls {
+    /// Shows the fields of a record but those that stand for NULL.
+    fn see(&self, text: &[u8], line: u64, fields: impl Iterator<Item = (u32, u32)>, seen: &mut Inference) {
+        for (column, (from, to)) in fields.enumerate() {
+            let (from, to) = (from as usize, to as usize);
+            if !self.has(column, &text[from..to]) {
+                seen.see_within(column, text, from, to, line);
+            }
         }
     }
 }
@@ -67,7 +102,7 @@ impl Plan {
 struct Survey {
     chunks: Mutex<Chunks>,
     delimiter: u8,
-    nulls: Vec<Vec<u8>>,
+    nulls: Nulls,
     name: String,
 }
 
@@ -77,27 +112,21 @@ impl Survey {
         let mut chunk = Chunk::default();
         while self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk)? {
             match chunk.has_quotes {
-                true => see(Quoted::new(&mut chunk, self.delimiter, &self.name), &self.nulls, seen)?,
-                false => see(Lines::new(&chunk, self.delimiter, &self.name), &self.nulls, seen)?,
+                true => self.see(Quoted::new(&mut chunk, self.delimiter, &self.name), seen)?,
+                false => self.see(Lines::new(&chunk, self.delimiter, &self.name), seen)?,
             }
             chunk.clear();
         }
         Ok(())
     }
-}
 
-fn see(mut split: impl Split, nulls: &[Vec<u8>], seen: &mut Inference) -> Result<()> {
-    while let Some((_, text, fields)) = split.next()? {
-        // Of a record that will be rejected no field tells anything.
-        if fields.len() != seen.columns() {
-            continue;
-        }
-        for (column, (from, to)) in fields.enumerate() {
-            let (from, to) = (from as usize, to as usize);
-            if !nulls.iter().any(|null| null == &text[from..to]) {
-                seen.see_within(column, text, from, to);
+    fn see(&self, mut split: impl Split, seen: &mut Inference) -> Result<()> {
+        while let Some((line, text, fields, flaw)) = split.next()? {
+            // A record that will be rejected shows nothing of its columns.
+            if flaw == Flaw::None && fields.len() == seen.columns() {
+                self.nulls.see(text, line, fields, seen);
             }
         }
+        Ok(())
     }
-    Ok(())
 }

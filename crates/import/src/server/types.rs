@@ -35,7 +35,13 @@ impl Spelling {
             "TEXT" => (self.text, Kind::TEXT),
             _ => (declared, kind(declared)),
         };
-        Ok(Column { name: name.to_owned(), declared: declared.to_owned(), kind, inferred: false })
+        Ok(Column {
+            name: name.to_owned(),
+            declared: declared.to_owned(),
+            kind,
+            inferred: false,
+            required: false,
+        })
     }
 }
 

@@ -111,7 +111,10 @@ fn fill_leaves(
     let (mut written, mut before) = (0, Vec::new());
     while let Some(record) = sorted.next()? {
         if unique > 0 {
-            if is_same(&before, record, unique) {
+            // An empty field of a key is a bad row, which the inserts report with its line.
+            if Values::of(record).take(unique).any(|value| value == Value::Null)
+                || is_same(&before, record, unique)
+            {
                 return Err(Unfit::Violated.into());
             }
             before.clear();

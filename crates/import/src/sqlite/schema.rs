@@ -106,7 +106,7 @@ pub fn column(name: &str, declared: &str) -> Result<Column> {
             "SQLite has no type '{other}' that keeps values as they are: the types are INTEGER, REAL and TEXT"
         ),
     };
-    Ok(Column { name: name.to_owned(), declared, kind, inferred: false })
+    Ok(Column { name: name.to_owned(), declared, kind, inferred: false, required: false })
 }
 
 /// Spells an inferred type.
@@ -130,11 +130,14 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
         Some("table") => {}
         Some(_) => bail!("{table} is a view"),
     }
-    let sql = format!("SELECT name, type FROM pragma_table_xinfo('{literal}') WHERE hidden = 0 ORDER BY cid");
+    let sql = format!(
+        "SELECT name, type, pk > 0 FROM pragma_table_xinfo('{literal}') WHERE hidden = 0 ORDER BY cid"
+    );
     let columns = connection.rows(&sql)?.into_iter().map(|row| {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-        Column { kind: affinity(&declared), name, declared, inferred: false }
+        let required = row.next().as_deref() == Some("1");
+        Column { kind: affinity(&declared), name, declared, inferred: false, required }
     });
     Ok(Some(columns.collect()))
 }

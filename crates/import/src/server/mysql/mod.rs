@@ -21,6 +21,7 @@ use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
+use crate::value::Kind;
 use statements::{Statements, quoted, statements};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
@@ -170,7 +171,7 @@ impl Target for MySql {
         let column = |row: Vec<Value>| {
             let mut row = row.into_iter().map(text);
             let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-            Column { name, kind: kind(&declared), declared, inferred: false }
+            Column { name, kind: kind(&declared), declared, inferred: false, required: false }
         };
         Ok(Some(rows.into_iter().map(column).collect()))
     }
@@ -187,7 +188,10 @@ impl Target for MySql {
             }
             if is_key && column.declared == SPELLING.text {
                 column.declared = KEY.0.to_owned();
-                column.kind = crate::value::Kind::Text { longest: Some(KEY.1) };
+                // What was only empty until here is still to be contradicted.
+                if column.kind != Kind::Empty {
+                    column.kind = Kind::Text { longest: Some(KEY.1) };
+                }
             }
         }
     }

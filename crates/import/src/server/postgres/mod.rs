@@ -160,7 +160,7 @@ impl Target for Postgres {
         let column = |row: Vec<Value>| {
             let mut row = row.into_iter();
             let (name, declared) = (text(row.next()), text(row.next()));
-            Column { name, kind: kind(&declared), declared, inferred: false }
+            Column { name, kind: kind(&declared), declared, inferred: false, required: false }
         };
         Ok(Some(rows.into_iter().map(column).collect()))
     }

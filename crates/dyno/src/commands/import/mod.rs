@@ -1,17 +1,20 @@
 //! `dyno import`: loads a file into a database.
 
+mod preview;
+mod summary;
+
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
-    BadInput, Course, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Report, Request, Safety, Source,
-    Sqlite, Target, Types, encoding,
+    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Request, Safety, Source, Sqlite, Target,
+    Types, encoding,
 };
 use dyno_lab::trial::Interrupts;
 
+use self::summary::{Read, summary};
 use super::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
 use crate::progress::ImportProgress;
@@ -26,23 +29,24 @@ const LEAST_MEMORY: u64 = 1 << 20;
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     let plan = target(arguments).and_then(|target| Plan::make(request(arguments)?, target));
-    let plan = plan.map_err(marked)?;
-    if arguments.dry_run {
-        return print(&dry_run(&plan));
-    }
-    if arguments.explain {
-        return print(&plan.explain()?);
+    let mut plan = plan.map_err(marked)?;
+    if arguments.dry_run || arguments.explain {
+        plan.see_all().map_err(marked)?;
+        return print(&if arguments.dry_run { preview::text(&plan) } else { plan.explain()? });
     }
     // Until here nothing is there to be removed, and an interrupt just ends dyno.
     let interrupts = Interrupts::listen()?;
-    let table = plan.table.name.clone();
+    let read = Read::of(&plan);
     let progress = ImportProgress::new(arguments.quiet, plan.request.source.bytes(), interrupts.clone());
     let outcome = plan.load(&progress);
     progress.finish();
     match outcome {
         Ok(report) => {
-            if !arguments.quiet {
-                print(&summary(&report, &table, arguments))?;
+            if !arguments.quiet
+                && let Err(error) = print(&summary(&report, &read, arguments))
+            {
+                // The exit code is about the rows, which are loaded.
+                say(&format!("dyno: {} rows are loaded, but: {error:#}", report.rows));
             }
             Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
         }
@@ -97,9 +101,13 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
     Ok(Request {
         delimiter: arguments.delimiter,
         header: (arguments.header || arguments.no_header).then_some(arguments.header),
-        quotes: !arguments.no_quotes,
+        quote: (!arguments.no_quotes).then_some(arguments.quote),
+        escape: arguments.escape,
+        comment: arguments.comment,
+        skip: arguments.skip,
         encoding: arguments.encoding.as_deref().map(encoding).transpose().input()?,
         nulls: arguments.nulls.clone(),
+        nulls_of: arguments.nulls_of.clone(),
         table,
         types: arguments.types.as_deref().map(Types::parse).transpose().input()?.unwrap_or_default(),
         if_exists: match (arguments.append, arguments.replace) {
@@ -175,60 +183,4 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
 fn connections(arguments: &ImportArgs) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from) + 1;
     arguments.connections.map_or_else(|| here().min(MOST_CONNECTIONS), usize::from)
-}
-
-fn dry_run(plan: &Plan) -> String {
-    let mut text = String::new();
-    for column in &plan.table.columns {
-        let _ = writeln!(text, "-- {}: {}", column.name, column.declared);
-    }
-    for statement in plan.statements() {
-        let _ = writeln!(text, "{statement};");
-    }
-    text
-}
-
-fn summary(report: &Report, table: &str, arguments: &ImportArgs) -> String {
-    let seconds = report.took.as_secs_f64();
-    let per_second = |amount: u64| amount as f64 / seconds.max(1e-9);
-    let mut text = format!(
-        "{} row{} into table {table} in {}: {} rows/s, {}/s\nSurvives {}: {}.\n",
-        report.rows,
-        if report.rows == 1 { "" } else { "s" },
-        dyno_show::duration(seconds * 1e9),
-        dyno_show::significant(per_second(report.rows)),
-        dyno_show::bytes(per_second(report.bytes)),
-        report.reached.safety.name(),
-        report.reached.by,
-    );
-    let _ = match report.course {
-        Course::Beside(waits) => writeln!(
-            text,
-            "Parsing took {} in a separate thread; the database waited {} for it.",
-            dyno_show::duration(waits.parsing.as_nanos() as f64),
-            dyno_show::duration(waits.for_parser.as_nanos() as f64),
-        ),
-        Course::Pages { threads: 1 } => writeln!(text, "One thread parsed the rows and wrote their pages."),
-        Course::Pages { threads } => {
-            writeln!(text, "{threads} threads parsed the rows and wrote their pages.")
-        }
-    };
-    if report.widened {
-        text += "A late value changed a type, so dyno read the file again; --types would have spared that.\n";
-    }
-    if report.rejected > 0 {
-        let file = rejects(arguments, table);
-        let _ = writeln!(
-            text,
-            "{} left out; {} in {} with line and reason.",
-            if report.rejected == 1 {
-                "1 bad row was".into()
-            } else {
-                format!("{} bad rows were", report.rejected)
-            },
-            if report.rejected == 1 { "it is" } else { "they are" },
-            file.display()
-        );
-    }
-    text
 }

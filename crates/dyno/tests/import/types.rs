@@ -1,0 +1,116 @@
+//! Types see the whole file, however long it is: random files of more than a mebibyte against an oracle that knows how each
+//! value was made.
+
+use fastrand::Rng;
+use serde_json::json;
+
+use super::{import, query};
+use crate::common::Place;
+
+/// What a value needs, the narrowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    Nothing,
+    Integer,
+    Real,
+    Text,
+}
+
+fn value(needs: Needs, random: &mut Rng) -> String {
+    match needs {
+        Needs::Nothing => String::new(),
+        Needs::Integer => random.i32(..).to_string(),
+        Needs::Real => format!("{}.5", random.i32(1..1_000_000)),
+        Needs::Text => ["007", "x", "1e999", "+1", "a \"\"b\"\"", "2024-01-01"][random.usize(..6)].to_owned(),
+    }
+}
+
+/// A file and what each of its columns is: most values are empty, or of one kind, up to a place of which one value or more
+/// are of a wider kind.
+fn file(random: &mut Rng) -> (String, Vec<Needs>) {
+    let kinds = [Needs::Nothing, Needs::Integer, Needs::Real, Needs::Text];
+    let columns = random.usize(2..6);
+    let usual: Vec<Needs> = (0..columns).map(|_| kinds[random.usize(..4)]).collect();
+    let late: Vec<Option<Needs>> =
+        (0..columns).map(|_| random.bool().then(|| kinds[random.usize(..4)])).collect();
+    let length = random.usize((1 << 20) + 1..3 << 20);
+    let turn = random.usize(1 << 20..length);
+    let header: Vec<String> = (0..columns).map(|column| format!("name_{column}")).collect();
+    let (mut text, mut found) = (format!("id,{}\n", header.join(",")), vec![Needs::Nothing; columns]);
+    let quoted = random.bool();
+    for row in 0.. {
+        let is_last = text.len() >= length;
+        text += &row.to_string();
+        for column in 0..columns {
+            let is_late = is_last || text.len() > turn && random.u32(..2_000) == 0;
+            let needs = late[column].filter(|_| is_late).unwrap_or(usual[column]);
+            let needs = if random.u32(..3) == 0 && !is_late { Needs::Nothing } else { needs };
+            found[column] = found[column].max(needs);
+            let value = value(needs, random);
+            match quoted || value.contains('"') {
+                true => text += &format!(",\"{value}\""),
+                false => text += &format!(",{value}"),
+            }
+        }
+        text.push('\n');
+        if is_last {
+            break;
+        }
+    }
+    (text, found)
+}
+
+fn types_are_those_of_the_whole_file(seeds: std::ops::Range<u64>) {
+    let place = Place::new();
+    for seed in seeds {
+        let (text, found) = file(&mut Rng::with_seed(seed));
+        place.write("t.csv", &text);
+        let key = if seed.is_multiple_of(2) { "" } else { "--comment #" };
+        import(&place, &format!("t.csv --into t.db --header --replace --safety none {key}")).exits(0);
+        for (column, needs) in found.iter().enumerate() {
+            let declared = match needs {
+                Needs::Integer => "INTEGER",
+                Needs::Real => "REAL",
+                Needs::Nothing | Needs::Text => "TEXT",
+            };
+            let name = format!("name_{column}");
+            let sql = format!("SELECT type FROM pragma_table_info('t') WHERE name = '{name}'");
+            assert_eq!(
+                query(&place.path("t.db"), &sql),
+                json!([[declared]]),
+                "seed {seed}, {name}: {needs:?}"
+            );
+            let odd = format!(
+                "SELECT count(*) FROM t WHERE \"{name}\" IS NOT NULL AND typeof(\"{name}\") <> '{}'",
+                declared.to_lowercase()
+            );
+            assert_eq!(query(&place.path("t.db"), &odd), json!([[0]]), "seed {seed}, {name}");
+        }
+    }
+}
+
+#[test]
+fn types_see_the_whole_file() {
+    types_are_those_of_the_whole_file(0..8);
+}
+
+#[test]
+#[ignore = "make soak: a thousand files of one to three mebibytes"]
+fn types_see_the_whole_of_a_thousand_files() {
+    types_are_those_of_the_whole_file(1000..2000);
+}
+
+#[test]
+fn a_column_that_is_empty_in_the_beginning_gets_the_type_of_what_comes_later() {
+    let place = Place::new();
+    let empty: String = (0..200_000).map(|row| format!("{row},,,\n")).collect();
+    let full: String = (0..100).map(|row| format!("{row},{row},0.5,\n")).collect();
+    place.write("sp.csv", &format!("id,n,r,nothing\n{empty}{full}"));
+    import(&place, "sp.csv --into a.db").exits(0).prints("n INTEGER, r REAL, nothing TEXT");
+    let sql = "SELECT count(*) FROM sp WHERE n < 5 AND typeof(r) = 'real'";
+    assert_eq!(query(&place.path("a.db"), sql), json!([[5]]));
+    // The first record is longer than the beginning that is looked at.
+    let long = "a ".repeat(1 << 20);
+    place.write("b.csv", &format!("id,n,x\n1,2,\"{long}\"\n2,3,b\n"));
+    import(&place, "b.csv --into b.db --header").exits(0).prints("id INTEGER, n INTEGER, x TEXT");
+}
