@@ -1,6 +1,7 @@
 //! What can go wrong, where the caller decides by it.
 
 use std::fmt;
+use std::time::Duration;
 
 /// An error in what was asked or in the file: nothing was loaded.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,32 @@ pub struct BadInput(pub anyhow::Error);
 #[error("interrupted: nothing was loaded")]
 pub struct Interrupted;
 
+/// Another program has the database locked: nothing was loaded, and the file may be right.
+#[derive(Debug, thiserror::Error)]
+#[error("{database} is locked{}: dyno waited {} s for it, and --wait SECONDS waits longer; nothing was loaded", holder(.by), .waited.as_secs())]
+pub struct Locked {
+    /// The database.
+    pub database: String,
+    /// The programs that have it locked, as far as they are known.
+    pub by: Vec<String>,
+    /// How long dyno waited.
+    pub waited: Duration,
+}
+
+fn holder(by: &[String]) -> String {
+    if by.is_empty() { String::new() } else { format!(" by {}", by.join(" and ")) }
+}
+
+/// A server refused a row when it had it: the line of the file and the server's reason.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: the server refuses the row: {reason}; nothing was loaded")]
+pub struct Refused {
+    /// The line on which the record begins.
+    pub line: u64,
+    /// What the server says.
+    pub reason: String,
+}
+
 /// Marks errors as those of the input.
 pub trait Input<T> {
     /// The same with its error marked.
@@ -20,7 +47,8 @@ pub trait Input<T> {
 
 impl<T> Input<T> for anyhow::Result<T> {
     fn input(self) -> anyhow::Result<T> {
-        self.map_err(|error| if error.is::<BadInput>() { error } else { BadInput(error).into() })
+        let is_other = |error: &anyhow::Error| error.is::<BadInput>() || error.is::<Locked>();
+        self.map_err(|error| if is_other(&error) { error } else { BadInput(error).into() })
     }
 }
 

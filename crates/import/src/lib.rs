@@ -17,6 +17,7 @@ mod fields;
 mod fill;
 mod gate;
 mod guess;
+mod gzip;
 mod infer;
 mod lines;
 mod marks;
@@ -37,7 +38,7 @@ mod table;
 mod target;
 mod value;
 
-pub use error::{BadInput, Interrupted};
+pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
 pub use pipeline::{Rows, Waits, Watch};
 pub use plan::{Course, Plan, Report};

@@ -1,5 +1,6 @@
 //! The parser's thread: records become batches of typed cells.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, anyhow};
@@ -71,6 +72,8 @@ pub struct Parser {
     pub typed: bool,
     /// Whether a text may hold a zero byte.
     pub zeros: bool,
+    /// Rows that the database refused in an attempt before: their lines and the reasons.
+    pub refused: HashMap<u64, String>,
     /// Takes the bad rows.
     pub rejects: Arc<Mutex<Rejects>>,
 }
@@ -117,6 +120,9 @@ impl Parser {
     #[inline]
     fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), Wrong> {
         let start = batch.used as u32;
+        if let Some(reason) = self.refused.get(&record.line) {
+            return Err((None, reason.clone()));
+        }
         if record.flaw != Flaw::None {
             return Err((None, record.flaw.reason()));
         }

@@ -69,10 +69,8 @@ pub struct Rows<'a> {
     read: Arc<AtomicU64>,
     rejects: Arc<Mutex<Rejects>>,
     watch: &'a dyn Watch,
-    /// Rows given out so far.
-    given: u64,
-    /// Rows that the database refused.
-    refused: u64,
+    /// Rows given out and not refused.
+    loaded: Arc<AtomicU64>,
     /// How long the database waited for the parser.
     pub waited: Duration,
 }
@@ -86,7 +84,7 @@ impl<'a> Rows<'a> {
         if self.watch.stops() {
             return Err(Interrupted.into());
         }
-        self.watch.reached(self.given, self.read.load(Ordering::Relaxed));
+        self.watch.reached(self.loaded(), self.read.load(Ordering::Relaxed));
         let began = Instant::now();
         let batch = loop {
             match self.full.recv_timeout(LOOK) {
@@ -97,7 +95,8 @@ impl<'a> Rows<'a> {
             }
         };
         self.waited += began.elapsed();
-        self.given += batch.as_ref().map_or(0, |batch| batch.rows() as u64);
+        let given = batch.as_ref().map_or(0, |batch| batch.rows() as u64);
+        self.loaded.fetch_add(given, Ordering::Relaxed);
         Ok(batch)
     }
 
@@ -112,7 +111,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// The row itself, where one is enough.
     pub fn refuse(&mut self, batch: &Batch, row: usize, reason: String) -> Result<()> {
-        self.refused += 1;
+        self.loaded.fetch_sub(1, Ordering::Relaxed);
         let fields: Vec<Vec<u8>> = batch.row(row).iter().map(|cell| batch.print(*cell)).collect();
         let text = fields.join(&b", "[..]);
         let bad = BadRow { line: batch.lines[row], column: None, reason, text };
@@ -122,7 +121,12 @@ impl<'a> Rows<'a> {
 
     /// Rows given out and not refused.
     pub fn loaded(&self) -> u64 {
-        self.given - self.refused
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// The same, to be asked while the database takes the rows.
+    pub fn counter(&self) -> Arc<AtomicU64> {
+        self.loaded.clone()
     }
 
     /// Who watches.
@@ -164,7 +168,7 @@ pub fn run<T>(
             began.elapsed()
         })?;
         let mut rows =
-            Rows { full, empty, read, rejects, watch, given: 0, refused: 0, waited: Duration::ZERO };
+            Rows { full, empty, read, rejects, watch, loaded: Arc::default(), waited: Duration::ZERO };
         // The database asks this before it commits: rows that end early must not look like the end.
         let check = || match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),

@@ -1,7 +1,7 @@
 //! Bad rows: the first one ends the import, or all go to a file with their reasons.
 
 use std::fs::{File, OpenOptions};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
@@ -13,8 +13,13 @@ use crate::error::{BadInput, BadRow, Input};
 pub enum OnError {
     /// Stop, and load nothing.
     Stop,
-    /// Leave it out and write it to this file.
-    Reject(PathBuf),
+    /// Leave it out and write it to a file.
+    Reject {
+        /// The file.
+        file: PathBuf,
+        /// The most rows that may be left out; one more ends the import.
+        most: u64,
+    },
 }
 
 /// Takes the bad rows.
@@ -39,7 +44,7 @@ impl Rejects {
     /// # Errors
     /// The row itself, where one is enough.
     pub fn take(&mut self, bad: BadRow, record: &[impl AsRef<[u8]>]) -> Result<()> {
-        let OnError::Reject(path) = &self.on_error else {
+        let OnError::Reject { file: path, most } = &self.on_error else {
             return Err(BadInput(anyhow!(
                 "{}:{}: {bad}. Nothing was loaded; --on-error reject leaves such rows out and writes them to a file",
                 self.name,
@@ -47,6 +52,14 @@ impl Rejects {
             ))
             .into());
         };
+        if self.count >= *most {
+            return Err(BadInput(anyhow!(
+                "{}:{}: {bad}. Nothing was loaded, for --max-rejects {most} allows no more bad rows",
+                self.name,
+                bad.line
+            ))
+            .into());
+        }
         let context = || format!("cannot write the rejected rows to {}", path.display());
         if self.file.is_none() {
             self.file = Some(create(path)?);
@@ -60,9 +73,25 @@ impl Rejects {
         Ok(())
     }
 
+    /// Refuses an import of which no row is left.
+    ///
+    /// # Errors
+    /// All rows were bad.
+    pub fn check_any(&self, rows: u64) -> Result<()> {
+        if rows > 0 || self.count == 0 {
+            return Ok(());
+        }
+        let count = self.count;
+        Err(BadInput(anyhow!(
+            "{}: all of its rows are bad ({count}), so nothing was loaded; without --on-error reject dyno reports the first",
+            self.name
+        ))
+        .into())
+    }
+
     /// Writes what is left and syncs it.
     pub fn finish(mut self) -> Result<u64> {
-        if let (Some(file), OnError::Reject(path)) = (self.file.take(), &self.on_error) {
+        if let (Some(file), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) {
             let context = || format!("cannot write the rejected rows to {}", path.display());
             let file =
                 file.into_inner().map_err(|error| anyhow!("{}", error.error())).with_context(context)?;
@@ -75,7 +104,7 @@ impl Rejects {
 
     /// Removes the file: what would have been loaded beside it was not.
     pub fn discard(mut self) {
-        if let (Some(_), OnError::Reject(path)) = (self.file.take(), &self.on_error) {
+        if let (Some(_), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -84,8 +113,19 @@ impl Rejects {
 /// A new file: rejected rows of an earlier import are somebody's.
 fn create(path: &Path) -> Result<csv::Writer<BufWriter<File>>> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let file =
-        file.with_context(|| format!("cannot make {} for the rejected rows", path.display())).input()?;
+    let context = |error: &io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => format!(
+            "{} is there already, and dyno writes rejected rows over no file: --rejects names another",
+            path.display()
+        ),
+        _ => format!("cannot make {} for the rejected rows", path.display()),
+    };
+    let file = file
+        .map_err(|error| {
+            let context = context(&error);
+            anyhow::Error::from(error).context(context)
+        })
+        .input()?;
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(BufWriter::new(file));
     writer.write_record(["line", "column", "reason", "text", "record"])?;
     Ok(writer)

@@ -14,6 +14,7 @@ use encoding_rs::Encoding;
 
 use crate::encoding::Decoder;
 use crate::error::Input;
+use crate::gzip::Gzip;
 use crate::stream::Stream;
 
 /// Bytes read at once.
@@ -180,9 +181,7 @@ impl Source {
         let packing = packing(start);
         let mut text: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(bytes),
-            Packing::Gzip => {
-                Box::new(BufReader::with_capacity(BLOCK, flate2::bufread::MultiGzDecoder::new(bytes)))
-            }
+            Packing::Gzip => Box::new(BufReader::with_capacity(BLOCK, Gzip::new(bytes))),
             Packing::Zstd => Box::new(BufReader::with_capacity(BLOCK, zstd::Decoder::with_buffer(bytes)?)),
         };
         let start = text.fill_buf().with_context(|| format!("cannot read {}", self.name())).input()?;

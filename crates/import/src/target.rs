@@ -37,6 +37,24 @@ pub trait Target {
     fn check(&self, _table: &Table, _existing: Existing) -> Result<()> {
         Ok(())
     }
+    /// What is lost when the table is replaced, in sentences.
+    ///
+    /// # Errors
+    /// The database cannot be asked.
+    fn losses(&mut self, _table: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+    /// What the user should know of the load that is done, in sentences.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Removes what imports left that were killed; what it was, in sentences.
+    ///
+    /// # Errors
+    /// The database cannot be asked, or killed imports leave nothing in it.
+    fn clean(&mut self) -> Result<Vec<String>> {
+        bail!("an import into SQLite that is killed leaves nothing that --clean-up could remove")
+    }
     /// Whether it wants numbers as numbers, or as the text that they have.
     fn is_typed(&self) -> bool;
     /// The statements that will be executed, in order.

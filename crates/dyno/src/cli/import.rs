@@ -12,7 +12,8 @@ use super::values::size;
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
     /// The file: CSV, TSV or another delimited text, plain or compressed by gzip or zstd; - for standard input
-    pub file: PathBuf,
+    #[arg(required_unless_present = "clean_up")]
+    pub file: Option<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.
     /// dyno also takes passwords from the environment, ~/.pgpass and ~/.my.cnf
     // Text, and read later: clap's messages would quote a value that is wrong, with its password.
@@ -75,6 +76,12 @@ pub struct ImportArgs {
     /// The file for rejected rows and their reasons [default: TABLE.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
+    /// The most bad rows that may be left out; with one more nothing is loaded
+    #[arg(long, value_name = "ROWS")]
+    pub max_rejects: Option<u64>,
+    /// How many seconds to wait for others that have a SQLite database locked
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub wait: u64,
     /// What the loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
@@ -86,7 +93,10 @@ pub struct ImportArgs {
     /// [default: one more than the processors here, at most 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,
-    /// Show the table and the statements, and load nothing
+    /// Load nothing, and remove from the server what imports left that were killed
+    #[arg(long, conflicts_with = "file")]
+    pub clean_up: bool,
+    /// Show the file's shape, the types with the values that decided them and the statements, and load nothing
     #[arg(long, conflicts_with = "explain")]
     pub dry_run: bool,
     /// Show what dyno chooses and why, with programs in SQL, C and Python that do the same, and load nothing

@@ -66,11 +66,12 @@ fn a_name_that_an_index_cannot_have_is_told_before_any_row_is_read() {
         said.says("there is an index of that name already: leave that --index out");
     }
     python(&place, "base.execute('CREATE TABLE new_v (x)')");
-    let said = import(&place, "bad.csv --into a.db --table new --index v").exits(2);
+    let said = import(&place, "bad.csv --into a.db --table new --index v --header").exits(2);
     said.says("the index on v would be called new_v, and there is a table of that name already");
     import(&place, "t.csv --into a.db --replace --index v").exits(0);
-    let indexes = query(&place.path("a.db"), "SELECT name FROM sqlite_schema WHERE type = 'index'");
-    assert_eq!(indexes, json!([["t_v"]]));
+    let indexes =
+        query(&place.path("a.db"), "SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name");
+    assert_eq!(indexes, json!([["t_id"], ["t_v"]]));
 }
 
 #[test]
@@ -144,16 +145,116 @@ fn a_table_that_others_have_locked_is_left_as_it_is() {
     let place = Place::new();
     place.write("t.csv", "1\n2\n");
     python(&place, "base.execute('CREATE TABLE t(a INTEGER)')");
-    let mut holder = Command::new("python3");
-    let hold = "import sqlite3, sys; base = sqlite3.connect('a.db'); base.execute('BEGIN IMMEDIATE'); print(flush=True); input()";
-    holder.args(["-c", hold]).current_dir(place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut holder = holder.spawn().unwrap();
-    std::io::Read::read(holder.stdout.as_mut().unwrap(), &mut [0]).unwrap();
-    place.dyno("import t.csv --into a.db --append --no-header").without_panic().says("nothing was loaded");
-    drop(holder.stdin.take());
-    holder.wait().unwrap();
+    for lock in ["IMMEDIATE", "EXCLUSIVE"] {
+        let mut holder = Command::new("python3");
+        let hold = format!(
+            "import sqlite3; base = sqlite3.connect('a.db'); base.execute('BEGIN {lock}'); print(flush=True); input()"
+        );
+        holder.args(["-c", &hold]).current_dir(place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut holder = holder.spawn().unwrap();
+        std::io::Read::read(holder.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        let result =
+            import(&place, "t.csv --into a.db --append --no-header --wait 0").exits(4).stderr.clone();
+        let by = format!("a.db is locked by process {} (python3): dyno waited 0 s", holder.id());
+        assert!(
+            result.contains(&by) && result.matches("nothing was loaded").count() == 1,
+            "{lock}: {result}"
+        );
+        drop(holder.stdin.take());
+        holder.wait().unwrap();
+    }
     assert_eq!(python(&place, "print(base.execute('SELECT count(*) FROM t').fetchall())"), "[(0,)]");
     assert!(hidden(&place).is_empty());
+}
+
+#[test]
+fn rows_are_added_to_a_table_that_is_there_alone() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\n");
+    import(&place, "t.csv --into a.db --append")
+        .exits(2)
+        .says("there is no table t to which --append could add rows");
+    assert!(!place.path("a.db").exists());
+    import(&place, "t.csv --into a.db").exits(0);
+    import(&place, "t.csv --into a.db --append --table tpyo").exits(2).says("there is no table tpyo");
+}
+
+#[test]
+fn added_rows_are_held_against_foreign_keys() {
+    let place = Place::new();
+    let schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1), (2); \
+        CREATE TABLE c(x TEXT, p INTEGER REFERENCES p(id)); \
+        CREATE TABLE late(x TEXT, p INTEGER REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED); \
+        CREATE TABLE tree(id INTEGER PRIMARY KEY, up INTEGER REFERENCES tree(id))";
+    python(&place, &format!("base.executescript({schema:?})"));
+    place.write("c.csv", "x,p\na,1\nb,9\nc,2\nd,\n");
+    import(&place, "c.csv --into a.db --append")
+        .exits(2)
+        .says("c.csv:3: ")
+        .says("FOREIGN KEY constraint failed");
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM c"), json!([[0]]));
+    import(&place, "c.csv --into a.db --append --on-error reject").exits(3).prints("1 bad row was left out");
+    assert_eq!(query(&place.path("a.db"), "SELECT x, p FROM c"), json!([["a", 1], ["c", 2], ["d", null]]));
+    import(&place, "c.csv --into a.db --append --table late").exits(2).says("FOREIGN KEY constraint failed");
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM late"), json!([[0]]));
+    // A row may refer to one that comes later.
+    place.write("tree.csv", "id,up\n1,2\n2,\n3,1\n");
+    import(&place, "tree.csv --into a.db --append").exits(0);
+    place.write("tree.csv", "id,up\n4,5\n");
+    import(&place, "tree.csv --into a.db --append").exits(2).says("FOREIGN KEY constraint failed");
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM tree"), json!([[3]]));
+    assert_eq!(query(&place.path("a.db"), "PRAGMA foreign_key_check"), json!([]));
+}
+
+#[test]
+fn a_table_that_is_replaced_keeps_its_indexes_and_triggers() {
+    let place = Place::new();
+    let schema = "CREATE TABLE t(id INTEGER, v TEXT); CREATE INDEX by_v ON t(v); CREATE TABLE log(x); \
+        CREATE TRIGGER each AFTER DELETE ON t BEGIN INSERT INTO log VALUES (old.id); END";
+    python(&place, &format!("base.executescript({schema:?})"));
+    place.write("t.csv", "id,v\n1,a\n2,b\n");
+    import(&place, "t.csv --into a.db --replace --index id").exits(0);
+    let found = python(
+        &place,
+        "print(base.execute(\"SELECT name FROM sqlite_schema WHERE tbl_name = 't' ORDER BY name\").fetchall())\n\
+         base.execute('DELETE FROM t WHERE id = 2')\nprint(base.execute('SELECT * FROM log').fetchall())",
+    );
+    assert_eq!(found, "[('by_v',), ('each',), ('t',), ('t_id',)]\n[(2,)]");
+    place.write("t.csv", "id,w\n1,a\n");
+    let said = import(&place, "t.csv --into a.db --replace").exits(2);
+    said.says("CREATE INDEX by_v ON t(v)").says("drop it first");
+    assert_eq!(query(&place.path("a.db"), "SELECT v FROM t"), json!([["a"]]));
+}
+
+#[test]
+fn moved_rows_need_no_journal_for_two_databases() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("SKIPPED: there is no program strace");
+        return;
+    }
+    let place = Place::new();
+    python(&place, "base.execute('CREATE TABLE t(id INTEGER, v TEXT)')");
+    place.write("t.csv", "id,v\n1,a\n2,b\n");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-o", "calls", "-e", "trace=openat,fsync,fdatasync"]);
+    let dyno = place.command();
+    command.arg(dyno.get_program()).args("import t.csv --into a.db --append".split(' '));
+    command.current_dir(dyno.get_current_dir().unwrap());
+    for (name, value) in dyno.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let result = crate::common::Result::from(command.output().unwrap()).without_panic();
+    if result.stderr.contains("ptrace") {
+        eprintln!("SKIPPED: processes cannot be traced here");
+        return;
+    }
+    result.exits(0).prints("wrote their pages");
+    let calls = fs::read_to_string(place.path("calls")).unwrap();
+    let syncs = calls.lines().filter(|line| line.contains("sync(")).count();
+    assert!((1..=5).contains(&syncs) && !calls.contains("a.db-mj"), "{syncs} syncs: {calls}");
 }
 
 #[test]

@@ -28,7 +28,8 @@ fn a_bad_row_stops_with_its_place_or_is_put_aside() {
     // Rejected rows of an earlier import are not written over, and nothing is loaded.
     import(&place, &format!("t.csv --into b.db {types} --on-error reject --rejects bad.csv"))
         .exits(2)
-        .says("cannot make bad.csv");
+        .says("bad.csv is there already")
+        .says("--rejects names another");
     assert_eq!(names(&place), ["a.db", "bad.csv", "t.csv"]);
 }
 
@@ -88,9 +89,9 @@ fn bad_files_are_told_and_leave_nothing() {
     let before = names(&place);
     for (file, said) in [
         ("empty.csv", "empty.csv is empty"),
-        ("quote.csv", "quote.csv:3: a quote in the record that begins here is never closed"),
+        ("quote.csv", "quote.csv:3: \"3, \\\"4\\n5,6\\n\" has a quote that is never closed"),
         ("many.csv", "many.csv:3: \"1, 2, 3\" has 3 fields, not 2"),
-        ("zero.csv", "zero.csv holds zero bytes"),
+        ("zero.csv", "zero.csv holds many zero bytes"),
         ("wide.csv", "too many columns on wide"),
         ("long.csv", "long.csv:2001: the record that begins here is longer than 128 MiB"),
         ("long.csv --memory 16MiB", "longer than 4 MiB; more --memory holds longer ones"),
@@ -110,6 +111,7 @@ fn bad_files_are_told_and_leave_nothing() {
         ("many.csv --encoding klingon", "no encoding is called 'klingon'"),
         ("many.csv --delimiter ab", "one ASCII character"),
         ("many.csv --rejects x.csv", "add --on-error reject"),
+        ("many.csv --max-rejects 3", "add --on-error reject"),
     ] {
         import(&place, &format!("{file} --into a.db")).exits(2).says(said);
         assert_eq!(names(&place), before, "{file}");
@@ -131,6 +133,89 @@ fn bad_files_are_told_and_leave_nothing() {
     let said = import(&place, "wide.csv --into w.db").exits(2).stderr;
     assert!(said.len() < 1_000, "{said}");
     place.write("header.csv", "a,b\n");
-    import(&place, "header.csv --into b.db").exits(0).prints("0 rows");
+    import(&place, "header.csv --into b.db --header").exits(0).prints("0 rows");
     assert_eq!(query(&place.path("b.db"), "SELECT count(*) FROM header"), json!([[0]]));
+}
+
+#[test]
+fn no_more_rows_are_left_out_than_allowed_and_not_all() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\nx,b\ny,c\n2,d\n");
+    let reject = "--types INTEGER,TEXT --header --on-error reject";
+    for key in ["", "--comment #"] {
+        import(&place, &format!("t.csv --into a.db {reject} {key} --max-rejects 1"))
+            .exits(2)
+            .says("t.csv:4: column \"id\"")
+            .says("Nothing was loaded, for --max-rejects 1 allows no more bad rows");
+        assert_eq!(names(&place), ["t.csv"]);
+        import(&place, &format!("t.csv --into a.db {reject} {key} --max-rejects 2")).exits(3);
+        assert_eq!(query(&place.path("a.db"), "SELECT id FROM t"), json!([[1], [2]]));
+        fs::remove_file(place.path("a.db")).unwrap();
+        fs::remove_file(place.path("t.rejects.csv")).unwrap();
+        place.write("all.csv", "id,v\nx,b\ny,c\n");
+        import(&place, &format!("all.csv --into a.db {reject} {key}"))
+            .exits(2)
+            .says("all of its rows are bad (2)");
+        fs::remove_file(place.path("all.csv")).unwrap();
+        assert_eq!(names(&place), ["t.csv"]);
+    }
+}
+
+#[test]
+fn an_empty_key_is_a_bad_row_and_no_number_is_made_up() {
+    let place = Place::new();
+    place.write("t.csv", "id,x\n5,a\n,b\n7,c\n");
+    for types in ["", "--types id:REAL,x:TEXT", "--primary-key id,x"] {
+        let key = if types.starts_with("--primary") {
+            types.to_owned()
+        } else {
+            format!("{types} --primary-key id")
+        };
+        import(&place, &format!("t.csv --into a.db {key}"))
+            .exits(2)
+            .says("t.csv:3: column \"id\": \"\" is no value, and the primary key needs one");
+        import(&place, &format!("t.csv --into a.db {key} --on-error reject --rejects r.csv")).exits(3);
+        assert_eq!(query(&place.path("a.db"), "SELECT x FROM t ORDER BY x"), json!([["a"], ["c"]]));
+        import(&place, "t.csv --into a.db --append").exits(2).says("t.csv:3: column \"id\"");
+        fs::remove_file(place.path("a.db")).unwrap();
+        fs::remove_file(place.path("r.csv")).unwrap();
+    }
+}
+
+#[test]
+fn an_import_that_cannot_print_its_summary_is_an_import() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,a\n");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = place.command();
+    command.args(["import", "t.csv", "--into", "a.db"]).stdout(full);
+    let result = crate::common::Result::from(command.output().unwrap()).without_panic();
+    result.exits(0).says("1 rows are loaded, but: cannot write the result");
+    assert_eq!(query(&place.path("a.db"), "SELECT id FROM t"), json!([[1]]));
+}
+
+#[test]
+fn zeros_behind_what_gzip_packed_are_passed_over() {
+    let place = Place::new();
+    // gzip of "id,v\n1,a\n", stored and not compressed.
+    let text = b"id,v\n1,a\n";
+    let length = [text.len() as u8, 0, !(text.len() as u8), 0xff];
+    let mut packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1][..], &length, text].concat();
+    packed.extend(crc(text).to_le_bytes());
+    packed.extend((text.len() as u32).to_le_bytes());
+    fs::write(place.path("t.csv.gz"), [&packed[..], &[0; 1000]].concat()).unwrap();
+    import(&place, "t.csv.gz --into a.db").exits(0).prints("1 row into table t");
+    fs::write(place.path("u.csv.gz"), [&packed[..], b"\0\0x"].concat()).unwrap();
+    import(&place, "u.csv.gz --into u.db").exits(2).says("neither packed by gzip nor zeros");
+}
+
+/// The checksum of gzip, bit by bit.
+fn crc(text: &[u8]) -> u32 {
+    let step = |sum: u32, byte: &u8| {
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 },
+        )
+    };
+    !text.iter().fold(u32::MAX, step)
 }

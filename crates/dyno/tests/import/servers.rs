@@ -64,13 +64,24 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     let all = |table: &str| sql(&format!("SELECT * FROM {table} ORDER BY id"));
     assert_eq!(all("explained"), all("people"), "{load}");
     into("people.csv").exits(2).says("there is a table people already");
-    into("people.csv --append").exits(2).says("nothing was loaded");
+    into("people.csv --append").exits(2).says("othing was loaded");
     assert_eq!(sql("SELECT count(*) FROM people"), "3");
     place.write("more.csv", "name,id,code\nX,7,Y\n");
     into("more.csv --table people --append").exits(0);
     assert_eq!(sql("SELECT name, code FROM people WHERE id = 7"), "X|Y");
     place.write("bad.csv", "id,day\n1,2024-01-01\n2,2024-13-01\n");
-    into("bad.csv --types id:INTEGER,day:DATE").exits(2).says("nothing was loaded");
+    // The line is the file's, the table's passing name is no one's business, and one bad row does not end `reject`.
+    place.write("bad.csv", "id,day\n1,2024-01-01\n\n\n2,2024-13-01\n3,2024-12-01\n4,x\n");
+    let types = "bad.csv --types id:INTEGER,day:DATE";
+    let said = into(types).exits(2).says("bad.csv:5: the server refuses the row: ").stderr.clone();
+    assert!(said.contains("day") && !said.contains("dyno_import_"), "{said}");
+    into(&format!("{types} --on-error reject")).exits(3).prints("2 bad rows were left out");
+    assert_eq!(sql("SELECT id FROM bad ORDER BY id"), "1\n3");
+    let rejects = fs::read_to_string(place.path("bad.rejects.csv")).unwrap();
+    assert!(rejects.contains("\n5,,is refused by the server: ") && rejects.contains("\n7,,"), "{rejects}");
+    into("bad.csv --append").exits(2).says("bad.csv:5: the server refuses the row: ");
+    fs::remove_file(place.path("bad.rejects.csv")).unwrap();
+    sql("DROP TABLE bad");
     assert!(!into("bad.csv --types id:INTEGER,day:DATE --dry-run").exits(0).stdout.is_empty());
     place.write("bad.csv", "id,day\n1,2024-01-01\n2,\n");
     into("bad.csv --types id:INTEGER,day:DATE").exits(0);
@@ -80,6 +91,47 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     assert_eq!(sql("SELECT * FROM people"), "1.25");
     let tables = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
     assert_eq!(sql(tables), "0");
+    let long = "x".repeat(80);
+    into(&format!("people.csv --table {long}")).exits(2).says("has 80 ").says("and the server takes 6");
+    into("people.csv --table none --append").exits(2).says("there is no table none");
+    // What is lost with a table that is replaced is named, before and after.
+    into("people.csv --replace --index only").exits(0);
+    into("people.csv --replace --dry-run").exits(0).prints("--replace drops with the old table: index ");
+    into("people.csv --replace").exits(0).prints("--replace drops with the old table: index ");
+    // What an import that is dead has left is removed, and what one that lives has is kept.
+    let dead = "dyno_import_0123456789abcdef";
+    sql(&format!("CREATE TABLE {dead} (a INTEGER)"));
+    into("people.csv --replace")
+        .exits(0)
+        .prints(&format!("Removed {dead}, left by an import that was killed."));
+    sql(&format!("CREATE TABLE {dead} (a INTEGER)"));
+    let mut command = place.command();
+    command.args([
+        "import",
+        "-",
+        "--table",
+        "held",
+        "--no-header",
+        "--types",
+        "INTEGER",
+        "--into",
+        &server.url,
+    ]);
+    let mut living =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = living.stdin.take().unwrap();
+    let row = b"123456789012345\n".repeat(1 << 16);
+    (0..20).for_each(|_| input.write_all(&row).unwrap());
+    let staged = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
+    crate::common::wait_for("a table of an import that lives", 60, || sql(staged) == "2");
+    let mut command = place.command();
+    command.args(["import", "--clean-up", "--into", &server.url]);
+    let cleaned = Result::from(command.output().unwrap()).without_panic();
+    cleaned.exits(0).prints(&format!("Removed {dead}, left by an import that was killed."));
+    assert_eq!(sql(staged), "1");
+    drop(input);
+    Result::from(living.wait_with_output().unwrap()).without_panic().exits(0);
+    assert_eq!(sql("SELECT count(*) FROM held"), (20 << 16).to_string());
 }
 
 /// What a server's program prints of a script.
@@ -99,6 +151,36 @@ fn postgres_is_loaded() {
         command.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
         command
     });
+}
+
+#[test]
+fn a_table_may_be_in_a_schema_of_postgres() {
+    let Some(server) = Server::start("postgres") else { return };
+    let place = Place::new();
+    let sql = |text: &str| {
+        printed(Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &server.url]), text)
+    };
+    sql("CREATE SCHEMA shop");
+    place.write("t.csv", "id,v\n1,a\n");
+    for options in
+        ["--table shop.t9", "--table shop.t9 --append", "--table shop.t9 --replace --connections 1"]
+    {
+        let arguments = format!("import t.csv {options} --primary-key id --into {}", server.url);
+        let arguments = if options.contains("--append") {
+            arguments.replace("--primary-key id", "").replace("t.csv", "u.csv")
+        } else {
+            arguments
+        };
+        place.write("u.csv", "id,v\n2,b\n");
+        Result::from(place.command().args(arguments.split_whitespace()).output().unwrap())
+            .without_panic()
+            .exits(0);
+    }
+    assert_eq!(sql("SELECT * FROM shop.t9"), "1|a");
+    // Without such a schema the point is a letter of the name.
+    let arguments = ["import", "t.csv", "--table", "no.t9", "--into", &server.url];
+    Result::from(place.command().args(arguments).output().unwrap()).without_panic().exits(0);
+    assert_eq!(sql("SELECT * FROM \"no.t9\""), "1|a");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_header_or_a_delimiter_that_is_not_clear_is_asked_for() {
     assert_eq!(rows, json!([["DE", 1, 2], ["FR", 3, 4]]));
     let last =
         "2 rows into table years from years.csv, 3 columns (country TEXT, 2019 INTEGER, 2020 INTEGER), in ";
-    assert!(said.lines().last().unwrap().starts_with(last) && !said.contains("rows/s"), "{said}");
+    assert!(said.lines().last().unwrap().starts_with(last), "{said}");
     let (said, rows) = load("comma.csv --delimiter ; --no-header", "comma");
     assert_eq!(rows, json!([["1,5", "2,5"], ["3,5", "4,5"]]));
     assert!(said.contains("Delimiter ';' (as asked; --delimiter names another)"), "{said}");
@@ -154,8 +154,8 @@ fn a_zero_byte_is_a_letter_wherever_it_stands() {
         let text = format!("id,x\n{}1,a\0b {long}\n", format!("0,{long}\n").repeat(padding / 50));
         place.write("z.csv", &text);
         import(&place, "z.csv --into z.db --replace").exits(0);
-        let found = query(&place.path("z.db"), "SELECT hex(substr(x, 1, 3)) FROM z WHERE id = 1");
-        assert_eq!(found, json!([["610062"]]), "{padding}");
+        let found = query(&place.path("z.db"), "SELECT hex(x) LIKE '61006220%' FROM z WHERE id = 1");
+        assert_eq!(found, json!([[1]]), "{padding}");
     }
     let wide: Vec<u8> = "id,x\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     fs::write(place.path("w.csv"), wide).unwrap();

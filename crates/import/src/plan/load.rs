@@ -2,21 +2,21 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 
 use super::{Nulls, Plan};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
-use crate::error::{BadInput, Input, Interrupted};
+use crate::error::{BadInput, Input, Interrupted, Refused};
 use crate::fill::{Fill, Numbers, Pieces, Unfit};
 use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::longest;
-use crate::rejects::Rejects;
+use crate::rejects::{OnError, Rejects};
 use crate::safety::Reached;
 use crate::source::{Opened, Source, Stamp, is_parquet};
 use crate::table::Column;
@@ -32,6 +32,9 @@ const TIMES: usize = 16;
 /// Decoded bytes of a Parquet file that a thread takes at once.
 #[cfg(feature = "parquet")]
 const PART: usize = 4 << 20;
+
+/// Most rows that a server may refuse: for each the file is sent once more.
+const MOST_REFUSED: usize = 100;
 
 /// How an import's work was shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +92,7 @@ impl Plan {
                     report.took = began.elapsed();
                     report.widened = widened;
                     report.columns = self.table.columns;
+                    report.notes = [self.notes, self.target.notes()].concat();
                     return Ok(report);
                 }
                 Err(error) => {
@@ -98,6 +102,7 @@ impl Plan {
                         check_unchanged(&self.request.source, self.stamp.as_ref())?;
                     }
                     let Some(error) = self.adapted(error) else { continue };
+                    let Some(error) = self.without_refused(error)? else { continue };
                     let contradiction = error.downcast::<Contradiction>()?;
                     if !self.request.source.is_repeatable() || widened {
                         return Err(unrepeatable(&contradiction, &self.request.source.name())).input();
@@ -148,6 +153,27 @@ impl Plan {
             true => self.widen(),
             false => Ok(()),
         }
+    }
+
+    /// Has the next attempt put a row aside that a server refused; none is left of the error then. A server refuses no row
+    /// alone: it takes all of them back.
+    fn without_refused(&mut self, error: Error) -> Result<Option<Error>> {
+        let Some(Refused { line, reason }) = error.downcast_ref::<Refused>() else { return Ok(Some(error)) };
+        let name = self.request.source.name();
+        let is_rejecting = self.request.on_error != OnError::Stop;
+        if is_rejecting && self.request.source.is_repeatable() && self.refused.len() < MOST_REFUSED {
+            self.refused.insert(*line, format!("is refused by the server: {reason}"));
+            return Ok(None);
+        }
+        let advice = match is_rejecting {
+            false => "--on-error reject leaves such rows out and writes them to a file".to_owned(),
+            true if self.refused.len() < MOST_REFUSED => format!("{name} cannot be read again without it"),
+            true => {
+                format!("{MOST_REFUSED} rows were refused before it, each of which costs another attempt")
+            }
+        };
+        Err(anyhow!("{name}:{line}: the server refuses the row: {reason}. Nothing was loaded; {advice}"))
+            .input()
     }
 
     /// Reads the file for the types that fit all of it.
@@ -209,13 +235,22 @@ impl Plan {
             input,
             converter: self.converter(),
             typed: self.target.is_typed(),
+            refused: self.refused.clone(),
             zeros: self.target.is_typed(),
             rejects: rejects.clone(),
         };
         let (source, stamp) = (&self.request.source, &self.stamp);
         let (target, table, existing) = (&mut self.target, &self.table, self.existing);
         let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
-            let check = || check().and_then(|()| check_unchanged(source, stamp.as_ref()));
+            let loaded = rows.counter();
+            let check = || {
+                check()?;
+                check_unchanged(source, stamp.as_ref())?;
+                rejects
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .check_any(loaded.load(Ordering::Relaxed))
+            };
             let reached = target.load(table, existing, rows, &check);
             is_unwanted.store(true, Ordering::Relaxed);
             Ok((reached?, rows.loaded()))
@@ -272,6 +307,7 @@ impl Plan {
         let reached = self.target.build(&self.table, watch, &|pages| {
             let filled = fill.run(pages, watch)?;
             check_unchanged(source, stamp.as_ref())?;
+            rejects.lock().unwrap_or_else(PoisonError::into_inner).check_any(filled.rows)?;
             rows.set(filled.rows);
             Ok(filled)
         })?;

@@ -4,6 +4,7 @@ mod columns;
 mod load;
 mod survey;
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use anyhow::{Context, Result, anyhow};
@@ -40,6 +41,10 @@ pub struct Plan {
     pub evidence: Vec<Option<Evidence>>,
     /// How it comes to be.
     pub existing: Existing,
+    /// What else the user should know, in sentences.
+    pub notes: Vec<String>,
+    /// Rows that the server refused in an attempt before: the lines on which they begin, with the reasons.
+    refused: HashMap<u64, String>,
     /// Whether rows are known not to come in the order of their key.
     is_unordered: bool,
     /// The file as it was before anything of it was read.
@@ -106,6 +111,8 @@ impl Plan {
             header,
             packing: opened.packing,
             existing: disposition,
+            notes: Vec::new(),
+            refused: HashMap::new(),
             table: table.clone(),
             is_unordered: false,
             stamp,
@@ -125,6 +132,9 @@ impl Plan {
         check_names(&plan.request.nulls_of, &table).input()?;
         plan.target.declare(&mut table);
         plan.target.check(&table, disposition).input()?;
+        if disposition == Existing::Replace {
+            plan.notes = plan.target.losses(&table.name)?;
+        }
         let must_insert = plan.usual().is_none() || !plan.request.nulls_of.is_empty();
         if must_insert || !table.primary_key.is_empty() && !plan.request.source.is_repeatable() {
             plan.target.never_build();

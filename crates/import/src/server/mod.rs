@@ -2,18 +2,57 @@
 
 mod mysql;
 mod postgres;
+mod sent;
 mod types;
 
 pub use mysql::MySql;
 pub use postgres::Postgres;
 
+use anyhow::{Result, ensure};
 use memchr::{memchr, memchr3};
 
 use crate::batch::{Batch, Cell};
+use crate::table::Table;
+
+/// How names of tables begin that are not whole yet.
+const STAGED: &str = "dyno_import_";
 
 /// A name that no table has, for one that is not whole yet.
 fn staged_name() -> String {
-    format!("dyno_import_{:016x}", fastrand::u64(..))
+    format!("{STAGED}{:016x}", fastrand::u64(..))
+}
+
+/// Refuses names that a server would cut or refuse when the rows are there.
+fn check_names(table: &Table, longest: usize, length: impl Fn(&str) -> usize, unit: &str) -> Result<()> {
+    let columns = table.columns.iter().map(|column| ("column", &column.name));
+    for (what, name) in [("table", &table.name)].into_iter().chain(columns) {
+        let length = length(name);
+        ensure!(
+            length <= longest,
+            "the name of the {what} '{name}' has {length} {unit}, and the server takes {longest}: {}",
+            if what == "table" { "--table names another" } else { "shorten it in the header" }
+        );
+    }
+    Ok(())
+}
+
+/// What is lost with a table that is replaced, as a sentence.
+fn losses(what: &[String]) -> Vec<String> {
+    match what {
+        [] => Vec::new(),
+        what => vec![format!(
+            "--replace drops with the old table: {}. Make them again where they are wanted.",
+            what.join(", ")
+        )],
+    }
+}
+
+/// What was removed of imports that were killed, as a sentence.
+fn removed(tables: &[String]) -> Vec<String> {
+    match tables {
+        [] => Vec::new(),
+        tables => vec![format!("Removed {}, left by an import that was killed.", tables.join(", "))],
+    }
 }
 
 /// Writes rows as both servers read them by default: fields between tabs, a line each, `\N` for NULL,

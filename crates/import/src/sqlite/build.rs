@@ -8,8 +8,8 @@ use sqlite_pages::{
     compare,
 };
 
+use super::Sqlite;
 use super::connection::Connection;
-use super::{Sqlite, schema};
 use crate::error::{Input, Interrupted, shown};
 use crate::fill::{Filled, Unfit, in_parts};
 use crate::pipeline::Watch;
@@ -68,8 +68,8 @@ impl Sqlite {
     /// How the schema's rows read, the table's first, and SQLite's version number. A database in memory tells, which
     /// refuses what no database would take, such as too many columns.
     fn describe(&self, table: &Table) -> Result<(Vec<Described>, u32)> {
-        let connection = Connection::open(&self.api, ":memory:".as_ref())?;
-        let statements = schema::statements(table, Existing::Create);
+        let connection = Connection::open(&self.api, ":memory:".as_ref(), self.wait)?;
+        let statements = self.schema(table, Existing::Create);
         for sql in statements.before.iter().chain(&statements.after) {
             connection.execute(sql).with_context(|| format!("cannot execute {}", shown(sql)))?;
         }

@@ -2,7 +2,7 @@
 //! errors say what people do about them.
 
 use std::ffi::{CString, c_int};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,25 +11,36 @@ use dyno_client::sqlite::api::{BUSY, FULL, OK};
 use dyno_client::sqlite::{self, Api, Interrupter, SqliteError, Statement};
 use dyno_protocol::Value;
 
-/// How long to wait for others that have the database locked.
-const PATIENCE: Duration = Duration::from_secs(5);
+use super::locks;
+use crate::error::Locked;
 
 /// A connection, closed when dropped.
-pub struct Connection(sqlite::Connection);
+pub struct Connection {
+    client: sqlite::Connection,
+    path: PathBuf,
+    /// How long to wait for others that have the database locked.
+    wait: Duration,
+}
 
 impl Connection {
-    /// Opens a file, making it where it is missing.
-    pub fn open(api: &Arc<Api>, path: &Path) -> Result<Connection> {
+    /// Opens a file, making it where it is missing. Of others that have it locked it waits for the end, but no longer
+    /// than `wait`.
+    pub fn open(api: &Arc<Api>, path: &Path, wait: Duration) -> Result<Connection> {
         use std::os::unix::ffi::OsStrExt;
         let name = CString::new(path.as_os_str().as_bytes()).context("the path holds a zero byte")?;
-        let connection = sqlite::Connection::open(api.clone(), &name).map_err(advise)?;
-        connection.wait_for_locks(PATIENCE);
-        Ok(Connection(connection))
+        let client = sqlite::Connection::open(api.clone(), &name);
+        let client = client.map_err(|error| advise(error, path, wait))?;
+        client.wait_for_locks(wait);
+        Ok(Connection { client, path: path.to_owned(), wait })
+    }
+
+    fn advise(&self, error: Error) -> Error {
+        advise(error, &self.path, self.wait)
     }
 
     /// The client.
     pub fn client(&self) -> &sqlite::Connection {
-        &self.0
+        &self.client
     }
 
     /// Executes a statement that returns nothing of interest.
@@ -40,7 +51,7 @@ impl Connection {
     /// The rows of a query, each value as text.
     pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let sql = CString::new(sql).context("a name holds a zero byte")?;
-        let rows = self.0.rows(&sql).map_err(advise)?;
+        let rows = self.client.rows(&sql).map_err(|error| self.advise(error))?;
         Ok(rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect())
     }
 
@@ -52,22 +63,22 @@ impl Connection {
     /// Prepares a statement.
     pub fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
         let sql = CString::new(sql).context("a name holds a zero byte")?;
-        Statement::new(&self.0, &sql).map_err(advise)
+        Statement::new(&self.client, &sql).map_err(|error| self.advise(error))
     }
 
     /// An error for a code that is not OK.
     pub fn check(&self, code: c_int) -> Result<()> {
-        if code == OK { Ok(()) } else { Err(advise(self.0.error(code).into())) }
+        if code == OK { Ok(()) } else { Err(self.advise(self.client.error(code).into())) }
     }
 
     /// What can interrupt this connection from another thread.
     pub fn interrupter(&self) -> Interrupter {
-        self.0.interrupter()
+        self.client.interrupter()
     }
 
     /// Closes the database.
     pub fn close(self) -> Result<()> {
-        self.0.close().context("cannot close the database")
+        self.client.close().context("cannot close the database")
     }
 }
 
@@ -82,11 +93,14 @@ fn text(value: Value) -> Option<String> {
 }
 
 /// Says what happened, for codes that people meet.
-fn advise(error: Error) -> Error {
+fn advise(error: Error, path: &Path, waited: Duration) -> Error {
     let code = error.downcast_ref().map(|error: &SqliteError| error.code & 0xff);
-    error.context(match code {
-        Some(BUSY) => "another program has the database locked; nothing was loaded",
-        Some(FULL) => "the disk is full; nothing was loaded",
-        _ => "SQLite refuses",
-    })
+    match code {
+        Some(BUSY) => {
+            let database = path.display().to_string();
+            error.context(Locked { database, by: locks::holders(path), waited })
+        }
+        Some(FULL) => error.context("the disk is full; nothing was loaded"),
+        _ => error.context("SQLite refuses"),
+    }
 }

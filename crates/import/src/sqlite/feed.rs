@@ -15,6 +15,7 @@ use dyno_client::sqlite::{Api, SqliteError};
 
 use super::connection::Connection;
 use crate::batch::{Batch, Cell};
+use crate::error::BadInput;
 use crate::pipeline::Rows;
 
 /// What the virtual table is called in statements.
@@ -29,8 +30,8 @@ struct Feed<'a, 'b> {
     row: usize,
     /// Cells before it.
     base: usize,
-    /// Whether the row was refused and is to be left behind.
-    is_refused: bool,
+    /// Whether the row was refused, or is in, and is to be left behind.
+    is_past: bool,
     /// Why there is no next row, where that is not the end.
     error: Option<Error>,
     /// What the table looks like.
@@ -51,12 +52,19 @@ struct Cursor {
 
 /// Runs `insert`, which selects from the virtual table, until all rows are in. How many there are is
 /// counted by `rows`.
-pub fn load(connection: &Connection, columns: usize, insert: &str, rows: &mut Rows) -> Result<()> {
+///
+/// With `one_by_one`, the statement takes one row each time, so that SQLite judges each row's foreign keys alone.
+pub fn load(
+    connection: &Connection,
+    columns: usize,
+    insert: &str,
+    one_by_one: bool,
+    rows: &mut Rows,
+) -> Result<()> {
     let (client, api) = (connection.client(), connection.client().api());
     let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
     let declaration = CString::new(format!("CREATE TABLE x({})", names.join(", ")))?;
-    let mut feed =
-        Feed { api, rows, batch: None, row: 0, base: 0, is_refused: false, error: None, declaration };
+    let mut feed = Feed { api, rows, batch: None, row: 0, base: 0, is_past: false, error: None, declaration };
     let feed: *mut Feed = &mut feed;
     let name = CString::new(NAME)?;
     // SAFETY: module and feed outlive the statement, which is finalized below, and no other statement
@@ -67,8 +75,17 @@ pub fn load(connection: &Connection, columns: usize, insert: &str, rows: &mut Ro
     loop {
         // SAFETY: the statement is prepared.
         let code = unsafe { (api.step)(statement.raw()) };
-        if code == DONE {
+        // SAFETY: the statement does not run, and while it does not nothing else uses the feed.
+        if code == DONE && (!one_by_one || unsafe { (*feed).batch.is_none() }) {
             break;
+        }
+        if code == DONE {
+            // SAFETY: as above; the row is in, and the next run begins behind it.
+            unsafe {
+                (api.reset)(statement.raw());
+                (*feed).is_past = true;
+            }
+            continue;
         }
         let error = client.error(code);
         // SAFETY: the statement is prepared, and while it does not run nothing else uses the feed.
@@ -95,8 +112,13 @@ impl Feed<'_, '_> {
         match &self.batch {
             Some(batch) if code & 0xff == CONSTRAINT => {
                 self.rows.refuse(batch, self.row, format!("is refused: {}", error.message))?;
-                self.is_refused = true;
+                self.is_past = true;
                 Ok(())
+            }
+            None if code & 0xff == CONSTRAINT => {
+                // Only what is judged when all rows are in.
+                let context = "a row violates a constraint; nothing was loaded";
+                Err(BadInput(Error::from(error).context(context)).into())
             }
             _ => Err(Error::from(error).context("SQLite cannot take the rows; nothing was loaded")),
         }
@@ -209,7 +231,7 @@ unsafe extern "C" fn filter(
 ) -> c_int {
     // SAFETY: SQLite calls it with an open cursor.
     let feed = unsafe { feed(cursor) };
-    if feed.batch.is_none() || std::mem::take(&mut feed.is_refused) { feed.advance() } else { OK }
+    if feed.batch.is_none() || std::mem::take(&mut feed.is_past) { feed.advance() } else { OK }
 }
 
 unsafe extern "C" fn next(cursor: *mut VtabCursor) -> c_int {

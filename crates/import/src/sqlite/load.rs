@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use dyno_client::sqlite::Interrupter;
+use anyhow::{Context, Error, Result, bail};
+use dyno_client::sqlite::api::CONSTRAINT;
+use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::connection::Connection;
 use super::place::{Done, Fresh};
-use super::{FRESH, Sqlite, feed, schema};
+use super::{FRESH, ForeignKeys, Sqlite, feed};
 use crate::error::{Input, shown};
 use crate::pipeline::{Rows, Watch};
 use crate::safety::{Reached, Safety};
@@ -27,16 +28,20 @@ impl Sqlite {
         existing: Existing,
         rows: &mut Rows,
     ) -> Result<()> {
-        let statements = schema::statements(table, existing);
+        let statements = self.schema(table, existing);
         for sql in statements.before {
             connection.execute(&sql).with_context(|| format!("cannot execute {}", shown(&sql))).input()?;
         }
-        feed::load(connection, table.columns.len(), &statements.insert, rows)?;
+        let one_by_one = existing == Existing::Append && self.foreign_keys == ForeignKeys::Others;
+        feed::load(connection, table.columns.len(), &statements.insert, one_by_one, rows)?;
         for sql in statements.after {
             rows.watch().doing("making indexes");
-            connection
-                .execute(&sql)
-                .with_context(|| format!("cannot execute {}; nothing was loaded", shown(&sql)))?;
+            let is_kept = self.attached.iter().any(|(_, kept)| *kept == sql);
+            let hint = if is_kept { ": drop it first if the new table is to be without it" } else { "" };
+            let made = connection.execute(&sql);
+            let made =
+                made.with_context(|| format!("cannot execute {}; nothing was loaded{hint}", shown(&sql)));
+            if is_kept { made.input() } else { made }?;
         }
         Ok(())
     }
@@ -51,7 +56,8 @@ impl Sqlite {
     ) -> Result<Reached> {
         let fresh = Fresh::named(&self.place)?;
         fresh.write_behind(|| {
-            let connection = Connection::open(&self.api, fresh.path().context("the file has no name")?)?;
+            let connection =
+                Connection::open(&self.api, fresh.path().context("the file has no name")?, self.wait)?;
             set(&connection, &FRESH)?;
             connection.execute("BEGIN")?;
             let watch = rows.watch();
@@ -87,8 +93,11 @@ impl Sqlite {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         let connection = self.open_existing()?;
+        if existing == Existing::Append && self.foreign_keys != ForeignKeys::None {
+            set(&connection, &[("foreign_keys", "ON")])?;
+        }
         let watch = rows.watch();
-        in_transaction(connection, watch, |connection| {
+        in_transaction(connection, "BEGIN IMMEDIATE", watch, |connection| {
             interruptible(connection, watch, || self.fill(connection, table, existing, rows))?;
             check()
         })
@@ -96,7 +105,7 @@ impl Sqlite {
 
     /// Opens the database that is there, with what the safety asks for in force.
     pub(super) fn open_existing(&self) -> Result<Connection> {
-        let connection = Connection::open(&self.api, &self.place)?;
+        let connection = Connection::open(&self.api, &self.place, self.wait)?;
         let is_wal = journal(&connection).input()? == "wal";
         let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
         set(&connection, &settings.copied().collect::<Vec<_>>())?;
@@ -104,24 +113,33 @@ impl Sqlite {
     }
 }
 
-/// Does the work in one transaction, commits it and closes the database.
+/// Does the work in one transaction, commits it and closes the database. If the work is more than one statement, `begin`
+/// is BEGIN IMMEDIATE, so that no one else's writing can come between and fail it half way.
 pub(super) fn in_transaction(
     connection: Connection,
+    begin: &str,
     watch: &dyn Watch,
     work: impl FnOnce(&Connection) -> Result<()>,
 ) -> Result<Reached> {
-    // At once, so that nobody else's writing can come between and fail it half way.
-    connection.execute("BEGIN IMMEDIATE")?;
+    connection.execute(begin)?;
     if let Err(error) = work(&connection) {
         // SQLite may have rolled back already, as it does when the disk is full.
         let _ = connection.execute("ROLLBACK");
         return Err(error);
     }
     watch.doing("committing");
-    connection.execute("COMMIT").context("cannot commit; nothing was loaded")?;
+    let committed = connection.execute("COMMIT").context("cannot commit; nothing was loaded");
+    // A foreign key that is deferred is judged only here.
+    if committed.as_ref().is_err_and(is_violation) { committed.input() } else { committed }?;
     let reached = reached(&connection)?;
     connection.close()?;
     Ok(reached)
+}
+
+/// Whether a constraint is violated.
+fn is_violation(error: &Error) -> bool {
+    let is = |cause: &SqliteError| cause.code & 0xff == CONSTRAINT;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
 }
 
 /// Sets PRAGMAs and makes sure that they are in force.
@@ -132,6 +150,7 @@ fn set(connection: &Connection, settings: &[(&str, &str)]) -> Result<()> {
         let number = match *value {
             "OFF" => "0",
             "EXTRA" => "3",
+            "ON" => "1",
             other => other,
         };
         if !found.eq_ignore_ascii_case(value) && found != number {

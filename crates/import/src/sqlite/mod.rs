@@ -4,6 +4,7 @@ mod build;
 mod connection;
 mod feed;
 mod load;
+mod locks;
 mod place;
 mod schema;
 mod transfer;
@@ -11,6 +12,7 @@ mod transfer;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use dyno_client::sqlite::{self, Api};
@@ -55,6 +57,23 @@ pub struct Sqlite {
     may_build: bool,
     /// The columns of the table that is there, where it has nothing else and SQLite moves whole records to it.
     bare: Option<Vec<Column>>,
+    /// Indexes and triggers of the table that is there, each with its name.
+    attached: Vec<(String, String)>,
+    /// How rows for a table that is there are held against its foreign keys.
+    foreign_keys: ForeignKeys,
+    /// How long to wait for others that have the database locked.
+    wait: Duration,
+}
+
+/// The foreign keys of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ForeignKeys {
+    /// It has none.
+    None,
+    /// They refer to other tables, so each row can be judged alone.
+    Others,
+    /// One refers to the table itself: rows are judged when all are in.
+    Itself,
 }
 
 impl Sqlite {
@@ -62,10 +81,25 @@ impl Sqlite {
     ///
     /// # Errors
     /// What is there can be no database.
-    pub fn new(place: &Path, safety: Safety) -> Result<Sqlite> {
+    pub fn new(place: &Path, safety: Safety, wait: Duration) -> Result<Sqlite> {
         place::check(place).input()?;
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
-        Ok(Sqlite { api, place: place.to_owned(), safety, may_build: true, bare: None })
+        let (bare, attached, foreign_keys) = (None, Vec::new(), ForeignKeys::None);
+        Ok(Sqlite {
+            api,
+            place: place.to_owned(),
+            safety,
+            may_build: true,
+            bare,
+            attached,
+            foreign_keys,
+            wait,
+        })
+    }
+
+    /// What is executed around the rows.
+    fn schema(&self, table: &Table, existing: Existing) -> schema::Statements {
+        schema::statements(table, existing, &self.attached, self.foreign_keys == ForeignKeys::Others)
     }
 
     fn is_fresh(&self) -> bool {
@@ -91,13 +125,19 @@ impl Target for Sqlite {
         if self.is_fresh() {
             return Ok(None);
         }
-        let connection = Connection::open(&self.api, &self.place)?;
+        let connection = Connection::open(&self.api, &self.place, self.wait)?;
         let columns = schema::existing(&connection, table)
             .with_context(|| format!("cannot read {}", self.place.display()))
             .input()?;
+        self.attached = schema::attached(&connection, table)?;
+        self.foreign_keys = schema::foreign_keys(&connection, table)?;
         // ATTACH takes a path as a text.
         let is_text = self.place.to_str().is_some();
-        let applies = |columns: &Vec<Column>| is_text && transfer::applies(&connection, table, columns);
+        let applies = |columns: &Vec<Column>| {
+            is_text
+                && self.foreign_keys == ForeignKeys::None
+                && transfer::applies(&connection, table, columns)
+        };
         self.bare = columns.clone().filter(applies);
         Ok(columns)
     }
@@ -113,7 +153,7 @@ impl Target for Sqlite {
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {
         match self.is_fresh() || table.indexes.is_empty() {
             true => Ok(()),
-            false => schema::check(&Connection::open(&self.api, &self.place)?, table, existing),
+            false => schema::check(&Connection::open(&self.api, &self.place, self.wait)?, table, existing),
         }
     }
 
@@ -157,7 +197,7 @@ impl Target for Sqlite {
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        let statements = schema::statements(table, existing);
+        let statements = self.schema(table, existing);
         let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
         match self.builds(table, existing) {
             true if self.is_fresh() => return [statements.before, statements.after].concat(),
@@ -207,7 +247,7 @@ impl Target for Sqlite {
 
     fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
         let place = self.place.display().to_string();
-        let statements = schema::statements(table, existing);
+        let statements = self.schema(table, existing);
         let columns: Vec<String> = table.columns.iter().map(|column| schema::quoted(&column.name)).collect();
         let (name, column_list) = (schema::quoted(&table.name), columns.join(", "));
         let marks = vec!["?"; columns.len()].join(", ");

@@ -45,8 +45,9 @@ impl Passing {
                 let prefix = hidden(place);
                 let mut names = tempfile::Builder::new();
                 let named = names.prefix(&prefix).make_in(folder(place), |path| name(file, path));
-                let named =
-                    named.with_context(|| format!("cannot name a file in {}", folder(place).display()))?;
+                let named = named
+                    .map_err(plain)
+                    .with_context(|| format!("cannot name a file in {}", folder(place).display()))?;
                 open(named.path())
             }
         }
@@ -89,7 +90,10 @@ impl Building {
             .prefix(&hidden(place))
             .permissions(Permissions::from_mode(0o644))
             .tempfile_in(folder);
-        let file = file.with_context(|| format!("cannot make a database in {}", folder.display())).input()?;
+        let file = file
+            .map_err(plain)
+            .with_context(|| format!("cannot make a database in {}", folder.display()))
+            .input()?;
         Ok(Building::Named(file))
     }
 
@@ -218,6 +222,12 @@ fn refuse_stale(place: &Path) -> Result<()> {
         ensure!(!exists(&stale), BadInput(anyhow!(stands())));
     }
     Ok(())
+}
+
+/// An error of the crate tempfile without the name that it made up.
+fn plain(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
 }
 
 /// How hidden names beside a place begin.

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::connection::Connection;
-use super::feed;
+use super::{ForeignKeys, feed};
 use crate::table::{Column, Table};
 use crate::target::Existing;
 use crate::value::Kind;
@@ -19,7 +19,15 @@ pub struct Statements {
 }
 
 /// The statements that load a table.
-pub fn statements(table: &Table, existing: Existing) -> Statements {
+///
+/// A table that is replaced gets back what was `attached` to it, unless a new index has its name. With `one_by_one` the
+/// statement takes one row.
+pub fn statements(
+    table: &Table,
+    existing: Existing,
+    attached: &[(String, String)],
+    one_by_one: bool,
+) -> Statements {
     let name = quoted(&table.name);
     let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
     let mut before = Vec::new();
@@ -29,12 +37,45 @@ pub fn statements(table: &Table, existing: Existing) -> Statements {
     if existing != Existing::Append {
         before.push(create(table));
     }
-    let insert = format!("INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}", columns.join(", "), feed::NAME);
+    let limit = if one_by_one && existing == Existing::Append { " LIMIT 1" } else { "" };
+    let insert =
+        format!("INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}{limit}", columns.join(", "), feed::NAME);
+    let new: Vec<String> = table.indexes.iter().map(|index| index_name(table, index)).collect();
+    let is_kept = |name: &String| {
+        existing == Existing::Replace && !new.iter().any(|new| new.eq_ignore_ascii_case(name))
+    };
+    let kept = attached.iter().filter(|(name, _)| is_kept(name)).map(|(_, sql)| sql.clone());
     let after = table.indexes.iter().map(|index| {
         let columns: Vec<String> = index.iter().map(|column| quoted(column)).collect();
         format!("CREATE INDEX {} ON {name} ({})", quoted(&index_name(table, index)), columns.join(", "))
     });
-    Statements { before, insert, after: after.collect() }
+    Statements { before, insert, after: after.chain(kept).collect() }
+}
+
+/// The indexes and triggers of a table, by name and statement.
+pub fn attached(connection: &Connection, table: &str) -> Result<Vec<(String, String)>> {
+    let literal = table.replace('\'', "''");
+    let rows = connection.rows(&format!(
+        "SELECT name, sql FROM sqlite_schema WHERE tbl_name = '{literal}' COLLATE NOCASE \
+         AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, rowid"
+    ))?;
+    let pair = |row: Vec<Option<String>>| {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        (row.next().unwrap_or_default(), row.next().unwrap_or_default())
+    };
+    Ok(rows.into_iter().map(pair).collect())
+}
+
+/// The foreign keys of a table.
+pub fn foreign_keys(connection: &Connection, table: &str) -> Result<ForeignKeys> {
+    let literal = table.replace('\'', "''");
+    let keys = connection.rows(&format!("SELECT \"table\" FROM pragma_foreign_key_list('{literal}')"))?;
+    let parents: Vec<String> = keys.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+    Ok(match parents.iter().any(|parent| parent.eq_ignore_ascii_case(table)) {
+        true => ForeignKeys::Itself,
+        false if parents.is_empty() => ForeignKeys::None,
+        false => ForeignKeys::Others,
+    })
 }
 
 /// What an index on columns of a table is called.

@@ -23,6 +23,10 @@ use crate::value::Kind;
 /// What that database is called in statements.
 const SCHEMA: &str = "dyno_pages";
 
+/// Begins the transaction. IMMEDIATE would begin one that writes in the attached database too, and SQLite commits those
+/// with a third journal and two more syncs. There is one statement, which locks the table's own database at once.
+const BEGIN: &str = "BEGIN";
+
 /// Whether SQLite moves whole records into a table with these columns.
 pub fn applies(connection: &Connection, table: &str, columns: &[Column]) -> bool {
     // What cannot be asked here, SQLite's inserts take as they always did.
@@ -73,7 +77,7 @@ fn statement(table: &str) -> String {
 /// What is executed behind the settings.
 pub fn statements(place: &Path, table: &Table) -> [String; 4] {
     let attach = format!("ATTACH '{}…' AS {SCHEMA}", hidden(place));
-    [attach, "BEGIN IMMEDIATE".to_owned(), statement(&table.name), "COMMIT".to_owned()]
+    [attach, BEGIN.to_owned(), statement(&table.name), "COMMIT".to_owned()]
 }
 
 impl Sqlite {
@@ -94,7 +98,7 @@ impl Sqlite {
             connection.execute(&format!("ATTACH '{path}' AS {SCHEMA}"))
         })?;
         watch.doing("moving the rows");
-        in_transaction(connection, watch, |connection| {
+        in_transaction(connection, BEGIN, watch, |connection| {
             let moved = || connection.execute(&statement(&table.name));
             interruptible(connection, watch, || {
                 moved().context("SQLite cannot take the rows; nothing was loaded")

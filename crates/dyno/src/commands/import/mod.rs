@@ -4,13 +4,14 @@ mod preview;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
-    BadInput, IfExists, Interrupted, MySql, OnError, Plan, Postgres, Request, Safety, Source, Sqlite, Target,
-    Types, encoding,
+    BadInput, IfExists, Interrupted, Locked, MySql, OnError, Plan, Postgres, Request, Safety, Source, Sqlite,
+    Target, Types, encoding,
 };
 use dyno_lab::trial::Interrupts;
 
@@ -28,6 +29,9 @@ const LEAST_MEMORY: u64 = 1 << 20;
 
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
+    if arguments.clean_up {
+        return clean_up(arguments);
+    }
     let plan = target(arguments).and_then(|target| Plan::make(request(arguments)?, target));
     let mut plan = plan.map_err(marked)?;
     if arguments.dry_run || arguments.explain {
@@ -58,8 +62,24 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     }
 }
 
+/// Removes what killed imports left in a server.
+fn clean_up(arguments: &ImportArgs) -> Result<Exit> {
+    let mut target = target(arguments).map_err(marked)?;
+    let removed = target.clean().input()?;
+    let said = if removed.is_empty() {
+        "No import that was killed has left a table.".to_owned()
+    } else {
+        removed.join("\n")
+    };
+    print(&format!("{said}\n"))
+}
+
 /// An error of the input is one of dyno's, too.
 fn marked(error: anyhow::Error) -> anyhow::Error {
+    // It says all itself, wherever it was met.
+    if let Some(locked) = error.downcast_ref::<Locked>() {
+        return anyhow::anyhow!("{locked}");
+    }
     if error.is::<BadInput>() { super::BadInput(error).into() } else { error }
 }
 
@@ -95,7 +115,7 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
     let words = |text: &String| text.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
     let indexes: Vec<Vec<String>> = arguments.indexes.iter().map(words).collect();
     check(arguments, &indexes).input()?;
-    let source = Source::new(&arguments.file);
+    let source = Source::new(arguments.file.as_deref().unwrap_or(Path::new("-")));
     let table = arguments.table.clone().or_else(|| source.stem());
     let rejects = rejects(arguments, table.as_deref().unwrap_or("import"));
     Ok(Request {
@@ -119,14 +139,16 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
         indexes,
         memory: usize::try_from(arguments.memory).unwrap_or(usize::MAX),
         on_error: match arguments.on_error {
-            OnErrorArg::Stop if arguments.rejects.is_some() => {
+            OnErrorArg::Stop if arguments.rejects.is_some() || arguments.max_rejects.is_some() => {
                 return Err(anyhow::anyhow!(
-                    "--rejects names a file for rejected rows: add --on-error reject"
+                    "--rejects and --max-rejects are for rows that are left out: add --on-error reject"
                 ))
                 .input();
             }
             OnErrorArg::Stop => OnError::Stop,
-            OnErrorArg::Reject => OnError::Reject(rejects),
+            OnErrorArg::Reject => {
+                OnError::Reject { file: rejects, most: arguments.max_rejects.unwrap_or(u64::MAX) }
+            }
         },
         source,
     })
@@ -175,7 +197,7 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     if path.is_empty() {
         return Err(anyhow::anyhow!("--into names no database")).input();
     }
-    Ok(Box::new(Sqlite::new(path.as_ref(), safety)?))
+    Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
 }
 
 /// How many connections fill a new table: one more than there are processors, so that one which waits for the

@@ -16,6 +16,9 @@ pub fn text(plan: &Plan) -> String {
     for (column, evidence) in plan.table.columns.iter().zip(evidence) {
         let _ = writeln!(text, "-- {} {}: {}", column.name, column.declared, why(column, evidence));
     }
+    for note in &plan.notes {
+        let _ = writeln!(text, "-- {note}");
+    }
     for statement in plan.statements() {
         let _ = writeln!(text, "{statement};");
     }

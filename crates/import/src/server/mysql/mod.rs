@@ -3,6 +3,7 @@
 //! These servers commit at every CREATE TABLE, so a new table is loaded under another name and renamed
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
+mod clean;
 mod statements;
 
 use std::ffi::CString;
@@ -13,9 +14,10 @@ use dyno_client::Sql;
 use dyno_client::mysql::{self, Connection, ServerError, infile};
 use dyno_protocol::{Build, Server, Value};
 
+use super::sent::{Sent, number_behind};
 use super::types::{Spelling, kind};
-use super::{staged_name, write_lines};
-use crate::error::{Input, shown};
+use super::{check_names, losses, removed, staged_name, write_lines};
+use crate::error::{Input, Refused, shown};
 use crate::explain::{Program, literal};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
@@ -28,6 +30,9 @@ const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
 
+/// Characters of a name that these servers take.
+const LONGEST_NAME: usize = 64;
+
 /// What does not fit is an error, or within LOAD DATA LOCAL a warning.
 const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
 
@@ -38,6 +43,7 @@ pub struct MySql {
     staged: String,
     /// Whether it syncs the files that say which tables there are; none where tables have no such files.
     sync_frm: Option<bool>,
+    notes: Vec<String>,
 }
 
 impl MySql {
@@ -52,7 +58,7 @@ impl MySql {
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
-        Ok(MySql { connection, staged: staged_name(), sync_frm })
+        Ok(MySql { connection, staged: staged_name(), sync_frm, notes: Vec::new() })
     }
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
@@ -77,7 +83,7 @@ impl MySql {
         for sql in &statements.before {
             self.execute(sql).input()?;
         }
-        self.copy(&statements.load, rows)?;
+        self.copy(&statements.load, &table.name, rows)?;
         check()?;
         for sql in &statements.after {
             rows.watch().doing("making indexes");
@@ -94,14 +100,15 @@ impl MySql {
         })
     }
 
-    fn copy(&self, sql: &str, rows: &mut Rows) -> Result<()> {
-        let (mut lines, mut given) = (Vec::new(), 0);
+    fn copy(&self, sql: &str, table: &str, rows: &mut Rows) -> Result<()> {
+        let (mut lines, mut given, mut sent) = (Vec::new(), 0, Sent::default());
         let fill = |buffer: &mut [u8]| {
             if given == lines.len() {
                 let Some(batch) = rows.batch()? else { return Ok(0) };
                 given = 0;
                 lines.clear();
                 write_lines(&batch, &mut lines);
+                sent.add(&batch.lines);
                 rows.recycle(batch);
             }
             let count = buffer.len().min(lines.len() - given);
@@ -114,6 +121,15 @@ impl MySql {
         let told: Vec<String> =
             warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
         if !told.is_empty() {
+            // The table's own name and not the one that it has until it is whole; and the column without either.
+            let told: Vec<String> = told.iter().map(|text| self.plain(text, table)).collect();
+            let refused = told.iter().find_map(|text| {
+                let (row, reason) = number_behind(text, " at row ")?;
+                Some(Refused { line: sent.line(row)?, reason })
+            });
+            if let Some(refused) = refused {
+                return Err(refused.into());
+            }
             let error = anyhow::anyhow!(
                 "the server would change or leave out values, so nothing was loaded: {}",
                 told.join("; ")
@@ -123,6 +139,20 @@ impl MySql {
         let given = rows.loaded();
         ensure!(loaded == given, "the server took {loaded} of {given} rows, so nothing was loaded");
         Ok(())
+    }
+
+    /// A message of the server without the name that the table has until it is whole.
+    fn plain(&self, message: &str, table: &str) -> String {
+        let before = format!("`{}`.", self.staged);
+        let message = match message.split_once(&before) {
+            // for column `database`.`dyno_import_…`.`day`
+            Some((start, rest)) => {
+                let start = start.rfind(" `").map_or(start, |database| &start[..=database]);
+                format!("{start}{rest}")
+            }
+            None => message.to_owned(),
+        };
+        message.replace(&self.staged, table)
     }
 
     /// Leaves everything as it was.
@@ -196,6 +226,32 @@ impl Target for MySql {
         }
     }
 
+    fn check(&self, table: &Table, _existing: Existing) -> Result<()> {
+        check_names(table, LONGEST_NAME, |name| name.chars().count(), "characters")
+    }
+
+    fn losses(&mut self, table: &str) -> Result<Vec<String>> {
+        let name = table.replace('\\', "\\\\").replace('\'', "''");
+        let rows = self.connection.rows(&format!(
+            "SELECT DISTINCT CONCAT('index ', index_name) FROM information_schema.statistics \
+             WHERE table_schema = DATABASE() AND table_name = '{name}' \
+             UNION ALL SELECT CONCAT('foreign key ', constraint_name) FROM information_schema.table_constraints \
+             WHERE table_schema = DATABASE() AND table_name = '{name}' AND constraint_type = 'FOREIGN KEY' \
+             UNION ALL SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers \
+             WHERE event_object_schema = DATABASE() AND event_object_table = '{name}'"
+        ))?;
+        let lost: Vec<String> = rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect();
+        Ok(losses(&lost))
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn clean(&mut self) -> Result<Vec<String>> {
+        Ok(removed(&clean::clean(&self.connection)?))
+    }
+
     fn is_typed(&self) -> bool {
         false
     }
@@ -242,6 +298,13 @@ impl Target for MySql {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
+        // Where what a killed import left cannot be dropped, the rows come all the same.
+        if let Ok(removed) = self.clean() {
+            self.notes = removed;
+        }
+        if existing != Existing::Append {
+            clean::hold(&self.connection, &self.staged)?;
+        }
         match self.fill(table, existing, rows, check) {
             Ok(()) => self.reached(existing),
             Err(error) => {

@@ -2,29 +2,34 @@
 //! process splits and converts the rows of one COPY on one processor; it has another name until it is whole.
 //! Rows that come to a table that is there go by one connection, in one transaction.
 
+mod clean;
 mod statements;
 
 use std::ffi::CString;
 use std::iter;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection, Copy, ServerError};
 use dyno_protocol::{Build, Server, Value};
 
+use super::sent::{Sent, number_behind};
 use super::types::{Spelling, kind};
-use super::{staged_name, write_lines};
-use crate::error::{Input, Interrupted, shown};
+use super::{check_names, losses, removed, staged_name, write_lines};
+use crate::error::{BadInput, Input, Interrupted, Refused, shown};
 use crate::explain::Program;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
 
-use statements::{HURRIED, Statements, UNHURRIED, quoted};
+use statements::{HURRIED, Place, Statements, UNHURRIED, quoted};
 
 const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
+
+/// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
+const LONGEST_NAME: usize = 63;
 
 /// A database of a PostgreSQL server.
 pub struct Postgres {
@@ -36,6 +41,8 @@ pub struct Postgres {
     connections: usize,
     /// Its name until it is whole.
     staged: String,
+    place: Place,
+    notes: Vec<String>,
 }
 
 impl Postgres {
@@ -43,7 +50,8 @@ impl Postgres {
     pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
         let api = Arc::new(postgres::load(&Build::System)?);
         let connection = open(&api, server)?;
-        Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged: staged_name() })
+        let (staged, place, notes) = (staged_name(), Place::default(), Vec::new());
+        Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged, place, notes })
     }
 
     /// The connections beside the first, as many as the server lets in.
@@ -55,9 +63,9 @@ impl Postgres {
 
     fn statements(&self, table: &Table, existing: Existing, connections: usize) -> Statements {
         if existing == Existing::Append || connections == 1 {
-            Statements::in_one(table, existing, self.safety)
+            Statements::in_one(table, &self.place.quoted(), existing, self.safety)
         } else {
-            Statements::staged(table, existing, self.safety, &self.staged)
+            Statements::staged(table, &self.place, existing, self.safety, &self.staged)
         }
     }
 
@@ -73,12 +81,7 @@ impl Postgres {
             done.with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql))).input()
         };
         statements.before.iter().try_for_each(|sql| executed(sql).map(drop))?;
-        match self.copy(&statements.copy, others, rows) {
-            Err(error) if error.is::<ServerError>() => {
-                Err(error.context("the server refuses the rows; nothing was loaded")).input()
-            }
-            copied => copied,
-        }?;
+        self.copy(&statements.copy, others, rows)?;
         check()?;
         for sql in &statements.after {
             rows.watch().doing("making indexes");
@@ -98,15 +101,60 @@ impl Postgres {
         let sql = CString::new(sql)?;
         let connections = iter::once(&self.connection).chain(others);
         let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
+        let mut sent: Vec<Sent> = copies.iter().map(|_| Sent::default()).collect();
         let mut lines = Vec::new();
-        for copy in copies.iter().cycle() {
+        for place in (0..copies.len()).cycle() {
             let Some(batch) = rows.batch()? else { break };
             lines.clear();
             write_lines(&batch, &mut lines);
+            sent[place].add(&batch.lines);
             rows.recycle(batch);
-            copy.put(&lines)?;
+            copies[place].put(&lines).map_err(|error| self.refusal(error, &sent[place]))?;
         }
-        copies.into_iter().try_for_each(|copy| copy.finish().map(drop))
+        let ended = copies.into_iter().zip(&sent);
+        ended.map(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent))).collect()
+    }
+
+    /// What the server says of rows that it was sent, with the line of the file where it names one of its own.
+    fn refusal(&self, error: Error, sent: &Sent) -> Error {
+        let Some(server) = error.downcast_ref::<ServerError>() else { return error };
+        let of_copy = |(number, rest): (u64, String)| {
+            let (reason, context) = rest.rsplit_once(" (COPY ")?;
+            let field = context.split_once(", column ").map(|(_, field)| field.trim_end_matches(')'));
+            let field = field.map_or(String::new(), |field| format!(", column {field}"));
+            Some(Refused {
+                line: sent.line(number)?,
+                reason: format!("{}{field}", reason.trim_end_matches('.')),
+            })
+        };
+        match number_behind(&server.message, ", line ").and_then(of_copy) {
+            Some(refused) => refused.into(),
+            None => {
+                let message = server.message.replace(&self.staged, &self.place.table);
+                BadInput(anyhow!("the server refuses the rows; nothing was loaded: {message}")).into()
+            }
+        }
+    }
+
+    /// The first column of a query's rows.
+    fn texts(&self, sql: &str) -> Result<Vec<String>> {
+        let text = |row: Vec<Value>| match row.into_iter().next() {
+            Some(Value::Text(text)) => text,
+            _ => String::new(),
+        };
+        Ok(self.connection.rows(sql)?.into_iter().map(text).collect())
+    }
+
+    /// Where a table is: a name with a point may have a schema before it.
+    fn find(&self, name: &str) -> Result<Place> {
+        if let Some((schema, table)) = name.split_once('.') {
+            let literal = schema.replace('\'', "''");
+            let known = format!("SELECT 1 FROM pg_namespace WHERE nspname = '{literal}'");
+            if self.connection.value(&known)?.is_some() {
+                return Ok(Place { schema: Some(schema.to_owned()), table: table.to_owned() });
+            }
+        }
+        Ok(Place { schema: None, table: name.to_owned() })
     }
 
     /// Leaves everything as it was.
@@ -114,7 +162,7 @@ impl Postgres {
         drop(others);
         // Without a connection the server takes back what was not committed; a staged table stays behind, and
         // its name says whose it is. The file may be loaded once more by this connection, and by it alone.
-        let drop_staged = format!("DROP TABLE IF EXISTS {}", quoted(&self.staged));
+        let drop_staged = format!("DROP TABLE IF EXISTS {}", self.place.beside(&self.staged));
         for sql in ["ROLLBACK", UNHURRIED, &drop_staged] {
             let _ = self.connection.rows(sql);
         }
@@ -145,7 +193,8 @@ fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
 
 impl Target for Postgres {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
-        let name = quoted(table).replace('\'', "''");
+        self.place = self.find(table)?;
+        let name = self.place.quoted().replace('\'', "''");
         if self.connection.value(&format!("SELECT to_regclass('{name}')"))?.is_none() {
             return Ok(None);
         }
@@ -173,6 +222,33 @@ impl Target for Postgres {
         for column in table.columns.iter_mut().filter(|column| column.declared.is_empty()) {
             column.declared = SPELLING.of(column.kind).to_owned();
         }
+    }
+
+    fn check(&self, table: &Table, _existing: Existing) -> Result<()> {
+        let table = Table { name: self.place.table.clone(), ..table.clone() };
+        check_names(&table, LONGEST_NAME, str::len, "bytes")
+    }
+
+    fn losses(&mut self, _table: &str) -> Result<Vec<String>> {
+        let name = self.place.quoted().replace('\'', "''");
+        let lost = self.texts(&format!(
+            "SELECT 'index ' || indexrelid::regclass FROM pg_index WHERE indrelid = '{name}'::regclass \
+             UNION ALL SELECT 'constraint ' || conname FROM pg_constraint WHERE conrelid = '{name}'::regclass \
+             AND contype NOT IN ('p', 'u') \
+             UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE tgrelid = '{name}'::regclass AND NOT tgisinternal \
+             UNION ALL SELECT 'privileges of ' || string_agg(DISTINCT grantee::regrole::text, ' and ') FROM pg_class, \
+             aclexplode(relacl) WHERE oid = '{name}'::regclass AND grantee <> relowner AND grantee <> 0 \
+             HAVING count(*) > 0"
+        ))?;
+        Ok(losses(&lost))
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn clean(&mut self) -> Result<Vec<String>> {
+        Ok(removed(&clean::clean(&self.connection)?))
     }
 
     fn is_typed(&self) -> bool {
@@ -207,11 +283,12 @@ impl Target for Postgres {
         let texts: Vec<String> =
             table.columns.iter().filter(is_text).map(|column| quoted(&column.name)).collect();
         // One psql has one connection.
-        let Statements { before, after, .. } = Statements::in_one(table, existing, self.safety);
+        let Statements { before, after, .. } =
+            Statements::in_one(table, &self.place.quoted(), existing, self.safety);
         minijinja::context! {
             before,
             after,
-            quoted_table => quoted(&table.name),
+            quoted_table => self.place.quoted(),
             column_list => columns.join(", "),
             texts => texts.join(", "),
             freeze => existing != Existing::Append,
@@ -225,6 +302,13 @@ impl Target for Postgres {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
+        // What a killed import left is another's only in name; where it cannot be dropped the rows come all the same.
+        if let Ok(removed) = self.clean() {
+            self.notes = removed;
+        }
+        if existing != Existing::Append {
+            clean::hold(&self.connection, &self.staged)?;
+        }
         let others = self.others(existing);
         let statements = self.statements(table, existing, 1 + others.len());
         let outcome = self.fill(&statements, &others, rows, check);

@@ -4,6 +4,28 @@ use crate::safety::Safety;
 use crate::table::Table;
 use crate::target::Existing;
 
+/// Where a table is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its schema; the first of the search path if none is named.
+    pub schema: Option<String>,
+    /// Its name there.
+    pub table: String,
+}
+
+impl Place {
+    /// The table's name in statements.
+    pub fn quoted(&self) -> String {
+        self.beside(&self.table)
+    }
+
+    /// The name of another table in the same schema.
+    pub fn beside(&self, table: &str) -> String {
+        let schema = self.schema.as_ref().map_or(String::new(), |schema| quoted(schema) + ".");
+        schema + &quoted(table)
+    }
+}
+
 /// What is executed; a COMMIT follows.
 pub struct Statements {
     /// Before the rows.
@@ -17,31 +39,36 @@ pub struct Statements {
 impl Statements {
     /// Table, rows and indexes in one transaction. A table that is made in it is loaded WITH FREEZE, so that
     /// no row need be written again later.
-    pub fn in_one(table: &Table, existing: Existing, safety: Safety) -> Statements {
-        let name = quoted(&table.name);
+    pub fn in_one(table: &Table, name: &str, existing: Existing, safety: Safety) -> Statements {
         let mut before = begin(safety);
         if existing == Existing::Replace {
             before.push(format!("DROP TABLE {name}"));
         }
         let is_new = existing != Existing::Append;
-        before.extend(is_new.then(|| create(table, &name)));
-        let copy = copy(table, &name) + if is_new { " WITH (FREEZE)" } else { "" };
-        Statements { before, copy, after: keys(table, existing) }
+        before.extend(is_new.then(|| create(table, name)));
+        let copy = copy(table, name) + if is_new { " WITH (FREEZE)" } else { "" };
+        Statements { before, copy, after: keys(table, name, existing) }
     }
 
     /// A new table that several connections fill at the same time under the name `staged`, and that gets its
     /// own in one transaction with its keys. The COMMIT of that one syncs the log up to there, so those before
     /// need not wait for the device.
-    pub fn staged(table: &Table, existing: Existing, safety: Safety, staged: &str) -> Statements {
-        let (name, staged) = (quoted(&table.name), quoted(staged));
+    pub fn staged(
+        table: &Table,
+        place: &Place,
+        existing: Existing,
+        safety: Safety,
+        staged: &str,
+    ) -> Statements {
+        let (name, staged) = (place.quoted(), place.beside(staged));
         let before = vec![HURRIED.to_owned(), create(table, &staged)];
         let mut after = vec![UNHURRIED.to_owned()];
         after.extend(begin(safety));
         if existing == Existing::Replace {
             after.push(format!("DROP TABLE {name}"));
         }
-        after.push(format!("ALTER TABLE {staged} RENAME TO {name}"));
-        after.extend(keys(table, existing));
+        after.push(format!("ALTER TABLE {staged} RENAME TO {}", quoted(&place.table)));
+        after.extend(keys(table, &name, existing));
         Statements { before, copy: copy(table, &staged), after }
     }
 }
@@ -68,8 +95,7 @@ fn copy(table: &Table, name: &str) -> String {
 }
 
 /// Keys and indexes are made after the rows.
-fn keys(table: &Table, existing: Existing) -> Vec<String> {
-    let name = quoted(&table.name);
+fn keys(table: &Table, name: &str, existing: Existing) -> Vec<String> {
     let list =
         |columns: &[String]| columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ");
     let mut statements = Vec::new();
