@@ -28,7 +28,7 @@ pub fn clean(connection: &Connection) -> Result<Vec<String>> {
     for row in rows {
         let [Value::Text(schema), Value::Text(name)] = &row[..] else { continue };
         let ask = |what: &str| connection.value(&format!("SELECT {what}({LOCKS}, hashtext('{name}'))"));
-        if ask("pg_try_advisory_lock")?.as_deref() == Some("t") {
+        if ask("pg_try_advisory_lock")?.as_deref() == Some("1") {
             let dropped =
                 connection.rows(&format!("DROP TABLE IF EXISTS {}.{}", quoted(schema), quoted(name)));
             ask("pg_advisory_unlock")?;
