@@ -167,6 +167,59 @@ fn a_server_that_dies_under_its_clients_is_told_with_its_log_and_started_again()
     place.assert_clean();
 }
 
+/// Sends a signal to the processes of a server, by its main one, that serve a database of dyno's.
+fn signal_sessions(server: u32, signal: Signal) {
+    let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).unwrap_or_default();
+    for child in children.split_whitespace() {
+        let line = fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        if line.contains("dyno_scratch_") {
+            // One that has ended meanwhile has nothing to stop.
+            let _ = kill(Pid::from_raw(child.parse().unwrap()), signal);
+        }
+    }
+}
+
+#[test]
+fn what_a_server_that_hangs_until_the_end_keeps_waiting_is_in_the_percentiles() {
+    let place = Place::new();
+    let arguments = "run bank --duration 3s --set accounts=50 --set warm_up=0 --only transfer --trials 2 --clients 4 --quiet \
+                     --with postgres -o run.jsonl";
+    let child = place.start(arguments);
+    let data = place.path("data").display().to_string();
+    let file = place.path("run.jsonl");
+    wait_for("the first block", 120, || dyno_record::load(&file).is_ok_and(|run| run.trials.len() > 1));
+    let mut server = None;
+    wait_for("clients at work on the server", 60, || {
+        server = processes_with(&data).into_iter().find(|pid| is_at_work(*pid));
+        server.is_some()
+    });
+    let server = server.unwrap();
+    signal_sessions(server, Signal::SIGSTOP);
+    // Longer than the trial lasts.
+    thread::sleep(Duration::from_secs(4));
+    signal_sessions(server, Signal::SIGCONT);
+    let result = Result::from(child.wait_with_output().unwrap()).exits(0).without_panic();
+    let run = dyno_record::load(&file).unwrap();
+    let sample = &run.trials.last().unwrap().samples.last().unwrap().sample;
+    let left: u64 = sample.classes.iter().map(dyno_protocol::Class::left).sum();
+    assert!((1..=4).contains(&left), "{left} operations were under way at the end");
+    let class = sample.classes.iter().find(|class| class.left() > 0).unwrap();
+    let (done, all) = (class.response.histogram().unwrap().unwrap(), class.waited().unwrap());
+    assert!(all.max() > done.max(), "{} {}", all.max(), done.max());
+    result.prints("≥ ").prints("operations that were not done when the time was up");
+    place.assert_clean();
+}
+
+#[test]
+fn a_test_may_last_longer_than_a_runner_may_be_silent() {
+    let place = Place::new();
+    let arguments =
+        "run bank --only read --with sqlite:wal --rate 50 --duration 5s --timeout 4s --trials 1 --no-warm-up";
+    let result =
+        place.dyno(&format!("{arguments} --set accounts=50 --set warm_up=0 --quiet -o run.jsonl")).exits(0);
+    assert_eq!(outcomes(&read_json(&place.path("run.jsonl")), 0), (1, Vec::new()), "{}", result.stderr);
+}
+
 #[test]
 fn a_disk_that_fills_in_the_middle_of_a_mix_fails_who_filled_it() {
     let place = Place::new();

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. It rises when a program made for the one before would go wrong. */
-#define DYNO_GAUGE_VERSION 2
+#define DYNO_GAUGE_VERSION 3
 uint32_t dyno_gauge_version(void);
 
 /* What a process, or all processes of a server, spent in a timed section. */
@@ -31,6 +31,9 @@ typedef struct dyno_gauge_cost {
 /* The kernel's counters of this process, and of a server by its main process (0: none). */
 typedef struct dyno_gauge dyno_gauge;
 dyno_gauge *dyno_gauge_open(uint32_t server);
+/* Does what takes long of the next dyno_gauge_before, which may then come while many threads are at work. Only for work that
+ * begins before the clock does. */
+void dyno_gauge_prepare(dyno_gauge *gauge);
 /* Just before the clock is read. */
 void dyno_gauge_before(dyno_gauge *gauge);
 /* Just after the clock is read. What this process spent goes to `process`. Returns 1, and what the server spent in

@@ -7,14 +7,15 @@ use std::slice;
 
 use dyno_protocol::Cost;
 
-use crate::{Before, Gauge, Histogram, StoreSums, TableSums};
+use crate::{Before, Gauge, Histogram, Ready, StoreSums, TableSums};
 
 /// The version of the interface.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A gauge with what it read before the section.
 struct Open {
     gauge: Gauge,
+    ready: Option<Ready>,
     before: Before,
 }
 
@@ -53,14 +54,25 @@ extern "C" fn dyno_gauge_version() -> u32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn dyno_gauge_open(server: u32) -> *mut Open {
-    give(Open { gauge: Gauge::open((server != 0).then_some(server)), before: Before::default() })
+    let gauge = Gauge::open((server != 0).then_some(server));
+    give(Open { gauge, ready: None, before: Before::default() })
 }
 
 // SAFETY, of this function and all below: the header says what callers promise.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dyno_gauge_before(open: *mut Open) {
     if let Some(open) = unsafe { open.as_mut() } {
-        open.before = open.gauge.before();
+        open.before = match open.ready.take() {
+            Some(ready) => open.gauge.before_at_work(&ready),
+            None => open.gauge.before(),
+        };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dyno_gauge_prepare(open: *mut Open) {
+    if let Some(open) = unsafe { open.as_mut() } {
+        open.ready = Some(open.gauge.prepare());
     }
 }
 

@@ -38,6 +38,16 @@ impl Histogram {
         self.0.saturating_record(nanoseconds);
     }
 
+    /// Counts a duration many times.
+    pub fn record_many(&mut self, nanoseconds: u64, count: u64) {
+        self.0.saturating_record_n(nanoseconds, count);
+    }
+
+    /// Calls for each duration that was counted, as exactly as it is known, with how many times it was.
+    pub fn each(&self, mut call: impl FnMut(u64, u64)) {
+        self.0.iter_recorded().for_each(|step| call(step.value_iterated_to(), step.count_at_value()));
+    }
+
     /// How many durations were counted.
     pub fn count(&self) -> u64 {
         self.0.len()

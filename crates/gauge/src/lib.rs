@@ -16,5 +16,5 @@ mod sums;
 
 pub use counters::field;
 pub use histogram::Histogram;
-pub use section::{Before, Gauge};
+pub use section::{Before, Gauge, Ready};
 pub use sums::{StoreSums, TableSums};

@@ -12,6 +12,10 @@ pub struct Gauge {
     server: Option<Server>,
 }
 
+/// What is known before they are read: the server's processes.
+#[derive(Debug)]
+pub struct Ready(Option<server_cost::Processes>);
+
 /// What they stood at before a section.
 #[derive(Debug, Default)]
 pub struct Before {
@@ -25,10 +29,31 @@ impl Gauge {
         Gauge { counters: Counters::open(), server: server.map(Server::new) }
     }
 
+    /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before they do.
+    pub fn prepare(&self) -> Ready {
+        let server = self.server.as_ref().and_then(Server::prepare);
+        self.counters.prepare();
+        Ready(server)
+    }
+
     /// Reads just before the clock starts: this process's own counters last.
     pub fn before(&self) -> Before {
-        let server = self.server.as_ref().and_then(Server::before);
+        self.before_by(&self.prepare())
+    }
+
+    /// The same where all is ready for it.
+    pub fn before_by(&self, ready: &Ready) -> Before {
+        let server = self.server.as_ref().zip(ready.0.as_ref());
+        let server = server.map(|(server, processes)| server.before(processes));
         Before { process: self.counters.before(), server }
+    }
+
+    /// The same where clients are at work already, who may keep this thread from its next call: this process's own counters
+    /// first.
+    pub fn before_at_work(&self, ready: &Ready) -> Before {
+        let process = self.counters.before();
+        let server = self.server.as_ref().zip(ready.0.as_ref());
+        Before { process, server: server.map(|(server, processes)| server.before(processes)) }
     }
 
     /// What this process has spent since, and the server if it is still there: to be called just after the clock

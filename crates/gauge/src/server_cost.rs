@@ -23,10 +23,13 @@ pub struct Server {
     tick_ns: u64,
 }
 
+/// The processes of a server, by their numbers.
+#[derive(Debug)]
+pub struct Processes(Vec<u32>);
+
 /// What the counters of all its processes stood at.
 #[derive(Debug, Default)]
 pub struct Reading {
-    processes: Vec<u32>,
     cpu_ns: u64,
     user_ticks: u64,
     system_ticks: u64,
@@ -54,19 +57,30 @@ impl Server {
         Server { main, tick_ns: 1_000_000_000 / ticks.unwrap_or(100).max(1) }
     }
 
-    /// Reads before the clock starts. `None` where there is no such process.
-    pub fn before(&self) -> Option<Reading> {
-        let reading = self.read()?;
-        for &process in &reading.processes {
+    /// Gets ready to be read: finds its processes, which takes a look at every process of the machine. `None` where there is
+    /// no such process.
+    pub fn prepare(&self) -> Option<Processes> {
+        let stats = all();
+        stats.get(&self.main)?;
+        let tree = tree(self.main, &stats);
+        for &process in &tree {
             // Where this is not allowed, the peak is that of the process's whole life.
             let _ = fs::write(path(process, "clear_refs"), "5");
         }
-        Some(reading)
+        Some(Processes(tree))
+    }
+
+    /// Reads before the clock starts. A process that has started since costs what it costs from its beginning on.
+    pub fn before(&self, processes: &Processes) -> Reading {
+        self.read(&processes.0)
     }
 
     /// What has been spent since a reading. `None` where the process has gone.
     pub fn since(&self, before: &Reading) -> Option<Cost> {
-        let after = self.read()?;
+        let stats = all();
+        stats.get(&self.main)?;
+        let tree = tree(self.main, &stats);
+        let after = self.read(&tree);
         let (user_ns, system_ns) = self.split(before, &after);
         let waits = after
             .waits
@@ -78,7 +92,7 @@ impl Server {
             wait_ns: waits.sum(),
             device_read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
             device_written_bytes: after.written_bytes.saturating_sub(before.written_bytes),
-            peak_memory_bytes: after.processes.iter().map(|&process| peak(process)).max().unwrap_or(0),
+            peak_memory_bytes: tree.iter().map(|&process| peak(process)).max().unwrap_or(0),
         })
     }
 
@@ -93,19 +107,23 @@ impl Server {
         (user_ns, cpu - user_ns)
     }
 
-    fn read(&self) -> Option<Reading> {
-        let stats = all();
-        stats.get(&self.main)?;
-        let mut reading = Reading { processes: tree(self.main, &stats), ..Reading::default() };
-        for process in reading.processes.clone() {
-            self.add(process, stats[&process], &mut reading);
+    /// Reads the CPU time of all of them first: it takes least time, and where many clients are at work already the rest may
+    /// take a second.
+    fn read(&self, processes: &[u32]) -> Reading {
+        let mut reading = Reading::default();
+        let clocks: Vec<Option<u64>> = processes.iter().map(|&process| cpu_clock(process)).collect();
+        for (&process, own) in processes.iter().zip(clocks) {
+            self.add(process, own, &mut reading);
         }
-        Some(reading)
+        reading
     }
 
-    fn add(&self, process: u32, stat: Stat, reading: &mut Reading) {
+    fn add(&self, process: u32, own: Option<u64>, reading: &mut Reading) {
+        // One that has ended has left its time to its parent.
+        let stat = fs::read_to_string(path(process, "stat")).ok().and_then(|text| parse(&text));
+        let Some(stat) = stat else { return };
         let ended = stat.ended_user + stat.ended_system;
-        let own = cpu_clock(process).unwrap_or((stat.user + stat.system) * self.tick_ns);
+        let own = own.unwrap_or((stat.user + stat.system) * self.tick_ns);
         reading.cpu_ns += own + ended * self.tick_ns;
         reading.user_ticks += stat.user + stat.ended_user;
         reading.system_ticks += stat.system + stat.ended_system;
@@ -207,7 +225,7 @@ mod tests {
         use std::io::{BufRead, BufReader, Write};
         let mut child = shell();
         let server = Server::new(child.id());
-        let before = server.before().unwrap();
+        let before = server.before(&server.prepare().unwrap());
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"go\n").unwrap();
         let mut line = String::new();
@@ -220,6 +238,6 @@ mod tests {
         let all = cost.user_ns + cost.system_ns;
         assert!(all > alone + alone / 4, "{all} ns in all, {alone} ns of the process itself");
         assert!(cost.peak_memory_bytes > 0);
-        assert!(server.before().is_none());
+        assert!(server.prepare().is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! What a test took: one sample, with its timed section, its classes of operations and its ticks.
 
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +91,10 @@ pub struct Class {
     /// How long the operations that were done took: each from when it was due, or where nothing was due from when it was
     /// sent, to its final success.
     pub response: Response,
+    /// Operations that were due or under way at the end of the section and not done: how long each had waited by then, from
+    /// when it was due, or where nothing was due from when it was sent. Each takes at least as long.
+    #[serde(skip_serializing_if = "Response::is_empty")]
+    pub unfinished: Response,
     /// Of operations that were due at a time: the same from when they were sent.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub service: Response,
@@ -109,9 +114,36 @@ pub struct Tick {
     pub ended_ns: u64,
     /// The operations that ended within it, by class.
     pub classes: Vec<Class>,
+    /// The hundredths of a second, from its beginning, in which an operation succeeded: a hexadecimal number whose bit n
+    /// stands for the time from n to n + 1 hundredths. Empty where none did, or where the runner does not report it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub succeeded: String,
+}
+
+impl Tick {
+    /// Records in which hundredths of the second operations succeeded, as bits.
+    pub fn set_succeeded(&mut self, hundredths: u128) {
+        self.succeeded = if hundredths == 0 { String::new() } else { format!("{hundredths:x}") };
+    }
+
+    /// In which hundredths of the second operations succeeded, as bits; none where that is not known.
+    pub fn succeeded(&self) -> Option<u128> {
+        u128::from_str_radix(&self.succeeded, 16).ok()
+    }
 }
 
 impl Class {
+    /// How long its operations took that were done, and how long those had waited that were not done at the end: of these it
+    /// is the least. None where there is none of either.
+    pub fn waited(&self) -> Option<Histogram<u64>> {
+        Response::merged([&self.response, &self.unfinished])
+    }
+
+    /// How many operations were due or under way at the end, as far as that is known.
+    pub fn left(&self) -> u64 {
+        self.unfinished.histogram().ok().flatten().map_or(0, |ages| ages.len())
+    }
+
     /// Adds what others have done of the same class.
     pub fn add(&mut self, other: &Class) {
         self.done += other.done;
@@ -122,6 +154,7 @@ impl Class {
             self.failure.clone_from(&other.failure);
         }
         self.response.add(&other.response);
+        self.unfinished.add(&other.unfinished);
         self.service.add(&other.service);
         self.wait.add(&other.wait);
         self.late.add(&other.late);
@@ -140,10 +173,10 @@ impl Sample {
         self.section.began_ns = began.into_iter().filter(|&began| began > 0).min().unwrap_or(0);
         self.section.client.add(&other.section.client);
         add(&mut self.classes, &other.classes);
-        self.ticks
-            .iter_mut()
-            .zip(&other.ticks)
-            .for_each(|(all, other)| add(&mut all.classes, &other.classes));
+        for (all, other) in self.ticks.iter_mut().zip(&other.ticks) {
+            add(&mut all.classes, &other.classes);
+            all.set_succeeded(all.succeeded().unwrap_or(0) | other.succeeded().unwrap_or(0));
+        }
     }
 }
 

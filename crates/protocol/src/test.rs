@@ -197,6 +197,14 @@ pub struct Commits {
 }
 
 impl Work {
+    /// How long it takes at least, in nanoseconds: the warm-up and duration of a mix that lasts a time, else 0.
+    pub fn lasts_ns(&self) -> u64 {
+        match self {
+            Work::Mix(MixWork { lasts: Some(lasts), .. }) => lasts.warm_up_ns + lasts.duration_ns,
+            _ => 0,
+        }
+    }
+
     /// The name of its model.
     pub fn model(&self) -> &'static str {
         let model = match self {

@@ -125,15 +125,24 @@ impl SampleRecord {
 
     /// How many of those that were due were not done at the end; none where nothing is known of what was due.
     pub fn left(&self) -> Option<u64> {
+        let due = self.due?;
+        let known = self.known_left();
         let ended: u64 = self.sample.classes.iter().map(|class| class.done + class.failed).sum();
-        Some(self.due?.saturating_sub(ended))
+        // Older files have no more than their number.
+        Some(if known > 0 { known } else { due.saturating_sub(ended) })
     }
 
-    /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Where none was done
-    /// it is at least the time that was measured.
+    /// How many were not done at the end of which it is known how long they had waited.
+    fn known_left(&self) -> u64 {
+        self.sample.classes.iter().map(dyno_protocol::Class::left).sum()
+    }
+
+    /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Those that were not
+    /// done at the end count with what they had waited by then. Where none was done it is at least the time that was measured.
     fn response_ns(&self, share: f64) -> f64 {
-        let all = Response::merged(self.sample.classes.iter().map(|class| &class.response));
-        let done = all.and_then(|all| quantile(&all, share, self.never_done()));
+        let all = self.sample.classes.iter().flat_map(|class| [&class.response, &class.unfinished]);
+        let unknown = self.never_done().saturating_sub(self.known_left());
+        let done = Response::merged(all).and_then(|all| quantile(&all, share, unknown));
         done.unwrap_or(self.sample.section.nanoseconds) as f64
     }
 }
@@ -182,5 +191,19 @@ mod tests {
         assert_eq!(of(100, 0, Some(950)), (100.0, Some(850)));
         // Nothing was done: each has taken at least so long.
         assert_eq!(of(0, 0, Some(950)), (5000.0, Some(950)));
+    }
+
+    #[test]
+    fn what_waits_at_the_end_counts_with_its_age() {
+        let (mut quick, mut ages) = (empty_histogram(3), empty_histogram(3));
+        quick.record_n(1, 750).unwrap();
+        (1..=250).for_each(|age| ages.record(1000 * age).unwrap());
+        let sample = r#"{"test":"1","answer":0,"section":{"nanoseconds":250000,"client":{}},"due":1000}"#;
+        let mut record: SampleRecord = serde_json::from_str(sample).unwrap();
+        record.judged_percentile = Some(0.9);
+        let (response, unfinished) = (Response::of(&quick), Response::of(&ages));
+        record.sample.classes = vec![Class { done: 750, response, unfinished, ..Class::default() }];
+        assert!((149_000.0..151_000.0).contains(&record.duration_ns()), "{}", record.duration_ns());
+        assert_eq!((record.left(), record.never_done()), (Some(250), 250));
     }
 }

@@ -3,11 +3,19 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use dyno_gauge::Gauge;
+use dyno_gauge::{Before, Gauge, Ready};
 use dyno_protocol::{Sample, Section};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::turns::{Giver, Slices, Turns};
+
+/// The counters of a section whose clients are let go before its clock starts.
+pub enum Counted {
+    /// Ready to be read when it starts, because the clients warm up before.
+    Ready(Ready),
+    /// Read before a client was let go.
+    Read(Before),
+}
 
 /// Times sections of one trial.
 pub struct Clock<'a> {
@@ -35,7 +43,27 @@ impl<'a> Clock<'a> {
     /// Does the work, which knows no turns, and returns what it came to and what it cost: the sample's section.
     #[inline]
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (T, Sample) {
-        let before = self.gauge.before();
+        self.time_from(self.gauge.before(), work)
+    }
+
+    /// Gets the counters ready before clients are let go. Those of clients that do not warm up are read here: once hundreds of
+    /// them are at work, a thread that reads is kept from its next call for a large part of the section.
+    pub fn count(&self, warms_up: bool) -> Counted {
+        let ready = self.gauge.prepare();
+        if warms_up { Counted::Ready(ready) } else { Counted::Read(self.gauge.before_by(&ready)) }
+    }
+
+    /// Times the rest of a section whose clients are at work.
+    pub fn time_clients<T>(&self, counted: Counted, work: impl FnOnce() -> T) -> (T, Sample) {
+        let before = match counted {
+            Counted::Ready(ready) => self.gauge.before_at_work(&ready),
+            Counted::Read(before) => before,
+        };
+        self.time_from(before, work)
+    }
+
+    #[inline]
+    fn time_from<T>(&self, before: Before, work: impl FnOnce() -> T) -> (T, Sample) {
         let began_ns = monotonic();
 
         let clock = Instant::now();

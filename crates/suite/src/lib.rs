@@ -66,9 +66,9 @@ pub struct Suite {
     /// Whether tables show durations or how much is done in a second.
     #[serde(default)]
     pub figure: Figure,
-    /// Which CPUs the measured processes get when nobody says.
+    /// Which CPUs the measured processes get where a run does not ask for any.
     #[serde(default)]
-    pub cpus: Cpus,
+    cpus: Option<Cpus>,
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Declaration>,
@@ -89,14 +89,22 @@ pub struct Suite {
     pub text: String,
 }
 
+impl Suite {
+    /// Which CPUs the measured processes get where a run does not ask for any. All of them where a test has many clients: on
+    /// one CPU these and their server would wait for each other.
+    pub fn cpus(&self) -> Cpus {
+        let has_mix = self.tests.iter().any(|test| test.model == Model::Mix);
+        self.cpus.unwrap_or(if has_mix { Cpus::All } else { Cpus::One })
+    }
+}
+
 /// Which CPUs a suite's measured processes get.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cpus {
     /// One of their own.
-    #[default]
     One,
-    /// All: for work in which some engines have threads in the background.
+    /// All: for work in which some engines have threads in the background. The default of suites with a mix.
     All,
 }
 

@@ -125,6 +125,22 @@ mod tests {
     }
 
     #[test]
+    fn a_mix_takes_all_cpus_unless_its_suite_says_otherwise() {
+        use crate::Cpus;
+        let statements = test("statements = \"SELECT 1\"\n");
+        let class = "[[test.class]]\nname = \"c\"\nstatements = \"SELECT 1\"\n";
+        let mix = statements
+            .replace("\"statements\"", "\"mix\"")
+            .replace("statements = \"SELECT 1\"\n", "count = 1\ncheck = \"SELECT 1\"\n");
+        let mix = format!("{mix}{class}");
+        let cpus = |text: &str| parse(text).unwrap().cpus();
+        assert_eq!(
+            [cpus(&statements), cpus(&mix), cpus(&format!("cpus = \"one\"\n{mix}"))],
+            [Cpus::One, Cpus::All, Cpus::One]
+        );
+    }
+
+    #[test]
     fn a_dialect_that_nobody_speaks_is_an_error() {
         let message = complaint(&test("statements = \"\"\"\nSELECT 1;\n@sqlit SELECT 2;\n\"\"\"\n"));
         assert!(message.starts_with("x.toml:12: no engine speaks the dialect 'sqlit'"), "{message}");

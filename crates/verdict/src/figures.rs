@@ -57,7 +57,8 @@ pub struct Costs {
 pub(crate) enum Judged<'a> {
     /// The test's own figure: how long it took or, where operations arrived by themselves, how long the slow ones took.
     Test,
-    /// How long this share of the operations of a class took at most; those that failed count as the slowest.
+    /// How long this share of the operations of a class took at most; those that failed count as the slowest, and those that
+    /// were not done at the end with what they had waited.
     Response { class: &'a str, share: f64 },
 }
 
@@ -68,7 +69,7 @@ impl Judged<'_> {
             Judged::Test => Some(sample.duration_ns()),
             Judged::Response { class, share } => {
                 let class = sample.sample.classes.iter().find(|told| told.class == class)?;
-                let response = class.response.histogram().ok().flatten()?;
+                let response = class.waited()?;
                 let told = is_told(response.len() + class.failed, share);
                 quantile(&response, share, class.failed).filter(|_| told).map(|time| time as f64)
             }

@@ -32,7 +32,7 @@ pub(crate) fn beyond(
     let classes = samples.flat_map(|sample| &sample.sample.classes).filter(|told| told.class == class);
     let (mut all, mut slow) = (0.0, 0.0);
     for told in classes {
-        let Ok(Some(response)) = told.response.histogram() else { continue };
+        let Some(response) = told.waited() else { continue };
         let Some(limit) = quantile(&response, share, told.failed) else { continue };
         for value in response.iter_recorded() {
             let time = value.value_iterated_to() as f64 * value.count_at_value() as f64;

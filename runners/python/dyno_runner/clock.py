@@ -51,12 +51,35 @@ class Clock:
         result = work()
         return result, {"section": self.stop()}
 
+    def count(self, warms_up: bool) -> None:
+        """Gets the counters ready before clients are let go. Those of clients that do not warm up are read
+        here: once hundreds of them are at work, a thread that reads is kept from its next call for a large
+        part of the section."""
+        if self._server:
+            self._server.prepare()
+        self._counters.prepare()
+        self._counted = not warms_up
+        if self._counted:
+            self._read()
+
+    def clients(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
+        """The same for clients that are at work, after `count`."""
+        if not self._counted:
+            self._read()
+        self._start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        result = work()
+        return result, {"section": self.stop()}
+
     def start(self) -> None:
         """Reads the counters and starts the clock."""
+        self._counters.prepare()
+        self._read()
+        self._start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def _read(self) -> None:
         if self._server:
             self._server.before()
         self._before = self._counters.before()
-        self._start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
     def stop(self) -> dict[str, Any]:
         """Stops the clock and tells what was spent since it was started."""

@@ -32,7 +32,6 @@ class Counters:
 
     def before(self) -> Reading:
         """Reads before the clock starts: what matters most, the wait for a processor, comes last."""
-        self._reset_peak()
         reading = self._slow()
         others = self._wait_of_other_threads()
         reading.wait_ns = self._own_wait() + others
@@ -69,8 +68,8 @@ class Counters:
         others = (thread for thread in os.listdir("/proc/self/task") if thread != self._me)
         return sum(wait_of(read_text(f"/proc/self/task/{thread}/schedstat")) for thread in others)
 
-    def _reset_peak(self) -> None:
-        """Writing 5 sets the peak of resident memory back to what is resident now; it touches no page."""
+    def prepare(self) -> None:
+        """Gets ready to be read. Writing 5 sets the peak of resident memory back to what is resident now; it touches no page."""
         if self._clear_refs is not None:
             try:
                 os.pwrite(self._clear_refs, b"5", 0)

@@ -16,7 +16,7 @@ from .failure import Failure, one_line
 
 FILE = "libdyno_gauge.so"
 # The version of the library's interface that this is for.
-VERSION = 2
+VERSION = 3
 
 # What `dyno_gauge_cost` holds, by the names of the protocol.
 FIELDS = (
@@ -50,7 +50,12 @@ class Gauge:
         self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server))
         # What they are called with is made now and not beside the clock.
         self._before, self._after = functions.dyno_gauge_before, functions.dyno_gauge_after
+        self._prepare = functions.dyno_gauge_prepare
         self._places = (None, ctypes.byref(self._server))
+
+    def prepare(self) -> None:
+        """Does what takes long of the next reading before the clock starts."""
+        self._prepare(self._handle)
 
     def before(self) -> None:
         """Reads just before the clock starts."""
@@ -82,4 +87,5 @@ def library(programs: Path | None = None) -> ctypes.PyDLL:
     functions.dyno_gauge_open.restype = ctypes.c_void_p
     functions.dyno_gauge_open.argtypes = [ctypes.c_uint32]
     functions.dyno_gauge_before.restype = None
+    functions.dyno_gauge_prepare.restype = None
     return functions

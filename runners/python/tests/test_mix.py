@@ -62,6 +62,29 @@ class Threads(mixes.Mixes):
         (tick,) = told["ticks"]
         self.assertEqual((tick["ended_ns"], tick["classes"][0]["done"]), (60_000_000, told["operations"]))
 
+    def test_what_is_due_and_not_done_at_the_end_counts_with_its_age(self):
+        steps = [(1, 0)] * 50 + [(200_000_000, 0)] * 50 + [(400_000_000, 0)]
+        for clients in (1, 2):
+            mix = self.mix(["sleep"], clients, steps, lasts={"duration_ns": 300_000_000})
+            ages = []
+            with self.subTest(clients), mock.patch.object(recorder, "text_of", sorted):
+                told, _ = self.done(mix)
+                ages = told["classes"][0]["unfinished"]
+                self.assertEqual(told["classes"][0]["done"] + len(ages), 100)
+                self.assertLessEqual(ages[-1], 300_000_000)
+                self.assertTrue(told["ticks"][0]["succeeded"])
+
+    def test_what_is_under_way_at_the_end_counts_with_its_age(self):
+        work = Work(self.mix(["a"], 1, [(0, 0)], lasts={"duration_ns": SECOND, "warm_up_ns": SECOND}))
+        one = recorder.Recorder(1, False)
+        one.done(0, 0, 0, SECOND + 5, SECOND + 25_000_000)
+        one.failed(0, 2 * SECOND - 7, 3 * SECOND, 1)
+        one.done(0, 0, 0, 2 * SECOND, 2 * SECOND + 1)
+        with mock.patch.object(recorder, "text_of", sorted):
+            found = recorder.Sum(work, 0, [one])
+        self.assertEqual((found.classes[0]["unfinished"], found.classes[0]["failed"]), ([7], 0))
+        self.assertEqual(found.ticks[0]["succeeded"], "4")
+
     def test_a_mix_that_makes_no_sense_is_refused(self):
         for words, change in {
             "a mix of no clients": {"clients": 0},
@@ -82,8 +105,8 @@ class Threads(mixes.Mixes):
             for place, ended in [(0, SECOND - 1), (0, SECOND), (1, 3 * SECOND + 1), (1, 7 * SECOND // 2)]:
                 one.done(place, 0, ended - 1, ended - 1, ended)
             one.retried(0, SECOND, 3)
-            one.failed(1, 2 * SECOND - 1, 1, "no row")
-            one.failed(1, 4 * SECOND, 1)
+            one.failed(1, SECOND, 2 * SECOND - 1, 1, "no row")
+            one.failed(1, SECOND, 4 * SECOND, 1)
             told.append(one)
         found = recorder.Sum(work, 0, told)
         self.assertEqual(counts({"classes": found.classes}), [(2, 0, 6), (2, 2, 2)])

@@ -162,7 +162,7 @@ mod tests {
             upkeep: [("checkpoints".to_owned(), 7 + u64::from(place >= 5))].into(),
         };
         let readings = Readings((0..10).map(reading).collect());
-        let ticks = [1, 2, 3].map(|end| Tick { ended_ns: end * SECOND, classes: Vec::new() });
+        let ticks = [1, 2, 3].map(|end| Tick { ended_ns: end * SECOND, ..Tick::default() });
         let sample = |began_ns: u64| Sample {
             section: Section { began_ns, ..Section::default() },
             ticks: ticks.to_vec(),

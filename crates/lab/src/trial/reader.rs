@@ -136,7 +136,12 @@ impl Reader {
         self.tests.get(self.trial.samples.len())
     }
 
-    /// The test that is running.
+    /// The test that is running, by its position.
+    pub fn current(&self) -> Option<usize> {
+        (self.state == State::Running).then_some(self.trial.samples.len())
+    }
+
+    /// The same by its id.
     pub fn current_test(&self) -> Option<String> {
         self.next_test().filter(|_| self.state == State::Running).cloned()
     }

@@ -14,7 +14,10 @@ use super::{Conduct, MemoryCap, Outcome, Trial};
 pub struct Running {
     process: Process,
     reader: Reader,
+    /// How long the runner may be silent.
     timeout: Duration,
+    /// How long each test of the job takes at least: the runner is silent meanwhile.
+    lasts: Vec<Duration>,
     /// Why nothing more is read.
     over: Option<Over>,
 }
@@ -43,7 +46,8 @@ impl Running {
     pub fn start(conduct: &Conduct, command: &[String], text: &[u8], job: &Job) -> Result<Running> {
         let cap = conduct.memory_bytes.map(MemoryCap::create).transpose()?;
         let process = Process::start(command, text, &conduct.place(job), cap, &conduct.interrupts)?;
-        Ok(Running { process, reader: Reader::new(job), timeout: conduct.timeout, over: None })
+        let lasts = job.tests.iter().map(|test| Duration::from_nanos(test.work.lasts_ns())).collect();
+        Ok(Running { process, reader: Reader::new(job), timeout: conduct.timeout, lasts, over: None })
     }
 
     /// Tells the runner that nothing follows its job.
@@ -67,7 +71,8 @@ impl Running {
         }
         self.process.hear_interrupts();
         let over = loop {
-            match self.process.next(Instant::now() + self.timeout) {
+            let lasts = self.reader.current().map_or(Duration::ZERO, |test| self.lasts[test]);
+            match self.process.next(Instant::now() + lasts + self.timeout) {
                 Some(Message::Line(line)) => match self.reader.read(&line, on_test) {
                     Ok(Heard::Last) => break Over::Ended,
                     Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
@@ -83,8 +88,12 @@ impl Running {
                 Some(Message::Interrupted) => break Over::Interrupted,
                 None => {
                     let seconds = self.timeout.as_secs_f64();
+                    let after = match lasts.as_secs_f64() {
+                        0.0 => String::new(),
+                        lasts => format!(" after the {lasts} s that the test takes"),
+                    };
                     break Over::Trouble(format!(
-                        "the runner was silent for {seconds} s and was killed; --timeout allows more"
+                        "the runner was silent for {seconds} s{after} and was killed; --timeout allows more"
                     ));
                 }
             }

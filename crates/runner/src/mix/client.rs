@@ -85,7 +85,25 @@ impl Client<'_> {
             };
             free = self.step(doer, &step, (due, free, sent), began, recorder)?;
         }
+        self.leave(own, 1, recorder, |step| step.class());
         Ok(())
+    }
+
+    /// Once the time is up, counts as unfinished all that was due before its end and was never begun: the first of every
+    /// `each` steps, from `own` on where no other client takes part in the steps.
+    #[cold]
+    pub fn leave(&self, own: u64, each: u64, recorder: &mut Recorder, class: impl Fn(&Step) -> usize) {
+        if self.window.until == u64::MAX || self.steps.get(0).due() == 0 {
+            return;
+        }
+        for place in (own..).step_by(each as usize) {
+            let place = self.next.map_or(place, |next| next.fetch_add(each, Ordering::Relaxed));
+            if place >= self.steps.count() || self.steps.get(place).due() >= self.window.until {
+                break;
+            }
+            let step = self.steps.get(place);
+            recorder.unfinished(class(&step), step.due());
+        }
     }
 
     /// Does a step that was due, whose client was free and which is sent at these moments, and records it. Returns when it
@@ -108,9 +126,9 @@ impl Client<'_> {
             Some(Tried::Done) => recorder.done(class, times, retried, false),
             Some(Tried::Undone) => recorder.done(class, times, retried, true),
             Some(Tried::Missing(statement)) => {
-                recorder.failed(class, done, retried, || self.missing(class, statement));
+                recorder.failed(class, times, retried, || self.missing(class, statement));
             }
-            None => recorder.failed(class, done, retried, String::new),
+            None => recorder.failed(class, times, retried, String::new),
         }
         Ok(done)
     }

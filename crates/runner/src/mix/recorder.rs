@@ -1,5 +1,6 @@
 //! What became of the operations of a client, by class and by second.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use dyno_gauge::Histogram;
@@ -29,6 +30,13 @@ pub struct Times {
     pub done: u64,
 }
 
+impl Times {
+    /// When its response began: when it was due, or else sent.
+    fn from(&self) -> u64 {
+        self.due.unwrap_or(self.sent)
+    }
+}
+
 /// The operations of one class of one client.
 struct Counts {
     done: u64,
@@ -38,6 +46,8 @@ struct Counts {
     retried: u64,
     undone: u64,
     response: Histogram,
+    /// How long those that were not done at the end had waited. It is made after the end, because few clients have one.
+    unfinished: Option<Histogram>,
     /// Only where operations are due at a time.
     due: Option<Due>,
 }
@@ -52,9 +62,10 @@ struct Due {
 
 impl Counts {
     fn new(digits: u8, due: bool) -> Counts {
-        let response = Histogram::with_digits(digits);
+        let (response, unfinished) = (Histogram::with_digits(digits), None);
         let failure = String::new();
-        Counts { done: 0, failed: 0, failure, retried: 0, undone: 0, response, due: due.then(Due::default) }
+        let due = due.then(Due::default);
+        Counts { done: 0, failed: 0, failure, retried: 0, undone: 0, response, unfinished, due }
     }
 
     fn add(&mut self, other: &Counts) {
@@ -66,16 +77,14 @@ impl Counts {
             self.failure.clone_from(&other.failure);
         }
         self.response.add(&other.response);
+        if let Some(other) = &other.unfinished {
+            self.unfinished.get_or_insert_default().add(other);
+        }
         if let Some((own, other)) = self.due.as_mut().zip(other.due.as_ref()) {
             own.service.add(&other.service);
             own.wait.add(&other.wait);
             own.late.add(&other.late);
         }
-    }
-
-    fn clear(&mut self) {
-        (self.done, self.failed, self.retried, self.undone) = (0, 0, 0, 0);
-        self.response.clear();
     }
 
     fn told(&self, class: &str) -> Class {
@@ -90,6 +99,7 @@ impl Counts {
             retried: self.retried,
             undone: self.undone,
             response: self.response.response(),
+            unfinished: self.unfinished.as_ref().map_or_else(Response::default, Histogram::response),
             service: of_due(|due| &due.service),
             wait: of_due(|due| &due.wait),
             late: of_due(|due| &due.late),
@@ -97,17 +107,61 @@ impl Counts {
     }
 }
 
+/// The operations of one class in one tick.
+#[derive(Clone, Default)]
+struct TickCounts {
+    done: u64,
+    failed: u64,
+    retried: u64,
+    undone: u64,
+    /// How many operations took each duration, by the durations that a histogram of [`TICK_DIGITS`] distinguishes. A tick
+    /// has few of its 4,700 durations, so an hour of ticks takes megabytes and not a gigabyte.
+    response: BTreeMap<u64, u64>,
+}
+
+impl TickCounts {
+    fn add(&mut self, counts: &TickCounts, response: &Histogram) {
+        self.done += counts.done;
+        self.failed += counts.failed;
+        self.retried += counts.retried;
+        self.undone += counts.undone;
+        response.each(|duration, count| *self.response.entry(duration).or_default() += count);
+    }
+
+    fn told(&self, class: &str) -> Class {
+        let mut response = Histogram::with_digits(TICK_DIGITS);
+        self.response.iter().for_each(|(&duration, &count)| response.record_many(duration, count));
+        Class {
+            class: class.to_owned(),
+            done: self.done,
+            failed: self.failed,
+            retried: self.retried,
+            undone: self.undone,
+            response: response.response(),
+            ..Class::default()
+        }
+    }
+}
+
+/// A tick of all clients.
+#[derive(Clone, Default)]
+struct TickSum {
+    classes: Vec<TickCounts>,
+    /// The hundredths in which an operation succeeded, as bits.
+    succeeded: u128,
+}
+
 /// What the clients of a section share: the classes by tick, into which each adds a tick when it is over.
 pub struct Board {
     window: Window,
-    ticks: Mutex<Vec<Vec<Counts>>>,
+    ticks: Mutex<Vec<TickSum>>,
 }
 
 impl Board {
     /// An empty one. Where all steps are done once there are no ticks.
     pub fn new(window: Window, classes: usize) -> Board {
         let ticks = if window.until == u64::MAX { 0 } else { (window.until - window.from).div_ceil(TICK) };
-        let tick = || (0..classes).map(|_| Counts::new(TICK_DIGITS, false)).collect();
+        let tick = || TickSum { classes: vec![TickCounts::default(); classes], succeeded: 0 };
         Board { window, ticks: Mutex::new((0..ticks).map(|_| tick()).collect()) }
     }
 
@@ -115,9 +169,12 @@ impl Board {
     pub fn told(self, names: &[&str]) -> Vec<Tick> {
         let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let length = self.window.until - self.window.from;
-        let told = |(place, tick): (u64, &Vec<Counts>)| {
-            let classes = tick.iter().zip(names).map(|(counts, name)| counts.told(name)).collect();
-            Tick { ended_ns: ((place + 1) * TICK).min(length), classes }
+        let told = |(place, tick): (u64, &TickSum)| {
+            let classes = tick.classes.iter().zip(names).map(|(counts, name)| counts.told(name)).collect();
+            let ended_ns = ((place + 1) * TICK).min(length);
+            let mut told = Tick { ended_ns, classes, ..Tick::default() };
+            told.set_succeeded(tick.succeeded);
+            told
         };
         (0..).zip(&ticks).map(told).collect()
     }
@@ -127,8 +184,10 @@ impl Board {
 pub struct Recorder<'b> {
     board: &'b Board,
     all: Vec<Counts>,
-    /// The current tick.
-    tick: Vec<Counts>,
+    /// The current tick: its counts, and how long its operations took.
+    tick: Vec<(TickCounts, Histogram)>,
+    /// The hundredths of it in which an operation succeeded, as bits.
+    succeeded: u128,
     place: usize,
     /// When it ends, in nanoseconds since the clients began.
     ends: u64,
@@ -141,7 +200,10 @@ impl<'b> Recorder<'b> {
         Recorder {
             board,
             all: (0..classes).map(|_| Counts::new(3, due)).collect(),
-            tick: (0..classes).map(|_| Counts::new(TICK_DIGITS, false)).collect(),
+            tick: (0..classes)
+                .map(|_| (TickCounts::default(), Histogram::with_digits(TICK_DIGITS)))
+                .collect(),
+            succeeded: 0,
             place: 0,
             ends,
         }
@@ -151,16 +213,23 @@ impl<'b> Recorder<'b> {
     #[inline]
     pub fn done(&mut self, class: usize, times: Times, retried: u64, undone: bool) {
         if !self.is_within(times.done) {
+            self.after_the_end(class, times);
             return;
         }
-        let response = times.done.saturating_sub(times.due.unwrap_or(times.sent));
-        for counts in [&mut self.all[class], &mut self.tick[class]] {
-            counts.done += 1;
-            counts.retried += retried;
-            counts.undone += u64::from(undone);
-            counts.response.record(response);
+        let response = times.done.saturating_sub(times.from());
+        let (all, (tick, responses)) = (&mut self.all[class], &mut self.tick[class]);
+        all.done += 1;
+        all.retried += retried;
+        all.undone += u64::from(undone);
+        all.response.record(response);
+        if self.ends != u64::MAX {
+            tick.done += 1;
+            tick.retried += retried;
+            tick.undone += u64::from(undone);
+            responses.record(response);
+            self.succeeded |= 1_u128 << ((times.done + TICK - self.ends) / (TICK / 100));
         }
-        if let (Some(due), Some(told)) = (times.due, &mut self.all[class].due) {
+        if let (Some(due), Some(told)) = (times.due, &mut all.due) {
             told.service.record(times.done - times.sent);
             // Whoever was free only after it was due kept it waiting until then.
             told.wait.record(times.free.saturating_sub(due));
@@ -169,17 +238,34 @@ impl<'b> Recorder<'b> {
     }
 
     /// Counts an operation that did not succeed. `why` says why; it is empty where that was for want of time.
-    pub fn failed(&mut self, class: usize, ended: u64, retried: u64, why: impl FnOnce() -> String) {
-        if !self.is_within(ended) {
+    pub fn failed(&mut self, class: usize, times: Times, retried: u64, why: impl FnOnce() -> String) {
+        if !self.is_within(times.done) {
+            self.after_the_end(class, times);
             return;
         }
-        let all = &mut self.all[class];
+        let (all, (tick, _)) = (&mut self.all[class], &mut self.tick[class]);
         if all.failure.is_empty() {
             all.failure = why();
         }
-        for counts in [&mut self.all[class], &mut self.tick[class]] {
-            counts.failed += 1;
-            counts.retried += retried;
+        all.failed += 1;
+        all.retried += retried;
+        tick.failed += 1;
+        tick.retried += retried;
+    }
+
+    /// Counts an operation that ended outside the window, if it had to end within it.
+    #[cold]
+    fn after_the_end(&mut self, class: usize, times: Times) {
+        if times.done >= self.board.window.until {
+            self.unfinished(class, times.from());
+        }
+    }
+
+    /// Counts an operation that was due or under way since a moment, and was not done at the end of the window.
+    pub fn unfinished(&mut self, class: usize, since: u64) {
+        if since < self.board.window.until {
+            let ages = self.all[class].unfinished.get_or_insert_default();
+            ages.record(self.board.window.until - since);
         }
     }
 
@@ -198,9 +284,15 @@ impl<'b> Recorder<'b> {
         if let Ok(mut ticks) = self.board.ticks.lock()
             && let Some(tick) = ticks.get_mut(self.place)
         {
-            tick.iter_mut().zip(&self.tick).for_each(|(all, own)| all.add(own));
+            let own = tick.classes.iter_mut().zip(&self.tick);
+            own.for_each(|(all, (counts, response))| all.add(counts, response));
+            tick.succeeded |= self.succeeded;
         }
-        self.tick.iter_mut().for_each(Counts::clear);
+        for (counts, response) in &mut self.tick {
+            *counts = TickCounts::default();
+            response.clear();
+        }
+        self.succeeded = 0;
         let further = 1 + (now - self.ends) / TICK;
         self.place += further as usize;
         self.ends += further * TICK;
@@ -247,7 +339,7 @@ mod tests {
             let mut recorder = Recorder::new(&board, 2, false);
             recorder.done(0, closed(0, TICK - 1), 0, false);
             recorder.done(0, closed(0, TICK), 3, true);
-            recorder.failed(1, 2 * TICK - 1, 1, || "no row".into());
+            recorder.failed(1, closed(0, 2 * TICK - 1), 1, || "no row".into());
             recorder.done(1, closed(3 * TICK, 3 * TICK + 1), 0, false);
             recorder.done(1, closed(3 * TICK, window.until), 0, false);
             recorder.end(&mut sum);
@@ -260,6 +352,24 @@ mod tests {
         let ticks = board.told(&["a", "b"]);
         let told = ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
         assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
+    }
+
+    #[test]
+    fn an_hour_of_seconds_takes_as_much_memory_as_it_has_durations() {
+        let board = Board::new(Window { from: 0, until: 3600 * TICK }, 1);
+        let mut recorder = Recorder::new(&board, 1, false);
+        for second in 0..3600 {
+            for operation in 0..100 {
+                let sent = second * TICK + operation * 1_000_000;
+                recorder.done(0, closed(sent, sent + 50_000 + 1000 * (operation % 20)), 0, false);
+            }
+        }
+        recorder.end(&mut Sum::default());
+        let ticks = board.ticks.lock().unwrap();
+        let kept: usize =
+            ticks.iter().flat_map(|tick| &tick.classes).map(|counts| counts.response.len()).sum();
+        // The map of a tick takes about twice the bytes of its pairs; a histogram takes 37 kB.
+        assert!(kept <= 3600 * 20 && kept * size_of::<(u64, u64)>() < 2_000_000, "{kept} durations");
     }
 
     #[test]

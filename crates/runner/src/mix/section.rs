@@ -148,6 +148,7 @@ where
         }
         drop((ready, done));
         is_ready.iter().take(clients).collect::<Result<()>>()?;
+        let counted = clock.count(window.from > 0);
         let began = begin()?;
         // A client that does not listen has failed, and says so at the end.
         for begins in &all_begin {
@@ -155,7 +156,7 @@ where
         }
         sleep_until(began + Duration::from_nanos(window.from));
         let ((ended, took), mut sample) =
-            clock.time(|| (wait(&is_done, clients, began, window), began.elapsed()));
+            clock.time_clients(counted, || (wait(&is_done, clients, began, window), began.elapsed()));
         shared.stop.store(true, Ordering::Relaxed);
         let ended = ended.and_then(|missing| is_done.iter().take(missing).collect::<Result<()>>());
         drop(leaves);

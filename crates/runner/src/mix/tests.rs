@@ -150,6 +150,59 @@ fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
     assert_eq!(sample.ticks[0].classes[0].done, sample.operations);
 }
 
+/// A mix that lasts 300 ms.
+fn lasting(mix: MixWork) -> MixWork {
+    MixWork { lasts: Some(Lasts { duration_ns: 300_000_000, warm_up_ns: 0 }), ..mix }
+}
+
+#[test]
+fn what_is_due_and_not_done_at_the_end_counts_with_its_age() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each takes five milliseconds, so that one client cannot do all of them in time.
+    let steps: Vec<(u64, u64)> =
+        [(1, 0), (200_000_000, 0)].into_iter().flat_map(|step| vec![step; 50]).collect();
+    let late = (400_000_000, 0);
+    let steps = [&steps[..], &[late]].concat();
+    for clients in [1, 2] {
+        let (sample, _) = done(&lasting(mix(folder.path(), &[("sleep", None)], clients, &[&steps])));
+        let class = sample.unwrap().classes.remove(0);
+        let ages = class.unfinished.histogram().unwrap().unwrap();
+        assert_eq!(class.done + ages.len(), 100, "{class:?}");
+        // The last of them was due 100 ms before the end, and none has waited longer than the section lasted.
+        assert!(ages.count_between(99_900_000, 100_100_000) >= 1 && ages.max() < 300_200_000);
+    }
+}
+
+#[test]
+fn what_is_under_way_at_the_end_counts_with_its_age() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes = [("get ", None), ("hang", None)];
+    let (sample, _) = done(&lasting(mix(folder.path(), &classes, 1, &[&[(0, 0), (0, 1)]])));
+    let sample = sample.unwrap();
+    assert_eq!(counts(&sample), [(1, 0, 0), (0, 0, 0)]);
+    let ages: Vec<u64> = sample
+        .classes
+        .iter()
+        .flat_map(|class| class.unfinished.histogram().unwrap())
+        .map(|ages| ages.len())
+        .collect();
+    assert_eq!(ages, [1]);
+    // In one hundredth of the second an operation succeeded.
+    assert_eq!(sample.ticks[0].succeeded().unwrap().count_ones(), 1);
+}
+
+#[test]
+fn the_cpu_time_of_many_clients_is_counted_from_their_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = [(0, 0)];
+    let mix = lasting(mix(folder.path(), &[("spin", None)], 400, &vec![&steps[..]; 400]));
+    let sample = done(&mix).0.unwrap();
+    let client = sample.section.client;
+    // Each operation takes a millisecond of a processor.
+    let least = sample.operations * 1_000_000;
+    assert!(client.user_ns + client.system_ns >= least / 10 * 9, "{client:?} for {least} ns of work");
+}
+
 /// A class whose statements depend on each other, and steps of how many items a list has and the items.
 fn chained(folder: &Path, statements: Vec<MixStatement>, loops: Vec<MixLoop>, steps: &[[u64; 4]]) -> MixWork {
     let mut mix = mix(folder, &[("class", Some(Purpose::Write))], 1, &[&[(0, 0)]]);

@@ -117,5 +117,6 @@ pub fn visit<'a, S: Session>(
         session.close().context("leaving")?;
         free = since(began);
     }
+    client.leave(0, sessions.each, recorder, |_| connect);
     Ok(())
 }

@@ -79,8 +79,12 @@ pub struct LatencyLine {
     /// The class of operations, of a test that has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The percentiles of its operations; those that never succeeded count as the slowest.
+    /// The percentiles of its operations; those that never succeeded count as the slowest, and those that were not done at the
+    /// end with what they had waited by then.
     pub percentiles: Percentiles,
+    /// The percentiles, by name, that take in operations without success: the true ones are at least as long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<String>,
     /// How many never succeeded.
     pub failed: u64,
     /// Why the first of them failed, where it was not for want of time.
@@ -166,11 +170,16 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
     }
     let is_one = sums.len() == 1;
     let line = |sum: Sum| {
-        let told = Response::merged(sum.responses).and_then(|responses| percentiles(&responses, sum.failed));
+        let unfinished = Response::merged(sum.unfinished.iter().copied());
+        let all = Response::merged(sum.responses.iter().chain(&sum.unfinished).copied());
+        let left = unfinished.as_ref().map_or(0, Histogram::len);
+        let told = all.and_then(|all| percentiles(&all, sum.failed));
+        let told = told.map(|told| Percentiles { count: told.count - left, ..told });
         (told.is_some() || sum.failed > 0).then(|| LatencyLine {
             contender,
             class: (!is_one).then(|| sum.name.to_owned()),
             percentiles: told.unwrap_or_default(),
+            at_least: told.map_or_else(Vec::new, |told| at_least(&told, unfinished.as_ref(), sum.failed)),
             failed: sum.failed,
             failure: sum.failure.to_owned(),
             retried: sum.retried,
@@ -190,6 +199,7 @@ struct Sum<'r> {
     retried: u64,
     undone: u64,
     responses: Vec<&'r Response>,
+    unfinished: Vec<&'r Response>,
     late: Vec<&'r Response>,
 }
 
@@ -202,12 +212,34 @@ impl<'r> Sum<'r> {
             self.failure = &class.failure;
         }
         self.responses.push(&class.response);
+        self.unfinished.push(&class.unfinished);
         self.late.push(&class.late);
     }
 }
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// The percentiles that may be longer than they seem: those that take in operations that failed or were not done, unless all
+/// of these had waited longer than that; and the maximum where it is the wait of one that was not done.
+fn at_least(found: &Percentiles, unfinished: Option<&Histogram<u64>>, failed: u64) -> Vec<String> {
+    let left = unfinished.map_or(0, Histogram::len);
+    let all = (found.count + left + failed) as f64;
+    let is_least = |share: f64, value: u64| {
+        let is_known = failed == 0 && unfinished.is_none_or(|ages| ages.min() > value);
+        share * all > found.count as f64 && !is_known
+    };
+    let shares = [
+        ("p50", 0.5, Some(found.p50)),
+        ("p90", 0.9, found.p90),
+        ("p99", 0.99, found.p99),
+        ("p999", 0.999, found.p999),
+    ];
+    let shares =
+        shares.into_iter().filter(|(_, share, value)| value.is_some_and(|value| is_least(*share, value)));
+    let is_wait = unfinished.is_some_and(|ages| ages.max() >= found.max);
+    shares.map(|(name, ..)| name).chain(is_wait.then_some("max")).map(str::to_owned).collect()
 }
 
 /// The percentiles of operations that succeeded, and of so many others that failed; none where none succeeded.
@@ -239,6 +271,22 @@ mod tests {
         assert_eq!(percentiles(&histogram([].into_iter()), 3), None);
         let failed = percentiles(&histogram(1..=900), 100).unwrap();
         assert_eq!((failed.count, failed.p50, failed.p90, failed.p99), (900, 500, Some(900), Some(900)));
+    }
+
+    #[test]
+    fn what_was_not_done_makes_percentiles_the_least() {
+        let of = |count: usize, ages: std::ops::RangeInclusive<u64>| {
+            let (done, ages) = (histogram(vec![5; count].into_iter()), histogram(ages));
+            let mut all = done.clone();
+            all.add(&ages).unwrap();
+            let told = percentiles(&all, 0).unwrap();
+            let found = Percentiles { count: done.len(), ..told };
+            (found.p99, at_least(&found, Some(&ages), 0))
+        };
+        // A tenth waits at the end, as those do that are due while a server hangs.
+        assert_eq!(of(1000, 901..=1000), (Some(989), vec!["p99".to_owned(), "max".to_owned()]));
+        // Few of a closed load are under way, and for a moment.
+        assert_eq!(of(2000, 1..=4), (Some(5), vec![]));
     }
 
     #[test]

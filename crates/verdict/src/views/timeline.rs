@@ -11,8 +11,14 @@ use crate::statistics::median;
 
 /// So many seconds a trial must have for one of them to be called slow.
 const FEW: usize = 5;
-/// A second in which less than this share of the usual was done is part of a stall.
+/// A second in which less than this share of the usual was done is part of a stall, in files that say no more of it.
 const STALLED: f64 = 0.1;
+/// A gap between operations is a stall where it is at least this long, in nanoseconds,
+const STALL: u64 = 100_000_000;
+/// and where this many operations usually end in the same time: chance makes no such gap.
+const MISSING: f64 = 20.0;
+/// How exactly gaps are known, in nanoseconds: the runner reports in which hundredths of a second operations ended.
+const HUNDREDTH: u64 = 10_000_000;
 /// What lasts less than this share of a second at the end of a trial is left out: chance alone would decide.
 const WHOLE: f64 = 0.5;
 
@@ -34,9 +40,10 @@ pub struct TimelineLine {
     pub trials: Vec<Vec<Second>>,
     /// What was usually done in a second: the median of all trials.
     pub usual: f64,
-    /// How often it stood still: seconds on end in each of which less than a tenth of the usual was done.
+    /// How often it stood still: no operation succeeded for at least 100 ms, in which 20 usually do. In older files: seconds on
+    /// end in each of which less than a tenth of the usual was done.
     pub stalls: usize,
-    /// How long the longest of these lasted, in nanoseconds.
+    /// How long the longest of these lasted, in nanoseconds, to a hundredth of a second.
     pub longest_ns: u64,
     /// What else went on in these seconds; absent where nothing is known of any of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,10 +118,16 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
     let is_its = |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
     let samples = run.trials.iter().filter(is_its).flat_map(|trial| &trial.samples);
     let samples = samples.filter(|sample| sample.sample.test == test);
-    let trials: Vec<Vec<Second>> = samples.map(seconds).filter(|seconds| seconds.len() >= FEW).collect();
+    let told: Vec<(&SampleRecord, Vec<Second>)> =
+        samples.map(|sample| (sample, seconds(sample))).filter(|(_, seconds)| seconds.len() >= FEW).collect();
+    let (samples, trials): (Vec<&SampleRecord>, Vec<Vec<Second>>) = told.into_iter().unzip();
     let rates: Vec<f64> = trials.iter().flatten().map(|second| second.per_second).collect();
     let usual = median(&rates)?;
-    let stalls: Vec<u64> = trials.iter().flat_map(|trial| stalls(trial, usual)).collect();
+    let stalls = samples.iter().zip(&trials).flat_map(|(sample, trial)| match gaps(&sample.sample.ticks) {
+        Some(gaps) => gaps.into_iter().filter(|gap| is_stall(*gap, usual)).collect(),
+        None => stalls(trial, usual),
+    });
+    let stalls: Vec<u64> = stalls.collect();
     Some(TimelineLine {
         contender,
         surroundings: surroundings(&trials),
@@ -174,7 +187,32 @@ fn second(tick: &Tick, lasted: u64, around: Option<&Around>) -> Second {
     }
 }
 
-/// How long each stall of a trial lasted, in nanoseconds.
+/// Whether a time without a success is a stall where so many operations are usually done in a second.
+fn is_stall(gap: u64, usual: f64) -> bool {
+    gap >= STALL && usual * gap as f64 / 1e9 >= MISSING
+}
+
+/// How long no operation succeeded, each time, in nanoseconds; none where the runner has not reported that.
+fn gaps(ticks: &[Tick]) -> Option<Vec<u64>> {
+    ticks.iter().find_map(Tick::succeeded)?;
+    let (mut gaps, mut gap, mut start) = (Vec::new(), 0, 0);
+    for tick in ticks {
+        let succeeded = tick.succeeded().unwrap_or(0);
+        let lasted = tick.ended_ns.saturating_sub(start);
+        for hundredth in 0..lasted.div_ceil(HUNDREDTH).min(100) {
+            if succeeded >> hundredth & 1 == 0 {
+                gap += HUNDREDTH.min(lasted - hundredth * HUNDREDTH);
+            } else if gap > 0 {
+                gaps.push(std::mem::take(&mut gap));
+            }
+        }
+        start = tick.ended_ns;
+    }
+    gaps.push(gap);
+    Some(gaps)
+}
+
+/// How long each stall of a trial lasted by its seconds alone, in nanoseconds.
 fn stalls(trial: &[Second], usual: f64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut began = None;
@@ -203,12 +241,19 @@ mod tests {
 
     /// The seconds of the first contender in the first test, with so many operations in each of them.
     fn judged(done: &[u64], last_ns: u64) -> Option<TimelineLine> {
+        told(done, last_ns, "")
+    }
+
+    /// The same where operations succeeded in these hundredths of each second.
+    fn told(done: &[u64], last_ns: u64, succeeded: &str) -> Option<TimelineLine> {
+        let succeeded = succeeded.to_owned();
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
         let mut run = dyno_record::load(&golden).unwrap();
         let ends = (1..).map(|second| second * 1_000_000_000);
         let tick = |(&done, ended_ns): (&u64, u64)| Tick {
             ended_ns,
             classes: vec![Class { class: "read".into(), done, ..Class::default() }],
+            succeeded: succeeded.clone(),
         };
         let mut ticks: Vec<Tick> = done.iter().zip(ends).map(tick).collect();
         ticks.last_mut().unwrap().ended_ns -= 1_000_000_000 - last_ns;
@@ -234,6 +279,18 @@ mod tests {
         assert_eq!((calm.stalls, calm.longest_ns), (0, 0));
         let end = judged(&[100, 100, 100, 100, 100, 0], 1_000_000_000).unwrap();
         assert_eq!((end.stalls, end.longest_ns), (1, 1_000_000_000));
+    }
+
+    #[test]
+    fn a_stall_is_as_long_as_nothing_succeeded() {
+        // In each second the last operation succeeds in the 30th hundredth, and the next one in the first of the next second.
+        let line = told(&[1000; 6], 1_000_000_000, "3fffffff").unwrap();
+        assert_eq!((line.stalls, line.longest_ns), (6, 700_000_000));
+        // At the end, too, which here is that of half a second.
+        let line = told(&[1000, 1000, 1000, 1000, 1000, 500], 500_000_000, "3fffffff").unwrap();
+        assert_eq!((line.stalls, line.longest_ns), (6, 700_000_000));
+        // Of ten a second none within 0.7 s is no stall.
+        assert_eq!(told(&[10; 6], 1_000_000_000, "3fffffff").unwrap().stalls, 0);
     }
 
     #[test]

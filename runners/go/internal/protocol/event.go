@@ -105,6 +105,8 @@ type Class struct {
 	Undone int64 `json:"undone,omitempty"`
 	// Response has how long they took: each from when it was due, or else sent, to its final success.
 	Response string `json:"response"`
+	// Unfinished has how long those had waited that were due or under way at the end of the section and not done.
+	Unfinished string `json:"unfinished,omitempty"`
 	// Service has, of operations that were due at a time, the same from when they were sent.
 	Service string `json:"service,omitempty"`
 	// Wait has how long these waited because no client was free.
@@ -119,6 +121,9 @@ type Tick struct {
 	EndedNS int64 `json:"ended_ns"`
 	// Classes has the operations that ended within it.
 	Classes []Class `json:"classes"`
+	// Succeeded has the hundredths of a second, from its beginning, in which an operation succeeded: a hexadecimal number
+	// whose bit n stands for the time from n to n + 1 hundredths.
+	Succeeded string `json:"succeeded,omitempty"`
 }
 
 // Failed says what went wrong: what happened, where, what to do; never a secret.

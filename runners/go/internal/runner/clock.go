@@ -15,6 +15,8 @@ type clock struct {
 	gauge *gauge
 	// giver gives turns; nil where the job has none.
 	giver *giver
+	// counted says that the counters have been read for clients that were let go.
+	counted bool
 	// slowdown is the share by which sections are to be slower than they are.
 	slowdown float64
 }
@@ -25,7 +27,7 @@ func newClock(job *protocol.Job, giver *giver) (*clock, error) {
 		server = job.Server.Process
 	}
 	gauge, err := openGauge(server)
-	return &clock{gauge, giver, job.Slowdown}, err
+	return &clock{gauge: gauge, giver: giver, slowdown: job.Slowdown}, err
 }
 
 // time does work of so many operations (1: it is one piece) and returns what it cost: the sample's section. The garbage
@@ -47,6 +49,27 @@ func (c *clock) time(of int, work func(turns *Turns) error) (protocol.Sample, er
 // section is time for work that goes on already, or knows no turns: no garbage is collected.
 func (c *clock) section(work func() error) (protocol.Sample, error) {
 	c.gauge.begin()
+	return c.work(work)
+}
+
+// count gets the counters ready before clients are let go. Those of clients that do not warm up are read here: once hundreds
+// of them are at work, a thread that reads is kept from its next call for a large part of the section.
+func (c *clock) count(warmsUp bool) {
+	c.gauge.prepare()
+	if c.counted = !warmsUp; c.counted {
+		c.gauge.begin()
+	}
+}
+
+// clients is section for clients that are at work, after count.
+func (c *clock) clients(work func() error) (protocol.Sample, error) {
+	if !c.counted {
+		c.gauge.begin()
+	}
+	return c.work(work)
+}
+
+func (c *clock) work(work func() error) (protocol.Sample, error) {
 	began := monotonic()
 
 	start := time.Now()

@@ -14,7 +14,7 @@ const (
 	// gaugeFile is the library that all runners measure with; crates/gauge/include/dyno_gauge.h describes it.
 	gaugeFile = "libdyno_gauge.so"
 	// gaugeVersion is the version of its interface that this program was made for.
-	gaugeVersion = 2
+	gaugeVersion = 3
 )
 
 // cost is dyno_gauge_cost.
@@ -27,7 +27,7 @@ type cost struct {
 // gauge reads the kernel's counters of this process, and of a server's processes, just outside the clock. The
 // library is opened before any clock starts, and its functions are called without cgo.
 type gauge struct {
-	handle, before, after uintptr
+	handle, before, after, early uintptr
 	// The library writes to these, so they lie where the collector moves nothing.
 	process, server *cost
 }
@@ -43,7 +43,7 @@ func openGauge(server int) (*gauge, error) {
 		return nil, fmt.Errorf("cannot load %s, with which runners measure (build it by `cargo build --release -p dyno-gauge`): %w", file, err)
 	}
 	found := map[string]uintptr{}
-	for _, name := range []string{"version", "open", "before", "after"} {
+	for _, name := range []string{"version", "open", "before", "after", "prepare"} {
 		if found[name], err = purego.Dlsym(library, "dyno_gauge_"+name); err != nil {
 			return nil, fmt.Errorf("%s is not dyno's: %w", file, err)
 		}
@@ -53,7 +53,7 @@ func openGauge(server int) (*gauge, error) {
 			file, uint32(version), gaugeVersion)
 	}
 	handle, _, _ := purego.SyscallN(found["open"], uintptr(server))
-	return &gauge{handle, found["before"], found["after"], &cost{}, &cost{}}, nil
+	return &gauge{handle, found["before"], found["after"], found["prepare"], &cost{}, &cost{}}, nil
 }
 
 // gaugePath is the library beside this program.
@@ -64,6 +64,9 @@ var gaugePath = func() (string, error) {
 	}
 	return filepath.Join(filepath.Dir(program), gaugeFile), nil
 }
+
+// prepare does what takes long of the next reading before the clock starts.
+func (g *gauge) prepare() { purego.SyscallN(g.early, g.handle) }
 
 // begin reads before the clock starts.
 func (g *gauge) begin() { purego.SyscallN(g.before, g.handle) }

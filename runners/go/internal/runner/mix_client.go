@@ -45,8 +45,8 @@ type client struct {
 
 // work does steps until the time is up, or until all are done. began is when the clients began.
 func (c *client) work(began moment, recorder *recorder) error {
-	free := began.since()
-	for own := 0; free < c.window.until && !c.stop.Load(); own++ {
+	free, own := began.since(), 0
+	for ; free < c.window.until && !c.stop.Load(); own++ {
 		place := own
 		if c.next != nil {
 			place = int(c.next.Add(1)) - 1
@@ -68,7 +68,26 @@ func (c *client) work(began moment, recorder *recorder) error {
 			return err
 		}
 	}
+	c.leave(own, 1, recorder, Step.class)
 	return nil
+}
+
+// leave counts, once the time is up, as unfinished all that was due before its end and was never begun: the first of every
+// each steps, from own on where no other client takes part in the steps.
+func (c *client) leave(own, each int, recorder *recorder, class func(Step) int) {
+	if c.window.until == unlimited || c.steps.get(0).due() == 0 {
+		return
+	}
+	for place := own; ; place += each {
+		if c.next != nil {
+			place = int(c.next.Add(int64(each))) - each
+		}
+		if place >= c.steps.len() || c.steps.get(place).due() >= c.window.until {
+			return
+		}
+		step := c.steps.get(place)
+		recorder.unfinished(class(step), step.due())
+	}
 }
 
 // step does a step that was due, whose client was free and which is sent at these moments, and records it. It returns
@@ -82,9 +101,9 @@ func (c *client) step(step Step, times times, began moment, recorder *recorder) 
 	times.done = began.since()
 	switch ended.how {
 	case endedLate:
-		recorder.failed(class, times.done, retried, "")
+		recorder.failed(class, times, retried, "")
 	case endedMissing:
-		recorder.failed(class, times.done, retried, c.missing(class, ended.statement))
+		recorder.failed(class, times, retried, c.missing(class, ended.statement))
 	default:
 		recorder.done(class, times, retried, ended.how == endedUndone)
 	}

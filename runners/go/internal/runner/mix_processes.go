@@ -101,6 +101,7 @@ func (w *mixWork) byProcesses(t *trial) (sample protocol.Sample, all []counts, e
 		}
 	}
 	runtime.GC()
+	t.clock.count(w.window.from > 0)
 	began, moment := momentIn(processNotice), monotonic()+processNotice.Nanoseconds()
 	for place := range clients.list {
 		if err := clients.tell(place, moment); err != nil {
@@ -109,7 +110,7 @@ func (w *mixWork) byProcesses(t *trial) (sample protocol.Sample, all []counts, e
 	}
 	began.sleep(w.window.from)
 	var parts []*protocol.Sample
-	sample, err = t.clock.section(func() error {
+	sample, err = t.clock.clients(func() error {
 		var isOver <-chan time.Time
 		if w.window.until != unlimited {
 			isOver = time.After(time.Duration(w.window.until - began.since()))
@@ -146,10 +147,10 @@ func (w *mixWork) join(parts []*protocol.Sample, section *protocol.Section) ([]c
 			if err := all[class].join(part.Classes[class]); err != nil {
 				return nil, err
 			}
-			for place, tick := range w.board.ticks {
-				if err := tick[class].join(part.Ticks[place].Classes[class]); err != nil {
-					return nil, err
-				}
+		}
+		for place, told := range part.Ticks {
+			if err := w.board.ticks[place].join(told); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math/big"
 	"sync"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,11 +16,21 @@ const (
 	// tickDigits are the significant digits of a tick's histogram: two tell a stall, and take an eighth of the
 	// memory of three.
 	tickDigits = 2
+	// unpacked is how many ticks before the current one have room for what clients add that are late.
+	unpacked = 2
 )
 
 // times is when an operation was due (0: as soon as its client was free), when its client was free for it,
 // and when it was sent and done, in nanoseconds since the clients began.
 type times struct{ due, free, sent, done int64 }
+
+// from is when its response began: when it was due, or else sent.
+func (t times) from() int64 {
+	if t.due > 0 {
+		return t.due
+	}
+	return t.sent
+}
 
 // counts is the operations of one class of one client.
 type counts struct {
@@ -27,6 +38,11 @@ type counts struct {
 	// failure is why the first of those failed, where it was not for want of time.
 	failure  string
 	response durations
+	// packed is response in its compressed encoding, where that is empty itself: of seconds that are over.
+	packed string
+	// unfinished is how long those that were not done at the end had waited. It is made after the end, because few clients
+	// have one.
+	unfinished durations
 	// What else there is to tell of operations that are due at a time; nil where they are not.
 	service, wait, late durations
 }
@@ -77,6 +93,11 @@ func (c *counts) add(other *counts) {
 		c.failure = other.failure
 	}
 	c.response.add(other.response)
+	if c.unfinished.Histogram == nil {
+		c.unfinished = other.unfinished
+	} else {
+		c.unfinished.add(other.unfinished)
+	}
 	c.service.add(other.service)
 	c.wait.add(other.wait)
 	c.late.add(other.late)
@@ -89,7 +110,8 @@ func (c *counts) join(told protocol.Class) error {
 		own, others *durations
 		text        string
 	}{
-		{&c.response, &other.response, told.Response}, {&c.service, &other.service, told.Service},
+		{&c.response, &other.response, told.Response}, {&c.unfinished, &other.unfinished, told.Unfinished},
+		{&c.service, &other.service, told.Service},
 		{&c.wait, &other.wait, told.Wait}, {&c.late, &other.late, told.Late},
 	} {
 		if part.text == "" {
@@ -121,12 +143,111 @@ func told(all []counts, names []string) []protocol.Class {
 	var list []protocol.Class
 	for i := range all {
 		c := &all[i]
+		response := c.packed
+		if response == "" {
+			response = c.response.told()
+		}
 		list = append(list, protocol.Class{
 			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone,
-			Response: c.response.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
+			Response: response, Unfinished: c.unfinished.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
 		})
 	}
 	return list
+}
+
+// pack keeps how long operations took in a thousandth of the memory, unless that is empty.
+func (c *counts) pack() {
+	if c.response.Histogram != nil {
+		c.packed, c.response.Histogram = c.response.told(), nil
+	}
+}
+
+// unpack makes room for more operations of a second.
+func (c *counts) unpack() error {
+	if c.response.Histogram != nil {
+		return nil
+	}
+	if c.packed == "" {
+		c.response = newDurations(tickDigits)
+		return nil
+	}
+	decoded, err := hdrhistogram.Decode([]byte(c.packed))
+	c.response.Histogram, c.packed = decoded, ""
+	return err
+}
+
+// hundredths are those of a second, as bits: the first 64 and the others.
+type hundredths [2]uint64
+
+// set marks a hundredth.
+func (h *hundredths) set(place int64) { h[place/64] |= 1 << (place % 64) }
+
+// add marks those that another one has.
+func (h *hundredths) add(other hundredths) { h[0], h[1] = h[0]|other[0], h[1]|other[1] }
+
+// told is the hundredths as the contract has them.
+func (h hundredths) told() string {
+	number := new(big.Int).SetUint64(h[1])
+	number.Lsh(number, 64).Or(number, new(big.Int).SetUint64(h[0]))
+	if number.Sign() == 0 {
+		return ""
+	}
+	return number.Text(16)
+}
+
+// join marks those that another process told.
+func (h *hundredths) join(told string) error {
+	if told == "" {
+		return nil
+	}
+	number, ok := new(big.Int).SetString(told, 16)
+	if !ok || number.BitLen() > 128 {
+		return fmt.Errorf("a client reports hundredths of a second as %q: this is an error in the runner", told)
+	}
+	low := new(big.Int).SetUint64(^uint64(0))
+	h.add(hundredths{low.And(low, number).Uint64(), number.Rsh(number, 64).Uint64()})
+	return nil
+}
+
+// second is a tick of all clients.
+type second struct {
+	classes   []counts
+	succeeded hundredths
+}
+
+// add adds what one client did in it.
+func (s *second) add(tick []counts, succeeded hundredths) error {
+	for i := range tick {
+		if own := &tick[i]; own.done+own.failed > 0 {
+			if err := s.classes[i].unpack(); err != nil {
+				return err
+			}
+			s.classes[i].add(own)
+		}
+	}
+	s.succeeded.add(succeeded)
+	return nil
+}
+
+// join adds what another process told of it.
+func (s *second) join(told protocol.Tick) error {
+	for class := range s.classes {
+		if err := s.classes[class].unpack(); err != nil {
+			return err
+		}
+		if err := s.classes[class].join(told.Classes[class]); err != nil {
+			return err
+		}
+	}
+	s.pack()
+	return s.succeeded.join(told.Succeeded)
+}
+
+// pack keeps it in little memory.
+func (s *second) pack() {
+	for i := range s.classes {
+		s.classes[i].pack()
+	}
 }
 
 // board is what the clients of a section share: the classes by tick, into which each adds a tick when it is
@@ -134,7 +255,9 @@ func told(all []counts, names []string) []protocol.Class {
 type board struct {
 	window window
 	lock   sync.Mutex
-	ticks  [][]counts
+	// packed is how many ticks are, from the first on.
+	packed int64
+	ticks  []second
 }
 
 // newBoard is an empty one. Where all steps are done once there are no ticks.
@@ -142,10 +265,24 @@ func newBoard(window window, classes int) *board {
 	board := &board{window: window}
 	if window.until != unlimited {
 		for from := window.from; from < window.until; from += tickNS {
-			board.ticks = append(board.ticks, newCounts(classes, tickDigits, false))
+			board.ticks = append(board.ticks, second{classes: make([]counts, classes)})
 		}
 	}
 	return board
+}
+
+// add adds what one client did in a tick. Only the last ones are not packed.
+func (b *board) add(place int64, tick []counts, succeeded hundredths) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	// What this program has encoded it can decode.
+	_ = b.ticks[place].add(tick, succeeded)
+	if place < b.packed {
+		b.ticks[place].pack()
+	}
+	for ; b.packed < place-unpacked; b.packed++ {
+		b.ticks[b.packed].pack()
+	}
 }
 
 // told is the ticks as the contract has them.
@@ -153,7 +290,7 @@ func (b *board) told(names []string) []protocol.Tick {
 	var list []protocol.Tick
 	for place, tick := range b.ticks {
 		ended := min(int64(place+1)*tickNS, b.window.until-b.window.from)
-		list = append(list, protocol.Tick{EndedNS: ended, Classes: told(tick, names)})
+		list = append(list, protocol.Tick{EndedNS: ended, Classes: told(tick.classes, names), Succeeded: tick.succeeded.told()})
 	}
 	return list
 }
@@ -166,6 +303,8 @@ type recorder struct {
 	tick  []counts
 	place int64
 	ends  int64
+	// succeeded are the hundredths of the current tick in which an operation succeeded.
+	succeeded hundredths
 }
 
 // newRecorder is one for so many classes, due at times or not.
@@ -180,12 +319,10 @@ func newRecorder(board *board, classes int, isDue bool) *recorder {
 // done counts an operation that succeeded, or was undone as planned, after so many tries that did not.
 func (r *recorder) done(class int, times times, retried int64, undone bool) {
 	if !r.isWithin(times.done) {
+		r.afterTheEnd(class, times)
 		return
 	}
-	from := times.sent
-	if times.due > 0 {
-		from = times.due
-	}
+	from := times.from()
 	all, tick := &r.all[class], &r.tick[class]
 	for _, counts := range [...]*counts{all, tick} {
 		counts.done++
@@ -194,6 +331,9 @@ func (r *recorder) done(class int, times times, retried int64, undone bool) {
 			counts.undone++
 		}
 		counts.response.record(times.done - from)
+	}
+	if r.ends != unlimited {
+		r.succeeded.set((times.done + tickNS - r.ends) / (tickNS / 100))
 	}
 	if times.due > 0 && all.service.Histogram != nil {
 		all.service.record(times.done - times.sent)
@@ -204,8 +344,9 @@ func (r *recorder) done(class int, times times, retried int64, undone bool) {
 }
 
 // failed counts an operation that did not succeed, and why, unless that was for want of time.
-func (r *recorder) failed(class int, ended, retried int64, why string) {
-	if !r.isWithin(ended) {
+func (r *recorder) failed(class int, times times, retried int64, why string) {
+	if !r.isWithin(times.done) {
+		r.afterTheEnd(class, times)
 		return
 	}
 	if all := &r.all[class]; all.failure == "" {
@@ -214,6 +355,24 @@ func (r *recorder) failed(class int, ended, retried int64, why string) {
 	for _, counts := range [...]*counts{&r.all[class], &r.tick[class]} {
 		counts.failed++
 		counts.retried += retried
+	}
+}
+
+// afterTheEnd counts an operation that ended outside the window, if it had to end within it.
+func (r *recorder) afterTheEnd(class int, times times) {
+	if times.done >= r.board.window.until {
+		r.unfinished(class, times.from())
+	}
+}
+
+// unfinished counts an operation that was due or under way since a moment, and was not done at the end of the window.
+func (r *recorder) unfinished(class int, since int64) {
+	if since < r.board.window.until {
+		all := &r.all[class]
+		if all.unfinished.Histogram == nil {
+			all.unfinished = newDurations(3)
+		}
+		all.unfinished.record(r.board.window.until - since)
 	}
 }
 
@@ -228,12 +387,9 @@ func (r *recorder) isWithin(now int64) bool {
 // turn ends ticks until one holds this moment.
 func (r *recorder) turn(now int64) {
 	if r.place < int64(len(r.board.ticks)) {
-		r.board.lock.Lock()
-		for i := range r.tick {
-			r.board.ticks[r.place][i].add(&r.tick[i])
-		}
-		r.board.lock.Unlock()
+		r.board.add(r.place, r.tick, r.succeeded)
 	}
+	r.succeeded = hundredths{}
 	for i := range r.tick {
 		r.tick[i].clear()
 	}

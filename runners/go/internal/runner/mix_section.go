@@ -86,6 +86,7 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 	clients := w.mix.Clients
 	// Not by the clock's own collection, which would come after the warm-up.
 	runtime.GC()
+	t.clock.count(w.window.from > 0)
 	began := momentIn(notice)
 	if w.begin != nil {
 		var err error
@@ -99,7 +100,7 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 	}
 	began.sleep(w.window.from)
 	missing, last := clients, int64(0)
-	sample, err := t.clock.section(func() (err error) {
+	sample, err := t.clock.clients(func() (err error) {
 		missing, last, err = w.wait(began, lines)
 		return err
 	})

@@ -285,6 +285,66 @@ func TestAMixThatLastsATimeBeginsAnewAndEnds(t *testing.T) {
 	}
 }
 
+// lastingSteps are as many as take longer than a section of 300 ms: due at its beginning, at 200 ms, and after its end.
+func lastingSteps() (steps []dueClass) {
+	for _, due := range []uint64{1, 200_000_000} {
+		for range 50 {
+			steps = append(steps, dueClass{due, 0})
+		}
+	}
+	return append(steps, dueClass{400_000_000, 0})
+}
+
+func TestWhatIsDueAndNotDoneAtTheEndCountsWithItsAge(t *testing.T) {
+	for _, processes := range []int{1, 2} {
+		mix := mixOf(t, []string{"sleep"}, processes, lastingSteps())
+		mix.Lasts = &protocol.Lasts{DurationNS: 300_000_000}
+		sample, _, err := mixed(t, mix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		class := sample.Classes[0]
+		ages := timesOf(t, class.Unfinished)
+		if class.Done+ages.TotalCount() != 100 || ages.Max() > 300_200_000 {
+			t.Errorf("%d done and %d not, up to %d ns", class.Done, ages.TotalCount(), ages.Max())
+		}
+		if sample.Ticks[0].Succeeded == "" {
+			t.Error("no hundredth of a second in which an operation succeeded")
+		}
+	}
+}
+
+func TestTheSecondsOfClientsAreJoinedAndPacked(t *testing.T) {
+	board := newBoard(window{0, 5 * tickNS}, 1)
+	recorders := []*recorder{newRecorder(board, 1, false), newRecorder(board, 1, false)}
+	for second := range int64(5) {
+		recorders[0].done(0, times{sent: 0, done: second*tickNS + 7}, 0, false)
+	}
+	recorders[0].end()
+	if board.packed < 2 || board.ticks[0].classes[0].response.Histogram != nil {
+		t.Errorf("%d seconds are packed", board.packed)
+	}
+	// A client that was late adds to a second that is packed.
+	recorders[1].done(0, times{sent: 0, done: tickNS / 2}, 0, false)
+	recorders[1].end()
+	ticks := board.told([]string{"a"})
+	if times := timesOf(t, ticks[0].Classes[0].Response); times.TotalCount() != 2 || ticks[0].Classes[0].Done != 2 {
+		t.Errorf("%d in the first second", times.TotalCount())
+	}
+	if got := ticks[0].Succeeded; got != "4000000000001" {
+		t.Errorf("hundredths %s", got)
+	}
+	var joined hundredths
+	for _, told := range []string{"1", "8000000000000000000000000", ""} {
+		if err := joined.join(told); err != nil {
+			t.Error(err)
+		}
+	}
+	if joined.told() != "8000000000000000000000001" || joined.join("x") == nil {
+		t.Errorf("%s", joined.told())
+	}
+}
+
 func TestAMixThatMakesNoSenseIsRefused(t *testing.T) {
 	for wanted, change := range map[string]func(*protocol.Mix){
 		"a mix of no clients":                          func(mix *protocol.Mix) { mix.Clients = 0 },
@@ -312,7 +372,7 @@ func TestWhatEndsWithinTheWindowCountsOnceAndInItsTick(t *testing.T) {
 		recorder := newRecorder(board, 2, false)
 		recorder.done(0, closed(tickNS-1), 0, false)
 		recorder.done(0, closed(tickNS), 3, true)
-		recorder.failed(1, 2*tickNS-1, 1, "no row")
+		recorder.failed(1, closed(2*tickNS-1), 1, "no row")
 		recorder.done(1, closed(3*tickNS+1), 0, false)
 		recorder.done(1, closed(board.window.until), 0, false)
 		sum = recorder.end()

@@ -87,6 +87,7 @@ func (c *client) visit(visits *visits, began moment, recorder *recorder) error {
 		}
 		free = began.since()
 	}
+	c.leave(0, visits.each, recorder, func(Step) int { return len(c.mix.Classes) })
 	return nil
 }
 

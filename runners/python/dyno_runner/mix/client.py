@@ -81,30 +81,44 @@ class Client:
             try:
                 how = operations[step[1]](step)
             except errors as error:
-                how = self._again(step, sent, error)
+                how = self._again(step, due or sent, sent, error)
             ended = now()
-            if how is None or self._is_done(step[1], ended, how):
+            if how is None or self._is_done(step[1], due or sent, ended, how):
                 done(step[1], due, free, sent, ended)
             free = ended
+        else:
+            self._leave(began)
 
-    def _is_done(self, place: int, ended: int, how: int) -> bool:
+    def _leave(self, began: int, each: int = 1, connects: bool = False) -> None:
+        """Once the time is up, notes all that was due before its end and was never begun: the first of every
+        `each` steps."""
+        stop, get, count = self._work.window.stop, self._steps.get, self._steps.count
+        if stop is None or not get(0)[0]:
+            return
+        place = self._take() * each
+        while place < count and (step := get(place))[0] < stop:
+            self._recorder.left.append((len(self._work.classes) if connects else step[1], began + step[0]))
+            place = self._take() * each
+
+    def _is_done(self, place: int, since: int, ended: int, how: int) -> bool:
         """Notes what became of an operation that ended otherwise than by its last statement."""
         if how == UNDONE:
             self._recorder.undone(place, ended)
             return True
         if how != LATE:
             text = "?".join(self._work.classes[place].statements[how].text)
-            self._recorder.failed(place, ended, 0, f"no row came of {quote(text)}")
+            self._recorder.failed(place, since, ended, 0, f"no row came of {quote(text)}")
         return False
 
-    def _again(self, step: Any, sent: int, error: Exception) -> int | None:
-        """Tries an operation again for as long as that may help. Returns how it ended."""
+    def _again(self, step: Any, since: int, sent: int, error: Exception) -> int | None:
+        """Tries an operation again that was due `since` then, for as long as that may help. Returns how it
+        ended."""
         session, recorder, place = self._session, self._recorder, step[1]
         retried = 0
         while session.may_pass(error):
             ended = time.monotonic_ns()
             if ended - sent > self._work.patience:
-                recorder.failed(place, ended, retried)
+                recorder.failed(place, since, ended, retried)
                 return LATE
             retried += 1
             try:

@@ -63,13 +63,14 @@ def perform(work: Work, job: Job, clock: Clock) -> Done:
         for _ in range(work.clients):
             clients.next(None, READY)
         clock.collect()
+        window = work.window
+        clock.count(window.start > 0)
         began = time.monotonic_ns() + NOTICE
         clients.begin(began)
-        window = work.window
         sleep_until(began + window.start)
         end = None if window.stop is None else began + window.stop
         parts: list[Done] = []
-        _, own = clock.section(lambda: _collect(clients, parts, work.clients, end))
+        _, own = clock.clients(lambda: _collect(clients, parts, work.clients, end))
         _collect(clients, parts, work.clients, None)
         clients.end()
     section = own["section"]

@@ -5,6 +5,7 @@ time. That takes less time than to count it in a histogram, which comes after th
 """
 
 from array import array
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -29,6 +30,10 @@ class Recorder:
         self.tried: list[tuple[int, int, int, bool]] = []
         # Of those that were undone as planned: class, end. They are noted as done too.
         self.undone_at: list[tuple[int, int]] = []
+        # Of the operations that ended without success: class, since when they were due or under way, end.
+        self.given_up: list[tuple[int, int, int]] = []
+        # Of those that were due and never begun: class, when they were due.
+        self.left: list[tuple[int, int]] = []
         # Why the first of each class failed that did, where it was not for want of time.
         self.failures: dict[int, str] = {}
         if is_due:
@@ -57,9 +62,11 @@ class Recorder:
         """Notes that an operation that is done was undone at its end, as planned."""
         self.undone_at.append((place, ended))
 
-    def failed(self, place: int, ended: int, retried: int, why: str = "") -> None:
-        """Notes an operation that never succeeded, and why, unless that was for want of time."""
+    def failed(self, place: int, since: int, ended: int, retried: int, why: str = "") -> None:
+        """Notes an operation that never succeeded, and why, unless that was for want of time. It was due since
+        then or, where nothing is due, under way."""
         self.tried.append((place, ended, retried, True))
+        self.given_up.append((place, since, ended))
         if why:
             self.failures.setdefault(place, why)
 
@@ -74,6 +81,8 @@ class Sum:
         self._stop = float("inf") if window.stop is None else began + window.stop
         self._ticks = -(-window.duration // TICK)
         self._names = work.names
+        # The hundredths of each tick in which an operation succeeded, as bits.
+        self._succeeded = [0] * self._ticks
         told = [self._class(place, recorders) for place in range(len(self._names))]
         self.classes = [one for one, _ in told]
         self.ticks = [
@@ -81,6 +90,7 @@ class Sum:
                 "ended_ns": min((tick + 1) * TICK, window.duration),
                 "classes": [ticks[tick] for _, ticks in told],
             }
+            | ({"succeeded": format(self._succeeded[tick], "x")} if self._succeeded[tick] else {})
             for tick in range(self._ticks)
         ]
         # To connect is no operation of the suite.
@@ -91,13 +101,16 @@ class Sum:
         ticks = [array("Q") for _ in range(self._ticks)]
         response, service, wait, late = array("Q"), array("Q"), array("Q"), array("Q")
         start, stop = self._start, self._stop
+        unfinished = array("Q", self._unfinished(place, recorders))
         for recorder in recorders:
             for due, free, sent, ended in _operations(recorder, place):
                 if not start <= ended < stop:
                     continue
                 response.append(ended - due)
                 if ticks:
-                    ticks[(ended - start) // TICK].append(ended - due)
+                    tick, since = divmod(ended - start, TICK)
+                    ticks[tick].append(ended - due)
+                    self._succeeded[tick] |= 1 << since * 100 // TICK
                 if recorder.is_due[place]:
                     service.append(ended - sent)
                     # Whoever was free only after it was due kept it waiting until then.
@@ -113,8 +126,20 @@ class Sum:
         told["failure"] = next((one.failures[place] for one in recorders if place in one.failures), "")
         undone = chain.from_iterable(one.undone_at for one in recorders)
         told["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
+        told["unfinished"] = text_of(unfinished)
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
         return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
+
+    def _unfinished(self, place: int, recorders: list[Recorder]) -> Iterator[int]:
+        """How long the operations of a class had waited that were due or under way at the end and not done."""
+        stop = self._stop
+        if stop == float("inf"):
+            return
+        for recorder in recorders:
+            done = ((due, ended) for due, _, _, ended in _operations(recorder, place))
+            given_up = ((since, ended) for each, since, ended in recorder.given_up if each == place)
+            yield from (stop - since for since, ended in chain(done, given_up) if since < stop <= ended)
+            yield from (stop - due for each, due in recorder.left if each == place)
 
     def _told(self, place: int, times: array, tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
         return {

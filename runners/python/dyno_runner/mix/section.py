@@ -165,12 +165,13 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
     # All are waited for, because their sessions are closed after this.
     _raise_first([section.ready.get() for _ in threads])
     clock.collect()
+    clock.count(window.start > 0)
     section.began = began = section.part.begin()
     section.goes.set()
     sleep_until(began + window.start)
     ends: list[tuple[int, BaseException | None]] = []
     try:
-        _, sample = clock.section(lambda: _wait(section, ends, len(threads)))
+        _, sample = clock.clients(lambda: _wait(section, ends, len(threads)))
     finally:
         for thread in threads:
             thread.client.stop = True

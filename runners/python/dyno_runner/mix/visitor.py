@@ -80,6 +80,8 @@ class Visitor(Client):
             except session.errors as error:
                 raise Failure(session.words(error)).within("leaving") from None
             free = now()
+        else:
+            self._leave(began, visits.each, connects=True)
 
     def _connect(self, classes: frozenset[int]) -> Session:
         try:
@@ -99,9 +101,9 @@ class Visitor(Client):
         try:
             how = self._operations[place](step)
         except self._session.errors as error:
-            how = self._again(step, sent, error)
+            how = self._again(step, sent, sent, error)
         ended = time.monotonic_ns()
-        if how is None or self._is_done(place, ended, how):
+        if how is None or self._is_done(place, sent, ended, how):
             self._recorder.done(place, 0, sent, sent, ended)
         return ended
 

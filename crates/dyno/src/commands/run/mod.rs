@@ -126,7 +126,7 @@ pub(super) fn perform(
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     open_files::allow(&request.suite, &request.parameters, &selection).input()?;
-    let all = (request.suite.cpus == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
+    let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
     let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
     let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
     // Before dyno moves: the CPUs that it may use are part of the machine's record.

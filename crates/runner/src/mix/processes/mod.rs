@@ -65,6 +65,7 @@ pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
             _ => bail!("a client was done before it had begun"),
         }
     }
+    let counted = clock.count(mix.lasts.is_some_and(|lasts| lasts.warm_up_ns > 0));
     let (began, moment) = (Instant::now() + NOTICE, monotonic()? + NOTICE);
     clients.begin(moment)?;
     sleep_until(began + Duration::from_nanos(mix.lasts.map_or(0, |lasts| lasts.warm_up_ns)));
@@ -72,7 +73,7 @@ pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
     let end = mix
         .lasts
         .map(|Lasts { duration_ns, warm_up_ns }| began + Duration::from_nanos(warm_up_ns + duration_ns));
-    let (within, own) = clock.time(|| {
+    let (within, own) = clock.time_clients(counted, || {
         collect(&mut clients, &hears, &mut samples, end)?;
         // Clients whose steps came to an end before their time leave the rest of it empty.
         end.into_iter().for_each(sleep_until);

@@ -89,6 +89,14 @@ impl Prepared for Told<'_> {
             "panic" => panic!("the toy broke"),
             "fail" => return Err(anyhow!("no such toy")),
             "sleep" => std::thread::sleep(Duration::from_millis(5)),
+            // A piece of work of a millisecond of a processor.
+            "spin" => {
+                let cpu = || nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+                let until = cpu() + nix::sys::time::TimeSpec::new(0, 1_000_000);
+                while cpu() < until {}
+                return Ok(());
+            }
+            "hang" => std::thread::sleep(Duration::from_millis(600)),
             "busy" => return Err(anyhow!("busy")),
             // Two rows of a number and words.
             "rows" => {

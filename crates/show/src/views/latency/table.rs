@@ -33,8 +33,17 @@ pub fn row(verdict: &Verdict, first: &str, line: &LatencyLine) -> Vec<String> {
     };
     let mut row = vec![first.to_owned(), label, level_name(contender)];
     let any = |duration: u64| (found.count > 0).then_some(duration);
-    let durations = [any(found.p50), found.p90, found.p99, found.p999, any(found.max)];
-    let told = |found: Option<u64>| found.map_or_else(|| "–".into(), |ns| units::duration(ns as f64));
+    let durations = [
+        ("p50", any(found.p50)),
+        ("p90", found.p90),
+        ("p99", found.p99),
+        ("p999", found.p999),
+        ("max", any(found.max)),
+    ];
+    let told = |(name, found): (&str, Option<u64>)| {
+        let sign = if line.at_least.iter().any(|least| least == name) { "≥ " } else { "" };
+        found.map_or_else(|| "–".into(), |ns| format!("{sign}{}", units::duration(ns as f64)))
+    };
     row.extend(durations.map(told));
     row
 }
@@ -86,11 +95,16 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     let left = latency.tests.iter().flat_map(|test| test.left.iter().map(move |left| (&test.test, left)));
     let left = left.map(|(test, &(contender, left, due))| {
         format!(
-            "{test}, {}: {} of {} operations that were due were not done at the end; they count as slower than all that were.",
+            "{test}, {}: {} of {} operations that were due were not done at the end; they count with the time they had waited by then.",
             verdict.label(contender),
             units::whole(left),
             units::whole(due)
         )
+    });
+    let is_least = lines().any(|(_, line)| !line.at_least.is_empty());
+    let least = is_least.then(|| {
+        "≥: the figure takes in operations that were not done when the time was up, or that failed. It is at least so long."
+            .to_owned()
     });
     let a_minute = latency.tests.iter().filter_map(|test| {
         let told = test.a_minute.as_ref()?;
@@ -110,7 +124,16 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             )
         })
     });
-    clock.into_iter().chain(a_minute).chain(open).chain(left).chain(told).chain(undone).chain(late).collect()
+    clock
+        .into_iter()
+        .chain(a_minute)
+        .chain(open)
+        .chain(left)
+        .chain(least)
+        .chain(told)
+        .chain(undone)
+        .chain(late)
+        .collect()
 }
 
 /// How much of the 99th percentile the runner's own lateness may be.

@@ -29,7 +29,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         figure: Figure::new(
             "Operations in each second of every trial, of each contender. The table below has the figures.".into(),
             "Each row has a scale of its own, whose top is the contender's best second. Gaps part the trials. Dark: a second \
-             with less than a tenth of the usual, which is a stall. The line below the bars is the disk, the darker the busier; dots \
+             with less than a tenth of the usual. The line below the bars is the disk, the darker the busier; dots \
              on it are checkpoints, compactions and flushes, where the engine tells of them.",
             longest,
             &Chart::Timeline { series },
