@@ -289,7 +289,7 @@ fn orders_are_taken_paid_and_delivered_and_every_condition_holds() {
     result.prints("trade, new orders (no TPC result) a minute: sqlite:wal");
     let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
     let invariants = &verdict["verdict"]["invariants"][0];
-    assert_eq!(invariants["says"].as_array().unwrap().len(), 15);
+    assert_eq!(invariants["says"].as_array().unwrap().len(), 17);
     assert_eq!(invariants["lines"][2][1][0], serde_json::json!({"trials": 1, "held": 1, "broken": 0}));
     for (label, sample) in samples(&read_json(&place.path("run.jsonl")), "trade") {
         for class in sample["classes"].as_array().unwrap() {
@@ -467,4 +467,90 @@ fn clients_that_may_not_open_their_files_are_told_so() {
     let result: crate::common::Result = limited.env("TMPDIR", place.path("data")).output().unwrap().into();
     result.exits(2).says("64 clients may need 292 open files, and this system allows a process 200");
     place.assert_clean();
+}
+
+/// The invariants of a test that did not hold with the first contender, in words.
+fn broken(place: &Place, test: &str) -> Vec<String> {
+    let verdict = place.dyno("show run.jsonl --format json").json();
+    let all = verdict["verdict"]["invariants"].as_array().unwrap();
+    let invariants = all.iter().find(|invariants| invariants["test"] == test).unwrap();
+    let says = invariants["says"].as_array().unwrap().iter().map(|says| says.as_str().unwrap().to_owned());
+    let line = invariants["lines"][0][1].as_array().unwrap();
+    let broken = says.zip(line).filter(|(_, one)| one["held"] != one["trials"]);
+    broken.map(|(says, _)| says).collect()
+}
+
+#[test]
+fn rows_of_a_district_that_are_all_lost_are_missed() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(crate::common::repository().join("suites/orders.toml")).unwrap();
+    let lose = |table: &str, which: &str| {
+        let delete = format!("DELETE FROM {table} WHERE {which}");
+        format!("{delete};\nCREATE TRIGGER lose_{table} AFTER INSERT ON {table} BEGIN {delete}; END;\n")
+    };
+    let all = [
+        ("orders", "o_d_id = 1"),
+        ("order_line", "ol_d_id = 1"),
+        ("new_order", "no_d_id = 1"),
+        ("history", "1"),
+    ];
+    let lost: String = all.iter().map(|(table, which)| lose(table, which)).collect();
+    let changed = text.replace(
+        "COMMIT;\nCREATE INDEX customer_name",
+        &format!("COMMIT;\n{lost}CREATE INDEX customer_name"),
+    );
+    assert_ne!(changed, text);
+    place.write("mine.toml", &changed);
+    let small = "--scale 0.01 --set warm_up=0 --clients 2 --duration 0.5s --trials 1 --no-warm-up --quiet";
+    place
+        .dyno(&format!("run ./mine.toml {small} --with sqlite:memory -o run.jsonl"))
+        .exits(3)
+        .without_panic();
+    let broken = broken(&place, "trade");
+    for begins in ["2:", "4:", "8:", "9:", "10:"] {
+        assert!(broken.iter().any(|says| says.starts_with(begins)), "{begins} {broken:?}");
+    }
+}
+
+#[test]
+fn inserts_that_are_acknowledged_and_lost_are_missed() {
+    let text = std::fs::read_to_string(crate::common::repository().join("suites/ycsb.toml")).unwrap();
+    let upsert = "ON CONFLICT(id) DO UPDATE SET value = excluded.value;\n";
+    let changed = text
+        .replace(upsert, &format!("{upsert}@sqlite DELETE FROM record WHERE id = :new;\n"))
+        .replace("@kv PUT record :new :value;", "@kv GET record :new;");
+    assert_ne!(changed, text);
+    let small =
+        "--set records=300 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet --only d,e";
+    for with in ["sqlite:wal", "lmdb", "pebble", "sqlite:wal/sqlite3"] {
+        let place = Place::new();
+        place.write("mine.toml", &changed);
+        let run = format!("run ./mine.toml {small} --clients 2 --with {with} -o run.jsonl");
+        let result = place.dyno(&run).exits(3).without_panic();
+        for test in ["d", "e"] {
+            assert_eq!(
+                broken(&place, test),
+                ["no key whose insert was acknowledged is lost"],
+                "{with} {test}"
+            );
+        }
+        result.prints("rows broke it");
+    }
+}
+
+#[test]
+fn a_check_without_an_expected_answer_is_compared_among_engines() {
+    let place = Place::new();
+    let mix = "name = \"mine\"\ntitle = \"Mine\"\nstory = \"\"\ncontenders = [\"sqlite:memory\"]\n[[test]]\nid = \"1\"\ntitle = \"T\"\n\
+               shows = \"\"\nmodel = \"mix\"\nsetup = \"CREATE TABLE t(a INTEGER)\"\ncount = 3\n\
+               check = \"SELECT count(*) FROM t\"\n[[test.class]]\nname = \"put\"\nstatements = \"INSERT INTO t VALUES(1)\"\n";
+    place.write("mine.toml", mix);
+    let run = "run ./mine.toml --trials 1 --no-warm-up --quiet --with sqlite:memory,sqlite:wal";
+    let result = place.dyno(run).exits(0).without_panic();
+    assert!(!result.stdout.contains("rong"), "{}", result.stdout);
+    place.write(
+        "mine.toml",
+        &mix.replace("count(*)", "count(*), NULL").replace("count = 3", "count = 3\nclients = \"klients\""),
+    );
+    place.dyno("run ./mine.toml --trials 1").exits(2).prints("there is no parameter 'klients'");
 }

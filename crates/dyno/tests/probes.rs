@@ -95,3 +95,14 @@ fn one_client_is_not_probed() {
     let run = read_json(&place.path("run.jsonl"));
     assert_eq!(run["contenders"][0]["probes"], json!(null));
 }
+
+#[test]
+fn what_reads_uncommitted_shows_dirty_reads() {
+    let place = Place::new();
+    let with = "mariadb,tx_isolation=READ-UNCOMMITTED";
+    let result = place.dyno(&format!("{SMALL} --clients 2 --with {with}")).exits(0).without_panic();
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let seen = seen(&verdict, 0);
+    assert!(seen.contains(&("dirty-read".to_owned(), true)), "{seen:?}\n{}", result.stdout);
+    place.assert_clean();
+}

@@ -178,6 +178,11 @@ impl Plan {
         self.tests.iter().find(|planned| planned.id == test)?.due
     }
 
+    /// Which invariants of a test (by id), by their positions, count what is there of the acknowledged operations of a class.
+    pub fn acknowledged(&self, test: &str) -> &[(usize, String)] {
+        self.tests.iter().find(|planned| planned.id == test).map_or(&[], |planned| &planned.acknowledged)
+    }
+
     /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are SQL and
     /// it has none.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {

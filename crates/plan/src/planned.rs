@@ -41,6 +41,8 @@ pub struct PlannedTest {
     pub answer: Option<Vec<Vec<Value>>>,
     /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
     pub invariants: Vec<String>,
+    /// Which of these, by their positions, count what is there of the acknowledged operations of a class.
+    pub acknowledged: Vec<(usize, String)>,
     /// How its operations arrive, in a mix that lasts a time.
     pub load: Option<Load>,
     /// How much is asked for, in a mix.
@@ -94,11 +96,17 @@ pub(crate) fn describe(
         due: prepared.and_then(|prepared| prepared.due),
         answer: match &test.invariants[..] {
             [] => prepared
-                .filter(|_| test.check.is_none() || written.model == Model::Mix)
+                .filter(|_| test.check.is_none() || written.expect.is_some())
                 .map(|prepared| prepared.answer.clone()),
             says => Some((1..).zip(says).map(all_hold).collect()),
         },
         invariants: test.invariants.clone(),
+        acknowledged: written
+            .invariants
+            .iter()
+            .enumerate()
+            .filter_map(|(place, invariant)| Some((place, invariant.acknowledged.clone()?)))
+            .collect(),
         load: prepared.and_then(|prepared| prepared.load),
         clients: prepared.and_then(|prepared| prepared.clients),
         a_minute: written.a_minute.clone(),

@@ -88,6 +88,10 @@ pub struct Class {
     /// Operations among those done that were undone at their end, as the suite plans it.
     #[serde(skip_serializing_if = "is_zero")]
     pub undone: u64,
+    /// Operations that succeeded and were not undone, those of the warm-up and those that ended after the section among them,
+    /// as far as their clients did not begin anew with their steps: so many changes the database has acknowledged.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub acknowledged: u64,
     /// How long the operations that were done took: each from when it was due, or where nothing was due from when it was
     /// sent, to its final success.
     pub response: Response,
@@ -150,6 +154,7 @@ impl Class {
         self.failed += other.failed;
         self.retried += other.retried;
         self.undone += other.undone;
+        self.acknowledged += other.acknowledged;
         if self.failure.is_empty() {
             self.failure.clone_from(&other.failure);
         }

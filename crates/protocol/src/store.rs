@@ -62,6 +62,13 @@ pub enum StoreCount {
         /// How many clients there are.
         step: i64,
     },
+    /// Keys of a range, both ends included, that are there.
+    Count {
+        /// The first.
+        from: i64,
+        /// The last.
+        to: i64,
+    },
     /// Nothing is. The pairs of a range of keys, both ends included, are told: after the rows of all invariants the answer has a
     /// row for each, its key and its value as text.
     Pairs {

@@ -201,6 +201,9 @@ pub struct AMinute {
 pub struct Invariant {
     /// What, in words.
     pub says: Spanned<String>,
+    /// The class of operations whose changes must all be there: as many as the database has acknowledged. The query then counts
+    /// those that are.
+    pub acknowledged: Option<String>,
     /// A query for one number: how many break it.
     pub query: Spanned<String>,
 }

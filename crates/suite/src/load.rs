@@ -33,7 +33,7 @@ impl Suite {
     pub fn parse(text: String, path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
         let mut suite: Suite = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_at(&text, span.start));
-            anyhow!("{}:{line}: {}", path.display(), error.message().trim())
+            anyhow!("{}:{line}: {}", path.display(), with_offer(error.message().trim()))
         })?;
         suite.path = path.to_owned();
         suite.text = text;
@@ -69,6 +69,18 @@ impl Suite {
         error: &TemplateError,
     ) -> anyhow::Error {
         anyhow!("{}: {error}", self.template_place(test, template, error.line.unwrap_or(1)))
+    }
+}
+
+/// The message about a key that is not there with the one that was meant, in place of all that there are.
+fn with_offer(message: &str) -> String {
+    let Some((unknown, known)) = message.split_once(", expected ") else { return message.to_owned() };
+    let names = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<String>>();
+    let known = names(known);
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match names(unknown).first().and_then(|name| dyno_nearest::offer(name, &known)) {
+        Some(offer) => format!("{unknown}; {offer}"),
+        None => message.to_owned(),
     }
 }
 
@@ -114,7 +126,9 @@ mod tests {
     #[test]
     fn a_misspelled_key_names_its_line() {
         let message = complaint(&test("statments = \"SELECT 1\"\n"));
-        assert!(message.starts_with("x.toml:10: unknown field `statments`"), "{message}");
+        assert_eq!(message, "x.toml:10: unknown field `statments`; did you mean statements?");
+        let message = complaint(&test("xyzzy = 1\n"));
+        assert!(message.starts_with("x.toml:10: unknown field `xyzzy`, expected one of `id`"), "{message}");
     }
 
     #[test]

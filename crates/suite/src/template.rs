@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dyno_nearest as nearest;
 use dyno_record::{ParameterValue, Parameters};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
@@ -76,6 +77,18 @@ impl<'a> Renderer<'a> {
         Renderer { environment, context, bytes: bounds.bytes, watch }
     }
 
+    /// Which name of a template is not known, where that is what its error is about.
+    fn unknown(&self, error: &Error, template: &str) -> Option<String> {
+        if error.kind() != ErrorKind::UndefinedError {
+            return None;
+        }
+        let used = self.environment.template_from_str(template).ok()?.undeclared_variables(false);
+        let known: Vec<String> = self.context.try_iter().ok()?.map(|name| name.to_string()).collect();
+        let is_function = |name: &str| self.environment.globals().any(|(known, _)| known == name);
+        let name = used.iter().find(|name| !known.contains(name) && !is_function(name))?;
+        Some(nearest::unknown("there is no parameter", name, "there are", known.iter().map(String::as_str)))
+    }
+
     /// The text of a template.
     pub fn render(&self, template: &str) -> Result<String, TemplateError> {
         let mut text = Bounded { text: Vec::new(), most: self.bytes, watch: self.watch };
@@ -83,7 +96,10 @@ impl<'a> Renderer<'a> {
             .environment
             .template_from_str(template)
             .and_then(|template| template.render_captured_to(&self.context, &mut text).map(drop));
-        rendered.map_err(explain)?;
+        rendered.map_err(|error| match self.unknown(&error, template) {
+            Some(message) => TemplateError { line: error.line(), message },
+            None => explain(error),
+        })?;
         String::from_utf8(text.text).map_err(|error| TemplateError { line: None, message: error.to_string() })
     }
 }

@@ -2,7 +2,8 @@
 
 use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
-use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
+use dyno_protocol::{Sample, Value};
+use dyno_record::{Answer, Failure, Run, SampleRecord, TrialRecord};
 
 use super::sustain::{Seeking, sought};
 use super::{PATIENCE, Runner, State, Step, When};
@@ -45,8 +46,15 @@ impl Runner<'_> {
             Outcome::Failed { test, message } => Some(Failure { test, message }),
             _ => None,
         };
+        let mut answers = trial.answers;
+        // The harness keeps nothing.
+        if !contender.engine.harness {
+            for (sample, answer) in trial.samples.iter().zip(&mut answers) {
+                count_lost(sample, answer, self.plan.acknowledged(&sample.test));
+            }
+        }
         let cuts = cuts.into_iter().map(Some).chain(std::iter::repeat(None));
-        let samples = trial.samples.into_iter().zip(trial.answers).zip(cuts);
+        let samples = trial.samples.into_iter().zip(answers).zip(cuts);
         let samples: Vec<SampleRecord> = samples
             .map(|((sample, answer), cut)| SampleRecord {
                 answer: run.keep_answer(answer),
@@ -76,6 +84,18 @@ impl Runner<'_> {
             self.observer.dropped(index, &failure, run);
         }
         Step::Done
+    }
+}
+
+/// Puts in the place of how many acknowledged operations left something how many did not, which is what breaks an invariant.
+fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, String)]) {
+    for (place, class) in acknowledged {
+        let all: u64 =
+            sample.classes.iter().filter(|told| told.class == *class).map(|told| told.acknowledged).sum();
+        if let Some(Value::Integer(there)) = answer.kept.get_mut(*place).and_then(|row| row.last_mut()) {
+            // One that failed at its first try may have left something at a later one.
+            *there = (all as i64 - *there).max(0);
+        }
     }
 }
 

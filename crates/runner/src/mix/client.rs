@@ -76,6 +76,9 @@ impl Client<'_> {
             if is_last && (self.window.until == u64::MAX || self.steps.get(0).due() > 0) {
                 break;
             }
+            if is_last {
+                recorder.begin_anew();
+            }
             let step = self.steps.get(place % self.steps.count());
             let due = Some(step.due()).filter(|&due| due > 0);
             let sent = match due.or_else(|| self.thought(&step, free)).filter(|&moment| moment > free) {

@@ -13,7 +13,13 @@ enum Counting {
         times: u64,
         broken: i64,
     },
-    /// How many of the keys there are.
+    /// How many keys there are.
+    Count {
+        from: i64,
+        to: i64,
+        found: i64,
+    },
+    /// The same, of which all must be there.
     Missing {
         from: i64,
         to: i64,
@@ -38,6 +44,7 @@ impl Counting {
     fn new(invariant: &StoreInvariant) -> Counting {
         match invariant.counts {
             StoreCount::Torn { times } => Counting::Torn { times, broken: 0 },
+            StoreCount::Count { from, to } => Counting::Count { from, to, found: 0 },
             StoreCount::Missing { from, to } => Counting::Missing { from, to, found: 0 },
             StoreCount::Gaps { from, below, step } => {
                 Counting::Gaps { from, below, step, clients: BTreeMap::new() }
@@ -49,7 +56,9 @@ impl Counting {
     fn add(&mut self, key: i64, value: &[u8]) {
         match self {
             Counting::Torn { times, broken } => *broken += i64::from(!is_whole(value, *times)),
-            Counting::Missing { from, to, found } => *found += i64::from((*from..=*to).contains(&key)),
+            Counting::Count { from, to, found } | Counting::Missing { from, to, found } => {
+                *found += i64::from((*from..=*to).contains(&key))
+            }
             Counting::Gaps { from, below, step, clients } => {
                 if (*from..*below).contains(&key) {
                     let (count, last) = clients.entry((key - *from) % *step).or_default();
@@ -68,6 +77,7 @@ impl Counting {
     fn broken(&self) -> i64 {
         match self {
             Counting::Torn { broken, .. } => *broken,
+            Counting::Count { found, .. } => *found,
             Counting::Missing { from, to, found } => to - from + 1 - found,
             Counting::Gaps { from, step, clients, .. } => {
                 let has_gap = |(client, (count, last)): &(&i64, &(i64, i64))| {
@@ -134,6 +144,7 @@ mod tests {
         let pairs = [(1, ""), (2, ""), (4, ""), (9, "")];
         assert_eq!(counted(StoreCount::Missing { from: 1, to: 4 }, &pairs), 1);
         assert_eq!(counted(StoreCount::Missing { from: 5, to: 8 }, &pairs), 4);
+        assert_eq!(counted(StoreCount::Count { from: 2, to: 8 }, &pairs), 2);
     }
 
     #[test]

@@ -45,6 +45,7 @@ struct Counts {
     failure: String,
     retried: u64,
     undone: u64,
+    acknowledged: u64,
     response: Histogram,
     /// How long those that were not done at the end had waited. It is made after the end, because few clients have one.
     unfinished: Option<Histogram>,
@@ -65,7 +66,17 @@ impl Counts {
         let (response, unfinished) = (Histogram::with_digits(digits), None);
         let failure = String::new();
         let due = due.then(Due::default);
-        Counts { done: 0, failed: 0, failure, retried: 0, undone: 0, response, unfinished, due }
+        Counts {
+            done: 0,
+            failed: 0,
+            failure,
+            retried: 0,
+            undone: 0,
+            acknowledged: 0,
+            response,
+            unfinished,
+            due,
+        }
     }
 
     fn add(&mut self, other: &Counts) {
@@ -73,6 +84,7 @@ impl Counts {
         self.failed += other.failed;
         self.retried += other.retried;
         self.undone += other.undone;
+        self.acknowledged += other.acknowledged;
         if self.failure.is_empty() {
             self.failure.clone_from(&other.failure);
         }
@@ -98,6 +110,7 @@ impl Counts {
             failure: self.failure.clone(),
             retried: self.retried,
             undone: self.undone,
+            acknowledged: self.acknowledged,
             response: self.response.response(),
             unfinished: self.unfinished.as_ref().map_or_else(Response::default, Histogram::response),
             service: of_due(|due| &due.service),
@@ -188,6 +201,8 @@ pub struct Recorder<'b> {
     tick: Vec<(TickCounts, Histogram)>,
     /// The hundredths of it in which an operation succeeded, as bits.
     succeeded: u128,
+    /// Whether the client does steps for the second time.
+    anew: bool,
     place: usize,
     /// When it ends, in nanoseconds since the clients began.
     ends: u64,
@@ -204,6 +219,7 @@ impl<'b> Recorder<'b> {
                 .map(|_| (TickCounts::default(), Histogram::with_digits(TICK_DIGITS)))
                 .collect(),
             succeeded: 0,
+            anew: false,
             place: 0,
             ends,
         }
@@ -212,6 +228,7 @@ impl<'b> Recorder<'b> {
     /// Counts an operation that succeeded, or was undone as planned, after so many tries that did not.
     #[inline]
     pub fn done(&mut self, class: usize, times: Times, retried: u64, undone: bool) {
+        self.all[class].acknowledged += u64::from(!undone && !self.anew);
         if !self.is_within(times.done) {
             self.after_the_end(class, times);
             return;
@@ -251,6 +268,12 @@ impl<'b> Recorder<'b> {
         all.retried += retried;
         tick.failed += 1;
         tick.retried += retried;
+    }
+
+    /// From now on the client does steps that it has done before.
+    #[cold]
+    pub fn begin_anew(&mut self) {
+        self.anew = true;
     }
 
     /// Counts an operation that ended outside the window, if it had to end within it.

@@ -148,6 +148,8 @@ fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
     );
     assert_eq!(sample.ticks.len(), 1);
     assert_eq!(sample.ticks[0].classes[0].done, sample.operations);
+    // What was done in the warm-up too, but no step twice.
+    assert_eq!(sample.classes[0].acknowledged, 5);
 }
 
 /// A mix that lasts 300 ms.

@@ -5,7 +5,7 @@
 //! stand around statements that are repeated. Within a statement `:name` is a value, `:list.column` and `:name.column` are
 //! a column of the current item or row, and `:list.count` says how many items there are.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_nearest as nearest;
 use dyno_protocol::{MixRows, Purpose, StoreDoes};
 
@@ -169,7 +169,11 @@ impl Reader<'_> {
         }
         let (label, sql) = label(statement);
         let (text, names) = pieces(sql);
-        let parameters = names.iter().map(|name| self.parameter(name)).collect::<Result<_>>()?;
+        let parameters = names.iter().map(|name| self.parameter(name));
+        let parameters = parameters.collect::<Result<_>>().map_err(|error| match joined(statement) {
+            Some(line) => anyhow!("{error:#}. Does the line before `{line}` lack a `;` at its end?"),
+            None => error,
+        })?;
         let keeps = label.map(|label| self.keep(label)).transpose()?;
         let does = if self.is_store { Some(self.operation(&text)?) } else { None };
         self.statements.push(RenderedStatement { text, parameters, keeps, does });
@@ -271,6 +275,15 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The line in a statement that looks like the beginning of another one.
+fn joined(statement: &str) -> Option<&str> {
+    let begins = |line: &&str| {
+        let word = line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+        label(line).0.is_some() || ["SELECT", "INSERT", "UPDATE", "DELETE"].contains(&word.as_str())
+    };
+    statement.lines().skip(1).map(str::trim).find(begins)
 }
 
 /// What stands before a statement whose rows are kept.

@@ -10,6 +10,7 @@ mod values;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
+use dyno_nearest as nearest;
 use dyno_protocol::{CONNECT, Lasts, Purpose};
 use dyno_record::Parameters;
 use serde::Deserialize;
@@ -171,6 +172,16 @@ impl Suite {
         if let Some(told) = &test.a_minute {
             let is_there = test.classes.iter().any(|class| *class.name.get_ref() == told.class);
             ensure!(is_there, "{}: `a_minute`: there is no class {}", place(), told.class);
+        }
+        for class in test.invariants.iter().filter_map(|invariant| invariant.acknowledged.as_deref()) {
+            let known: Vec<&str> = test.classes.iter().map(|class| class.name.get_ref().as_str()).collect();
+            let lacks = "`acknowledged` of an invariant: there is no class";
+            ensure!(
+                known.contains(&class),
+                "{}: {}",
+                place(),
+                nearest::unknown(lacks, class, "there are", known)
+            );
         }
         ensure!(
             test.classes.is_empty() || test.check.is_some() == test.invariants.is_empty(),

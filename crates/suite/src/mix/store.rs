@@ -1,7 +1,7 @@
 //! Operations on stores of keys and values, in the lines of a mix that begin with `@kv`.
 //!
 //! `GET store :key`, `PUT store :key :value` and `RANGE store :key :length` are statements; `TORN store times`,
-//! `MISSING store from to` and `GAPS store from below step` say what breaks an invariant; `PAIRS store from to` tells what is
+//! `MISSING store from to`, `COUNT store from to` and `GAPS store from below step` say what breaks an invariant; `PAIRS store from to` tells what is
 //! there.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -40,10 +40,11 @@ pub(crate) fn count(query: &str) -> Result<(StoreCount, String)> {
     let counts = match (word, &numbers.collect::<Result<Vec<_>>>()?[..]) {
         ("TORN", &[times]) if times > 0 => StoreCount::Torn { times: times.unsigned_abs() },
         ("MISSING", &[from, to]) => StoreCount::Missing { from, to },
+        ("COUNT", &[from, to]) => StoreCount::Count { from, to },
         ("GAPS", &[from, below, step]) if step > 0 => StoreCount::Gaps { from, below, step },
         ("PAIRS", &[from, to]) => StoreCount::Pairs { from, to },
         _ => bail!(
-            "`{query}` is none of `TORN store times`, `MISSING store from to`, `GAPS store from below step` and `PAIRS store \
+            "`{query}` is none of `TORN store times`, `MISSING store from to`, `COUNT store from to`, `GAPS store from below step` and `PAIRS store \
              from to`"
         ),
     };

@@ -25,6 +25,13 @@ pub struct Invariant {
     pub held: u64,
     /// How many rows broke it in the worst trial.
     pub broken: i64,
+    /// The trials after which its query returned no whole number: NULL, a text, or nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The invariants of the tests shown that have any.
@@ -46,13 +53,14 @@ fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<Invariant>
     let mut line = vec![Invariant::default(); count];
     for answer in samples.filter_map(|sample| run.answers.get(sample.answer)) {
         for (invariant, row) in line.iter_mut().zip(&answer.kept) {
-            let broken = match row.last() {
-                Some(Value::Integer(broken)) => *broken,
-                _ => -1,
-            };
             invariant.trials += 1;
-            invariant.held += u64::from(broken == 0);
-            invariant.broken = invariant.broken.max(broken);
+            match row.last() {
+                Some(Value::Integer(broken)) => {
+                    invariant.held += u64::from(*broken == 0);
+                    invariant.broken = invariant.broken.max(*broken);
+                }
+                _ => invariant.unknown += 1,
+            }
         }
     }
     line

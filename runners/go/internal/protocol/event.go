@@ -105,6 +105,9 @@ type Class struct {
 	Undone int64 `json:"undone,omitempty"`
 	// Response has how long they took: each from when it was due, or else sent, to its final success.
 	Response string `json:"response"`
+	// Acknowledged counts the operations that succeeded and were not undone, those of the warm-up and those that ended after
+	// the section among them, as far as their clients did not begin anew with their steps.
+	Acknowledged int64 `json:"acknowledged,omitempty"`
 	// Unfinished has how long those had waited that were due or under way at the end of the section and not done.
 	Unfinished string `json:"unfinished,omitempty"`
 	// Service has, of operations that were due at a time, the same from when they were sent.

@@ -55,6 +55,7 @@ func (c *client) work(began moment, recorder *recorder) error {
 		if place >= c.steps.len() && (c.window.until == unlimited || c.steps.get(0).due() > 0) {
 			break
 		}
+		recorder.anew = place >= c.steps.len()
 		step := c.steps.get(place % c.steps.len())
 		due, sent := step.due(), free
 		if moment := max(due, c.thought(step, free)); moment > free {

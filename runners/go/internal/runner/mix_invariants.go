@@ -31,7 +31,7 @@ func (c *counting) add(key int64, value []byte) {
 	switch {
 	case of.Counts == "torn" && !isWhole(value, of.Times):
 		c.broken++
-	case of.Counts == "missing" && key >= of.From && key <= of.To:
+	case (of.Counts == "missing" || of.Counts == "count") && key >= of.From && key <= of.To:
 		c.found++
 	case of.Counts == "pairs" && key >= of.From && key <= of.To:
 		c.pairs = append(c.pairs, pair{key, string(value)})
@@ -48,6 +48,8 @@ func (c *counting) add(key int64, value []byte) {
 // count is how many break the invariant.
 func (c *counting) count() int64 {
 	switch c.of.Counts {
+	case "count":
+		return c.found
 	case "missing":
 		return c.of.To - c.of.From + 1 - c.found
 	case "gaps":

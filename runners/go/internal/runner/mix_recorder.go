@@ -34,7 +34,7 @@ func (t times) from() int64 {
 
 // counts is the operations of one class of one client.
 type counts struct {
-	done, failed, retried, undone int64
+	done, failed, retried, undone, acknowledged int64
 	// failure is why the first of those failed, where it was not for want of time.
 	failure  string
 	response durations
@@ -89,6 +89,7 @@ func (c *counts) add(other *counts) {
 	c.failed += other.failed
 	c.retried += other.retried
 	c.undone += other.undone
+	c.acknowledged += other.acknowledged
 	if c.failure == "" {
 		c.failure = other.failure
 	}
@@ -105,7 +106,8 @@ func (c *counts) add(other *counts) {
 
 // join adds what another process told of the same class.
 func (c *counts) join(told protocol.Class) error {
-	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone, failure: told.Failure}
+	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone,
+		acknowledged: told.Acknowledged, failure: told.Failure}
 	for _, part := range []struct {
 		own, others *durations
 		text        string
@@ -148,7 +150,7 @@ func told(all []counts, names []string) []protocol.Class {
 			response = c.response.told()
 		}
 		list = append(list, protocol.Class{
-			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone,
+			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone, Acknowledged: c.acknowledged,
 			Response: response, Unfinished: c.unfinished.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
 		})
 	}
@@ -303,6 +305,8 @@ type recorder struct {
 	tick  []counts
 	place int64
 	ends  int64
+	// anew says that the client does steps for the second time.
+	anew bool
 	// succeeded are the hundredths of the current tick in which an operation succeeded.
 	succeeded hundredths
 }
@@ -318,6 +322,9 @@ func newRecorder(board *board, classes int, isDue bool) *recorder {
 
 // done counts an operation that succeeded, or was undone as planned, after so many tries that did not.
 func (r *recorder) done(class int, times times, retried int64, undone bool) {
+	if !undone && !r.anew {
+		r.all[class].acknowledged++
+	}
 	if !r.isWithin(times.done) {
 		r.afterTheEnd(class, times)
 		return

@@ -66,6 +66,8 @@ class Client:
                 if once:
                     break
                 place %= count
+                if self._recorder.anew is None:
+                    self._recorder.anew = free
             step = get(place)
             sent, due = free, step[0]
             if due:

@@ -34,6 +34,8 @@ class Recorder:
         self.given_up: list[tuple[int, int, int]] = []
         # Of those that were due and never begun: class, when they were due.
         self.left: list[tuple[int, int]] = []
+        # When the client began to do steps for the second time; None: it has not.
+        self.anew: int | None = None
         # Why the first of each class failed that did, where it was not for want of time.
         self.failures: dict[int, str] = {}
         if is_due:
@@ -127,8 +129,20 @@ class Sum:
         undone = chain.from_iterable(one.undone_at for one in recorders)
         told["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
         told["unfinished"] = text_of(unfinished)
+        told["acknowledged"] = self._acknowledged(place, recorders)
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
         return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
+
+    @staticmethod
+    def _acknowledged(place: int, recorders: list[Recorder]) -> int:
+        """How many operations of a class succeeded and were not undone, until clients did steps for the second
+        time."""
+        count = 0
+        for one in recorders:
+            anew = float("inf") if one.anew is None else one.anew
+            count += sum(ended <= anew for *_, ended in _operations(one, place))
+            count -= sum(each == place and ended <= anew for each, ended in one.undone_at)
+        return count
 
     def _unfinished(self, place: int, recorders: list[Recorder]) -> Iterator[int]:
         """How long the operations of a class had waited that were due or under way at the end and not done."""

@@ -45,13 +45,21 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             let broken =
                 line.iter().zip(&test.says).filter(|(invariant, _)| invariant.held < invariant.trials);
             notes.extend(broken.map(|(invariant, says)| {
+                let broken =
+                    (invariant.broken > 0).then(|| format!("up to {} rows broke it", invariant.broken));
+                let unknown = (invariant.unknown > 0).then(|| {
+                    format!("its query returned no whole number after {} of them", invariant.unknown)
+                });
+                // What is less than 0 is no number of rows.
+                let how: Vec<String> = broken.into_iter().chain(unknown).collect();
                 format!(
-                    "Broken: {} in test {}: \"{says}\" did not hold after {} of {} trials; up to {} rows broke it.",
+                    "Broken: {} in test {}: \"{says}\" did not hold after {} of {} trials{}{}.",
                     verdict.label(*contender),
                     test.test,
                     invariant.trials - invariant.held,
                     invariant.trials,
-                    invariant.broken
+                    if how.is_empty() { "" } else { "; " },
+                    how.join(", and ")
                 )
             }));
         }

@@ -66,6 +66,10 @@ fn what_comes_from_nowhere_is_told_with_its_line() {
             "person(age) = SELECT 1;\nSELECT :person.name;",
             "20: test 1: class c: the parameter :person.name has no source: person has no column 'name'",
         ),
+        (
+            "c(n) = SELECT n FROM t\nUPDATE t SET n = :c.n;",
+            "Does the line before `UPDATE t SET n = :c.n` lack a `;` at its end?",
+        ),
         ("SELECT :line.item;", "write the statement between `for each line:` and `end`"),
         ("for each line:\nSELECT :line.itme;\nend;", "line has no column 'itme'; did you mean item?"),
         ("for each lime:\nSELECT 1;\nend;", "named 'lime'; did you mean line?"),
