@@ -522,7 +522,7 @@ fn inserts_that_are_acknowledged_and_lost_are_missed() {
     assert_ne!(changed, text);
     let small =
         "--set records=300 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet --only d,e";
-    for with in ["sqlite:wal", "lmdb", "pebble", "sqlite:wal/sqlite3"] {
+    for with in ["sqlite:wal", "lmdb", "pebble", "sqlite/sqlite3:wal"] {
         let place = Place::new();
         place.write("mine.toml", &changed);
         let run = format!("run ./mine.toml {small} --clients 2 --with {with} -o run.jsonl");
