@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use dyno_protocol::Build;
+use dyno_protocol::{Build, Setting};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -22,7 +22,12 @@ pub struct Running {
 impl Running {
     /// Starts one; the URL has a password, which the server does not ask for.
     pub fn start(engine: &str) -> Running {
-        let started = server::start(engine, &Build::System, &[]).unwrap();
+        Running::start_with(engine, &[])
+    }
+
+    /// The same with settings of the server.
+    pub fn start_with(engine: &str, settings: &[Setting]) -> Running {
+        let started = server::start(engine, &Build::System, settings).unwrap();
         let reach = started.server.connection("unused");
         let url = match engine {
             "postgres" => {

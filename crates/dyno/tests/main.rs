@@ -30,6 +30,7 @@ mod processes;
 mod protocols;
 mod prove;
 mod python;
+mod reliability;
 mod report;
 mod report_views;
 mod rig;

@@ -29,7 +29,23 @@ impl Surroundings {
         let user = User::from_uid(Uid::current()).ok().flatten();
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let home = home.or_else(|| user.as_ref().map(|user| user.dir.clone()));
-        let names = ["PGUSER", "PGPASSWORD", "PGPASSFILE", "MYSQL_PWD"];
+        let names = [
+            "PGUSER",
+            "PGPASSWORD",
+            "PGPASSFILE",
+            "MYSQL_PWD",
+            "PGSSLMODE",
+            "PGSSLROOTCERT",
+            "PGSSLCRL",
+            "PGSSLCRLDIR",
+            "PGSSLCERT",
+            "PGSSLKEY",
+            "PGSSLCERTMODE",
+            "PGSSLNEGOTIATION",
+            "PGSSLSNI",
+            "PGSSLMINPROTOCOLVERSION",
+            "PGSSLMAXPROTOCOLVERSION",
+        ];
         let variables =
             names.into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?))).collect();
         let account = user.map_or_else(|| Uid::current().to_string(), |user| user.name);

@@ -9,6 +9,7 @@
 //! A password leaves this module in the connection only. No error repeats a part of the URL, since with
 //! one slip of the finger any part may be a part of the password.
 
+mod demands;
 mod hidden;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use percent_encoding::percent_decode_str;
 use super::passwords::{MyCnf, Surroundings, pgpass};
 use crate::{Protocol, ServerEngine};
 
+use demands::Demands;
 pub use hidden::{is_address, may_hold_password, repeatable};
 
 /// A server that somebody else runs.
@@ -62,6 +64,30 @@ pub enum UrlError {
     /// An option without a value.
     #[error("the URL has an option that is not written name=value")]
     Option,
+    /// An option that no driver knows.
+    #[error("the URL has an option that dyno does not know; there are {0}")]
+    Unknown(&'static str),
+    /// An option with two values.
+    #[error("the URL has one option twice")]
+    Twice,
+    /// A mode of encryption that there is not.
+    #[error(
+        "the URL's {0} is no mode of encryption; sslmode is disable, allow, prefer, require, verify-ca or \
+             verify-full, and ssl-mode DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"
+    )]
+    Mode(&'static str),
+    /// Certificates that nothing would look at.
+    #[error("the URL has options of encryption that its {0} does not keep; they need {1} or a stricter mode")]
+    Weak(&'static str, &'static str),
+    /// A certificate or key that is missing.
+    #[error("the file of the URL's option {0} is not there, or has a name that is not UTF-8")]
+    File(&'static str),
+    /// Encryption where there is none.
+    #[error(
+        "the URL asks for encryption, and PostgreSQL encrypts no connection through a socket of the file system; \
+             name a host and port, or leave the options ssl… out"
+    )]
+    Socket,
     /// A password that a runner could not keep to itself.
     #[error("the URL gives a password for a TLS key; use a key without one that only you can read")]
     KeyPassword,
@@ -179,7 +205,10 @@ fn take_apart(rest: &str) -> Result<Parts, UrlError> {
             "dbname" | "database" => parts.database = Some(value),
             "sslpassword" => return Err(UrlError::KeyPassword),
             _ => {
-                parts.options.insert(name, value);
+                // Of two values a driver would drop one.
+                if parts.options.insert(name, value).is_some() {
+                    return Err(UrlError::Twice);
+                }
             }
         }
     }
@@ -217,6 +246,22 @@ fn decode(text: &str) -> Result<String, UrlError> {
     if text.contains('\0') { Err(UrlError::Text) } else { Ok(text.into_owned()) }
 }
 
+/// The options, checked. On the way to another machine those of encryption that the URL leaves out come from where the
+/// engine's own programs look for them.
+fn demands(
+    mut options: BTreeMap<String, String>,
+    protocol: Protocol,
+    socket: bool,
+    elsewhere: impl Fn(&str) -> Option<String>,
+) -> Result<BTreeMap<String, String>, UrlError> {
+    let demands = Demands::of(protocol);
+    let is_silent = !options.keys().any(|name| name.to_ascii_lowercase().starts_with("ssl"));
+    if is_silent && !socket {
+        options.extend(demands.of_encryption().filter_map(|name| Some((name.to_owned(), elsewhere(name)?))));
+    }
+    demands.settle(options, socket)
+}
+
 /// Fills in what libpq would, but for the database to connect to, which `psql` names after the user.
 fn postgres(
     parts: Parts,
@@ -237,6 +282,9 @@ fn postgres(
         let file = around.variable("PGPASSFILE").map(PathBuf::from).or_else(|| around.file(".pgpass"))?;
         pgpass(&file, [&host, &port.to_string(), &database, &user], warnings)
     });
+    let options = demands(parts.options, Protocol::Postgres, host.starts_with('/'), |name| {
+        around.variable(&format!("PG{}", name.to_ascii_uppercase().replace('_', "")))
+    })?;
     Ok(Server {
         host,
         port: parts.port,
@@ -244,7 +292,7 @@ fn postgres(
         password,
         database: Some(database),
         scratch: String::new(),
-        options: parts.options,
+        options,
         version: Default::default(),
         process: None,
     })
@@ -273,14 +321,16 @@ fn mysql(
     // A host of this machine means a socket, unless a port is named too.
     let host = if is_here && port.is_none() { socket() } else { None };
     let password = parts.password.or_else(|| around.variable("MYSQL_PWD").map(Secret::new));
+    let host = host.or(named).unwrap_or_else(|| "localhost".into());
+    let options = demands(parts.options, Protocol::MySql, host.starts_with('/'), |name| file.value(name))?;
     Ok(Server {
-        host: host.or(named).unwrap_or_else(|| "localhost".into()),
+        host,
         port,
         user: parts.user.or_else(|| file.value("user")).unwrap_or_else(|| around.account.clone()),
         password: password.or_else(|| file.value("password").map(Secret::new)),
         database,
         scratch: String::new(),
-        options: parts.options,
+        options,
         version: Default::default(),
         process: None,
     })

@@ -1,5 +1,6 @@
 """The pieces that can be wrong by themselves."""
 
+import ssl
 import io
 import json
 import os
@@ -215,10 +216,16 @@ class MySql(unittest.TestCase):
                 check(engine, version)
 
     def test_options_are_named_as_mysqls_programs_name_them(self):
-        self.assertEqual(
-            parse({"ssl_ca": "/x.pem", "connect-timeout": "3"}), {"ssl_ca": "/x.pem", "connect_timeout": 3}
-        )
-        self.assertTrue(parse({"ssl-mode": "verify-identity"})["ssl_verify_identity"])
+        self.assertEqual(parse({"connect-timeout": "3"}), {"connect_timeout": 3})
+        self.assertTrue(parse({"ssl-mode": "DISABLED"})["ssl_disabled"])
+        self.assertNotIn("ssl", parse({"ssl-mode": "PREFERRED"}))
+        identity = parse({"ssl-mode": "verify-identity"})["ssl"]
+        self.assertTrue(identity.check_hostname)
+        self.assertEqual(identity.verify_mode, ssl.CERT_REQUIRED)
+        self.assertEqual(parse({"ssl_mode": "VERIFY_CA"})["ssl"].verify_mode, ssl.CERT_REQUIRED)
+        self.assertEqual(parse({"ssl_mode": "REQUIRED"})["ssl"].verify_mode, ssl.CERT_NONE)
+        with self.assertRaisesRegex(Failure, "ssl-ca"):
+            parse({"ssl_ca": "/nowhere/x.pem"})
         for name, value in (("sslmode", "require"), ("ssl-mode", "maybe"), ("connect-timeout", "soon")):
             with self.assertRaisesRegex(Failure, name):
                 parse({name: value})

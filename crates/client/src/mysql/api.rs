@@ -109,6 +109,8 @@ pub const SET_CHARSET_NAME: c_int = 7;
 pub const OPT_LOCAL_INFILE: c_int = 8;
 /// Option: how to connect, an `unsigned int`.
 pub const OPT_PROTOCOL: c_int = 9;
+/// Option of libmariadb only: calls need not block, and have a stack of this many bytes, a `size_t`.
+pub const OPT_NONBLOCK: c_int = 6000;
 /// How to connect: over TCP, also to `localhost`.
 pub const PROTOCOL_TCP: c_uint = 1;
 /// How to connect: through a socket in the file system.
@@ -191,6 +193,13 @@ dyno_library::functions! {
     optional {
         // Only libmariadb has it.
         get_infov = "mariadb_get_infov": fn();
+        real_connect_start = "mysql_real_connect_start": fn(
+            *mut *mut Mysql, *mut Mysql, *const c_char, *const c_char, *const c_char, *const c_char, c_uint,
+            *const c_char, c_ulong
+        ) -> c_int;
+        real_connect_cont = "mysql_real_connect_cont": fn(*mut *mut Mysql, *mut Mysql, c_int) -> c_int;
+        get_socket = "mysql_get_socket": fn(*mut Mysql) -> c_int;
+        get_timeout_value_ms = "mysql_get_timeout_value_ms": fn(*mut Mysql) -> c_uint;
     }
 }
 

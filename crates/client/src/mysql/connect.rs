@@ -6,8 +6,10 @@ use std::sync::Arc;
 use anyhow::{Error, Result, anyhow, ensure};
 use dyno_protocol::Server;
 
-use super::api::{Api, OPT_LOCAL_INFILE, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME};
-use super::connection::{Address, Connection, ServerError};
+use super::api::{
+    Api, Family, OPT_LOCAL_INFILE, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME,
+};
+use super::connection::{Account, Address, Connection, NO_ENCRYPTION, ServerError};
 use super::options::{Encryption, Options};
 use crate::Sql;
 
@@ -16,8 +18,6 @@ const PORT: u16 = 3306;
 /// Most bytes of a socket's path: one less than the kernel's `sun_path`.
 const LONGEST_PATH: usize = 107;
 
-/// Error: the connection could not be encrypted.
-const NO_ENCRYPTION: u32 = 2026;
 /// Error: the user may not do that with a database.
 const DATABASE_ACCESS_DENIED: u32 = 1044;
 
@@ -54,12 +54,14 @@ fn attempt(api: &Arc<Api>, server: &Server, options: &Options, loads_data: bool)
     options.set(&connection)?;
     let password = server.password.as_ref().map_or("", |password| password.reveal());
     let database = server.database.as_deref().map(|name| text("database", name)).transpose()?;
-    connection.connect(
-        &address,
-        &text("user", &server.user)?,
-        &text("password", password)?,
-        database.as_deref(),
-    )?;
+    let account =
+        Account { user: text("user", &server.user)?, password: text("password", password)?, database };
+    if options.is_encryption_demanded() && api.family() == Family::MariaDb {
+        connection.connect_encrypted(&address, &account, options.patience())?;
+    } else {
+        connection.connect(&address, &account)?;
+    }
+    options.check(&connection)?;
     // The server's own choice of collation for it, which the library's may not be.
     connection.rows("SET NAMES utf8mb4")?;
     // Statements commit by themselves, as in the other engines, unless a suite says otherwise.

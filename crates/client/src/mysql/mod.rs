@@ -8,6 +8,7 @@ mod api;
 mod column;
 mod connect;
 mod connection;
+mod greeting;
 pub mod infile;
 mod insert;
 mod library;

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_int};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::api::{Family, OPT_CONNECT_TIMEOUT};
 use super::connection::Connection;
@@ -90,6 +91,31 @@ impl Options {
             }
         }
         Ok(parsed)
+    }
+
+    /// Whether a connection in plain text would be against the URL's word.
+    pub fn is_encryption_demanded(&self) -> bool {
+        use Encryption::{Required, VerifyCa, VerifyIdentity};
+        matches!(self.encryption, Some(Required | VerifyCa | VerifyIdentity))
+    }
+
+    /// The time that the server has for an answer.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
+    }
+
+    /// Holds an open connection against what was asked for.
+    pub fn check(&self, connection: &Connection) -> Result<()> {
+        let is_encrypted = connection.cipher().is_some();
+        ensure!(
+            is_encrypted || !self.is_encryption_demanded(),
+            "the connection is not encrypted, and ssl-mode asks for that"
+        );
+        ensure!(
+            !is_encrypted || self.encryption != Some(Encryption::Disabled),
+            "the connection is encrypted, and ssl-mode=DISABLED asks for plain text"
+        );
+        Ok(())
     }
 
     /// Sets them on a connection that is to be opened.

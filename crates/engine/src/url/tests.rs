@@ -116,6 +116,21 @@ fn bad_urls_are_refused() {
         ("postgres://h/%00", UrlError::Text),
         ("postgres://h/shop?sslmode", UrlError::Option),
         ("postgres://h/shop?sslpassword=x", UrlError::KeyPassword),
+        ("postgres://h/shop?sslmode=require&sslmode=disable", UrlError::Twice),
+        ("mysql://h/shop?ssl-mode=REQUIRED&ssl_mode=DISABLED", UrlError::Twice),
+        ("postgres://h/shop?sslmode=REQUIRED", UrlError::Mode("sslmode")),
+        ("mysql://h/shop?ssl-mode=require", UrlError::Mode("ssl-mode")),
+        ("postgres://h/shop?sslmode=require&sslrootcert=/no/such.pem", UrlError::File("sslrootcert")),
+        ("mysql://h/shop?ssl-cert=/no/such.pem", UrlError::File("ssl-cert")),
+        ("postgres://h/shop?sslmode=prefer&sslrootcert=/etc/passwd", UrlError::Weak("sslmode", "require")),
+        ("postgres://h/shop?sslmode=require&sslrootcert=system", UrlError::Weak("sslmode", "verify-full")),
+        (
+            "postgres://h/?ssl_min_protocol_version=TLSv1.3&sslmode=prefer",
+            UrlError::Weak("sslmode", "require"),
+        ),
+        ("mysql://h/shop?ssl-mode=REQUIRED&ssl-ca=/etc/passwd", UrlError::Weak("ssl-mode", "VERIFY_CA")),
+        ("mysql://h/shop?ssl-mode=PREFERRED&ssl-key=/etc/passwd", UrlError::Weak("ssl-mode", "REQUIRED")),
+        ("postgres:///shop?host=/run/pg&sslmode=require", UrlError::Socket),
     ] {
         assert_eq!(parse(text).unwrap_err(), error, "{text}");
     }
@@ -213,4 +228,45 @@ fn what_is_no_address_is_repeated_whole() {
         assert!(!is_address(text) && !may_hold_password(text), "{text}");
     }
     assert!(is_address("postgres://bob@db/x") && !may_hold_password("postgres://bob@db:5432/x"));
+}
+
+#[test]
+fn an_option_that_no_driver_knows_is_refused_and_not_repeated() {
+    for url in
+        ["postgres://h/?sslmood=hunter2", "postgres://h/?hostaddr=hunter2", "mysql://h/?sslmode=hunter2"]
+    {
+        let error = parse(url).unwrap_err();
+        assert!(matches!(error, UrlError::Unknown(_)), "{url}: {error}");
+        let message = error.to_string();
+        assert!(!message.contains("hunter2") && message.contains("connect"), "{message}");
+    }
+}
+
+#[test]
+fn certificates_without_a_mode_ask_for_encryption() {
+    let options = |url: &str| parse(url).unwrap().server.options;
+    let option = |url: &str, name: &str| options(url).get(name).cloned();
+    assert_eq!(option("postgres://h/?sslrootcert=/etc/passwd", "sslmode").as_deref(), Some("verify-ca"));
+    assert_eq!(option("postgres://h/?sslcert=/etc/passwd", "sslmode").as_deref(), Some("require"));
+    assert_eq!(option("mysql://h/?ssl_ca=/etc/passwd", "ssl-mode").as_deref(), Some("VERIFY_CA"));
+    assert_eq!(option("mysql://h/?ssl-cipher=X", "ssl-mode").as_deref(), Some("REQUIRED"));
+    assert_eq!(option("mysql://h/?ssl_mode=verify-identity", "ssl-mode").as_deref(), Some("VERIFY_IDENTITY"));
+    assert_eq!(options("mysql://h/"), BTreeMap::new());
+    // A runner may work in another folder.
+    let path = option("mysql://h/?ssl-ca=Cargo.toml", "ssl-ca").unwrap();
+    assert!(path.starts_with('/') && path.ends_with("/Cargo.toml"), "{path}");
+}
+
+#[test]
+fn encryption_is_asked_for_where_the_engines_programs_look_for_it() {
+    let files = [(".my.cnf", "[client]\nssl-mode=REQUIRED\n")];
+    let variables = [("PGSSLMODE", "require"), ("PGSSLMINPROTOCOLVERSION", "TLSv1.3")];
+    let options = |url: &str| parse_with(url, &variables, &files).unwrap().server.options;
+    assert_eq!(options("postgres://h/")["sslmode"], "require");
+    assert_eq!(options("postgres://h/")["ssl_min_protocol_version"], "TLSv1.3");
+    assert_eq!(options("mysql://h/")["ssl-mode"], "REQUIRED");
+    // The URL has the last word, and a socket leads to no other machine.
+    assert_eq!(options("postgres://h/?sslmode=disable").len(), 1);
+    assert_eq!(options("mysql://h/?ssl-mode=DISABLED")["ssl-mode"], "DISABLED");
+    assert_eq!(options("postgres:///?host=/run/pg"), BTreeMap::new());
 }

@@ -88,6 +88,9 @@ func encrypt(config *mysql.Config, host, mode string, files map[string]string) e
 		if len(files) == 0 {
 			return nil
 		}
+		if files["ssl-ca"] != "" {
+			return encrypt(config, host, "VERIFY_CA", files)
+		}
 	case "DISABLED":
 		return nil
 	case "PREFERRED":

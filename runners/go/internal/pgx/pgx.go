@@ -52,9 +52,16 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	return &Database{scratch, scratch.Session, way}, hello, nil
 }
 
+// known are the options of a URL that pgx keeps.
+var known = append([]string{"channel_binding", "require_auth", "sslcertmode"}, postgres.Common...)
+
 // dial reads the configuration once, as a program does that connects often.
 func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
-	config, err := pgx.ParseConfig(postgres.Options(server, database))
+	options, err := postgres.Options(server, database, "pgx", known)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgx.ParseConfig(options)
 	if err != nil {
 		return nil, err
 	}

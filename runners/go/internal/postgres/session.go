@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"dyno/runners/go/internal/protocol"
@@ -89,12 +90,22 @@ func ForgetEnvironment() {
 	}
 }
 
+// Common are the options of a URL that every driver in Go keeps.
+var Common = []string{
+	"application_name", "connect_timeout", "krbsrvname", "options", "passfile", "sslcert", "sslkey", "sslmode",
+	"sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs",
+}
+
 // Options are the words of a connection but the password, as drivers take them. Those of the user's URL
 // come first, because of a word given twice the last counts: they cannot lead to another server or
-// database.
-func Options(server *protocol.Server, database string) string {
+// database. A word that the driver does not keep is an error: it would send it to the server as a setting of the session.
+func Options(server *protocol.Server, database, driver string, known []string) (string, error) {
 	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "prefer"}
 	for name, value := range server.Options {
+		if !slices.Contains(known, name) {
+			return "", fmt.Errorf("the URL has the option '%s', and a connection by %s has %s", name, driver,
+				strings.Join(known, ", "))
+		}
 		words[name] = value
 	}
 	if server.Port != 0 {
@@ -102,13 +113,12 @@ func Options(server *protocol.Server, database string) string {
 	}
 	words["host"], words["user"], words["dbname"] = server.Host, server.User, database
 	words["client_encoding"] = "UTF8"
-	delete(words, "password")
 	var text strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 	for name, value := range words {
 		fmt.Fprintf(&text, "%s='%s' ", name, escape.Replace(value))
 	}
-	return text.String()
+	return text.String(), nil
 }
 
 // longestPath is the most bytes of a socket's path: one less than the kernel's sun_path.

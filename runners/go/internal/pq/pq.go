@@ -45,9 +45,18 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	return &Database{scratch, scratch.Session.conn, way}, hello, nil
 }
 
+// known are the options of a URL that pq keeps.
+var known = append([]string{
+	"fallback_application_name", "ssl_max_protocol_version", "ssl_min_protocol_version",
+}, postgres.Common...)
+
 // dial reads the configuration once, as a program does that connects often.
 func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
-	config, err := pq.NewConfig(postgres.Options(server, database))
+	options, err := postgres.Options(server, database, "lib/pq", known)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pq.NewConfig(options)
 	if err != nil {
 		return nil, err
 	}

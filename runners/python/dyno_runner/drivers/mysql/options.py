@@ -11,46 +11,58 @@ from ...failure import Failure
 # Seconds to wait for an answer to a connection, where the URL does not say.
 PATIENCE = 10
 
-# Options that are files, and PyMySQL's names of them.
-FILES = {"ssl-key": "ssl_key", "ssl-cert": "ssl_cert", "ssl-ca": "ssl_ca"}
+# Options that are files.
+FILES = ("ssl-key", "ssl-cert", "ssl-ca")
 MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
+# The modes in which nothing is sent in plain text.
+ENCRYPTED = MODES[2:]
 
 
 def parse(options: dict[str, str]) -> dict[str, Any]:
-    """Reads the options of a URL and refuses those that nobody knows."""
+    """Reads the options of a URL and refuses unknown ones."""
     parsed: dict[str, Any] = {"connect_timeout": PATIENCE}
+    files: dict[str, str] = {}
+    mode = None
     for name, value in options.items():
         match name.lower().replace("_", "-"):
             case "ssl-mode":
-                parsed |= _mode(value)
+                mode = _mode(value)
             case "connect-timeout":
                 parsed["connect_timeout"] = _seconds(value)
             case plain if plain in FILES:
-                parsed[FILES[plain]] = value
+                files[plain] = value
             case _:
                 known = ", ".join(["ssl-mode", "connect-timeout", *FILES])
                 raise Failure(f"the URL has the option '{name}', and a connection of PyMySQL has {known}")
+    if mode is None and files:
+        mode = "VERIFY_CA" if "ssl-ca" in files else "REQUIRED"
+    if mode == "DISABLED":
+        parsed["ssl_disabled"] = True
+    elif mode in ENCRYPTED:
+        parsed["ssl"] = _context(mode, files)
     return parsed
 
 
-def _mode(value: str) -> dict[str, Any]:
-    match value.upper().replace("-", "_"):
-        case "DISABLED":
-            return {"ssl_disabled": True}
-        case "PREFERRED":
-            return {}
-        case "REQUIRED":
-            # Encrypted in any case, and whoever answers is believed.
-            context = ssl.create_default_context()
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-            return {"ssl": context}
-        case "VERIFY_CA":
-            return {"ssl_verify_cert": True}
-        case "VERIFY_IDENTITY":
-            return {"ssl_verify_cert": True, "ssl_verify_identity": True}
-        case _:
-            raise Failure(f"the option ssl-mode is one of {', '.join(MODES)}, not '{value}'")
+def _context(mode: str, files: dict[str, str]) -> ssl.SSLContext:
+    """What PyMySQL encrypts with. Of words of its own it drops the check of the name where no authority is named, and a
+    context where a file is."""
+    try:
+        context = ssl.create_default_context(cafile=files.get("ssl-ca"))
+        context.check_hostname = mode == "VERIFY_IDENTITY"
+        context.verify_mode = ssl.CERT_NONE if mode == "REQUIRED" else ssl.CERT_REQUIRED
+        if "ssl-cert" in files or "ssl-key" in files:
+            context.load_cert_chain(files.get("ssl-cert", ""), files.get("ssl-key"))
+        return context
+    except OSError as error:
+        names = ", ".join(sorted(files))
+        raise Failure(f"the files of the options {names} cannot be used: {error}") from None
+
+
+def _mode(value: str) -> str:
+    mode = value.upper().replace("-", "_")
+    if mode not in MODES:
+        raise Failure(f"the option ssl-mode is one of {', '.join(MODES)}, not '{value}'")
+    return mode
 
 
 def _seconds(value: str) -> int:

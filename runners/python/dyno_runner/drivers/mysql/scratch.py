@@ -113,6 +113,10 @@ class MySqlScratch(Scratch):
                 # An UPDATE counts the rows that it finds.
                 client_flag=CLIENT.FOUND_ROWS,
             )
+            # Older PyMySQLs go on in plain text where the server offers nothing else.
+            if "ssl" in self._options and not connection._secure:
+                connection.close()
+                raise Failure(f"cannot connect to {server.host}: the connection is not encrypted, and ssl-mode asks for that")
             with connection.cursor() as cursor:
                 # The server's own choice of collation for it, which the driver's may not be.
                 cursor.execute("SET NAMES utf8mb4")

@@ -1,0 +1,159 @@
+//! A URL's demand for encryption is kept by every driver that reaches a server, or the connection is refused before
+//! anything of use to a listener was sent.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use dyno_protocol::Setting;
+use serde_json::Value;
+
+use super::proxy::{Fault, Proxy};
+use crate::common::Place;
+use crate::engines::Running;
+
+const PASSWORD: &str = "Sesame-0pen!";
+const QUICK: &str =
+    "run speedtest --scale 0.02 --only 15 --trials 1 --no-warm-up --quiet --with sqlite:memory -o run.jsonl";
+/// The drivers of each protocol, as a URL names them.
+const POSTGRES: [&str; 4] = ["", "+pgx", "+pq", "+psycopg"];
+const MARIADB: [&str; 3] = ["", "+go-sql-driver", "+pymysql"];
+
+/// Why the trials of the URLs failed, in their order; none for those that came to their end.
+fn outcomes(place: &Place) -> Vec<Option<String>> {
+    let run = crate::common::read_json(&place.path("run.jsonl"));
+    let contenders = run["contenders"].as_array().unwrap();
+    let of = |index: usize| {
+        let its = |trial: &&Value| trial["contender"] == index;
+        let trial = run["trials"].as_array().unwrap().iter().find(its).unwrap();
+        trial["failure"]["message"].as_str().map(str::to_owned)
+    };
+    let by_url = |index: &usize| contenders[*index]["label"].as_str().unwrap().contains("://");
+    (0..contenders.len()).filter(by_url).map(of).collect()
+}
+
+/// Runs by one URL for each driver.
+fn run(place: &Place, urls: &[String], code: i32) -> String {
+    let mut command = place.command();
+    command.args(QUICK.split_whitespace()).args(urls.iter().map(|url| format!("--url={url}")));
+    let result: crate::common::Result = command.output().unwrap().into();
+    let result = result.exits(code).without_panic();
+    let text = format!("{}{}", result.stdout, result.stderr);
+    assert!(!text.contains(PASSWORD), "{text}");
+    text
+}
+
+#[test]
+fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_stripped() {
+    let place = Place::new();
+    let (postgres, mariadb) = (Running::start("postgres"), Running::start("mariadb"));
+    let (folder, port, user) = postgres.reach();
+    let (socket, _, account) = mariadb.reach();
+    let folder = PathBuf::from(format!("{folder}/.s.PGSQL.{port}"));
+    let mut ways = Vec::new();
+    for driver in POSTGRES {
+        for mode in ["require", "verify-full"] {
+            let proxy = Proxy::start(&folder, Fault::StripPostgres);
+            let url =
+                format!("postgres{driver}://{user}:{PASSWORD}@127.0.0.1:{}/?sslmode={mode}", proxy.port);
+            ways.push((url, proxy));
+        }
+    }
+    for driver in MARIADB {
+        for mode in ["REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"] {
+            let proxy = Proxy::start(socket.as_ref(), Fault::StripMySql);
+            let url =
+                format!("mariadb{driver}://{account}:{PASSWORD}@127.0.0.1:{}/?ssl-mode={mode}", proxy.port);
+            ways.push((url, proxy));
+        }
+    }
+    let urls: Vec<String> = ways.iter().map(|(url, _)| url.clone()).collect();
+    run(&place, &urls, 3);
+    for ((url, proxy), failure) in ways.iter().zip(outcomes(&place)) {
+        let failure = failure.unwrap_or_else(|| panic!("{url} went on"));
+        let words = failure.to_lowercase();
+        assert!(["ssl", "tls", "encrypt"].iter().any(|word| words.contains(word)), "{url}: {failure}");
+        sent_nothing(url, &proxy.seen());
+        // The connections of dyno's own are no others.
+        if !url.contains('+') {
+            proxy.forget();
+            place.write("rows.csv", "a,b\n1,2\n");
+            let import = place.command().args(["import", "--header", "rows.csv", "--into", url]).output();
+            let import: crate::common::Result = import.unwrap().into();
+            assert_ne!(import.code, Some(0), "{}", import.stdout);
+            import.without_panic();
+            sent_nothing(url, &proxy.seen());
+        }
+    }
+    place.assert_clean();
+}
+
+/// At most requests for encryption.
+fn sent_nothing(url: &str, seen: &[u8]) {
+    let is_request = |part: &[u8]| part.len() == 8 && part.starts_with(&[0, 0, 0, 8, 4, 210, 22]);
+    assert!(seen.chunks(8).all(is_request), "{url} sent {:?}", String::from_utf8_lossy(seen));
+}
+
+/// A certificate for 127.0.0.1 that signs itself, and its key, readable to the server's account.
+fn certificate(place: &Place, name: &str) -> (String, String) {
+    let files = [format!("{name}.pem"), format!("{name}.key")];
+    let [file, key] = files.map(|name| place.path(&name).display().to_string());
+    let arguments =
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1";
+    let mut command = Command::new("openssl");
+    let made = command.args(arguments.split_whitespace()).args(["-out", &file, "-keyout", &key]).output();
+    assert!(made.unwrap().status.success());
+    (file, key)
+}
+
+#[test]
+fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_named() {
+    let place = Place::new();
+    let folder = crate::common::server::open_folder();
+    let (file, key) = certificate(&place, "server");
+    let (other, _) = certificate(&place, "other");
+    // The account of the server may not enter the test's folder.
+    let [ca, key] = [&file, &key].map(|from| {
+        let to = folder.path().join(PathBuf::from(from).file_name().unwrap());
+        std::fs::copy(from, &to).unwrap();
+        std::fs::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        to.display().to_string()
+    });
+    let settings = [("ssl_cert", &ca), ("ssl_key", &key)]
+        .map(|(name, value)| Setting { name: name.into(), value: value.clone() });
+    let mariadb = Running::start_with("mariadb", &settings);
+    let (socket, _, account) = mariadb.reach();
+    let proxy = Proxy::start(socket.as_ref(), Fault::None);
+    let urls = |options: &str| {
+        let url =
+            |driver| format!("mariadb{driver}://{account}:{PASSWORD}@127.0.0.1:{}/?{options}", proxy.port);
+        MARIADB.map(url)
+    };
+    run(&place, &urls("ssl-mode=REQUIRED"), 0);
+    run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}")), 0);
+    // Once the connection is encrypted, nothing that was sent can be read.
+    let seen = String::from_utf8_lossy(&proxy.seen()).into_owned();
+    assert!(!seen.contains("dyno_scratch_") && !seen.contains("SELECT"), "{seen}");
+    run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={other}")), 3);
+    assert!(outcomes(&place).iter().all(Option::is_some));
+}
+
+#[test]
+fn a_demand_that_no_driver_keeps_is_refused_before_anything_starts() {
+    let place = Place::new();
+    for (url, words) in [
+        ("postgres://u@127.0.0.1:1/?sslmood=require", "an option that dyno does not know"),
+        ("mariadb://u@127.0.0.1:1/?sslmode=require", "an option that dyno does not know"),
+        ("postgres://u@127.0.0.1:1/?sslmode=prefer&sslrootcert=/etc/hostname", "they need require"),
+        ("mariadb://u@127.0.0.1:1/?ssl-mode=REQUIRED&ssl-ca=/etc/hostname", "they need VERIFY_CA"),
+        ("postgres:///?host=/tmp&sslmode=require", "through a socket"),
+    ] {
+        place.dyno(&format!("{QUICK} --url {url}")).exits(2).without_panic().says(words);
+        place.write("rows.csv", "a,b\n1,2\n");
+        place.dyno(&format!("import rows.csv --into {url}")).without_panic().says(words);
+    }
+    // What one driver keeps another may not: its trial fails, and it connects to nothing.
+    let url = "postgres+pgx://u@127.0.0.1:1/?sslmode=require&ssl_min_protocol_version=TLSv1.3";
+    let result = place.dyno(&format!("{QUICK} --url {url}")).exits(3).without_panic();
+    result.prints("a connection by pgx has");
+    place.assert_clean();
+}
