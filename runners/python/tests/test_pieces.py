@@ -1,9 +1,9 @@
 """The pieces that can be wrong by themselves."""
 
-import ssl
 import io
 import json
 import os
+import ssl
 import tempfile
 import threading
 import time

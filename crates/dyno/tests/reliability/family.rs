@@ -91,3 +91,24 @@ pub fn segment_creators() -> Vec<u32> {
     let creators = segments.lines().skip(1).filter_map(|line| line.split_whitespace().nth(4)?.parse().ok());
     creators.collect()
 }
+
+#[test]
+fn a_process_that_is_left_is_seen_by_its_mark_or_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let watch = Watch::start("left", folder.path());
+    assert_eq!(watch.alive(), [0; 0]);
+    let mut command = std::process::Command::new("sleep");
+    let mut marked = command.arg("60").env(MARK, "left").spawn().unwrap();
+    let mut command = std::process::Command::new("sleep");
+    let mut within = command.arg("60").current_dir(folder.path()).spawn().unwrap();
+    let mut left = watch.alive();
+    left.sort_unstable();
+    let mut expected = [marked.id(), within.id()];
+    expected.sort_unstable();
+    for child in [&mut marked, &mut within] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert_eq!((left.as_slice(), watch.alive()), (expected.as_slice(), Vec::new()));
+    assert!(watch.end().lines.values().all(|line| line.starts_with("sleep")));
+}

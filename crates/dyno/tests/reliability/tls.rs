@@ -135,6 +135,12 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     assert!(!seen.contains("dyno_scratch_") && !seen.contains("SELECT"), "{seen}");
     run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={other}")), 3);
     assert!(outcomes(&place).iter().all(Option::is_some));
+    // Words of libmariadb's alone: none of them is passed over.
+    for option in
+        ["ssl-cipher=NO-SUCH-CIPHER".to_owned(), format!("ssl-mode=VERIFY_CA&ssl-ca={file}&ssl-crl={key}")]
+    {
+        run(&place, &urls(&option)[..1], 3);
+    }
 }
 
 #[test]

@@ -116,7 +116,10 @@ class MySqlScratch(Scratch):
             # Older PyMySQLs go on in plain text where the server offers nothing else.
             if "ssl" in self._options and not connection._secure:
                 connection.close()
-                raise Failure(f"cannot connect to {server.host}: the connection is not encrypted, and ssl-mode asks for that")
+                raise Failure(
+                    f"cannot connect to {server.host}: the connection is not encrypted, and ssl-mode asks "
+                    "for that"
+                )
             with connection.cursor() as cursor:
                 # The server's own choice of collation for it, which the driver's may not be.
                 cursor.execute("SET NAMES utf8mb4")
