@@ -124,8 +124,7 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     let (socket, _, account) = mariadb.reach();
     let proxy = Proxy::start(socket.as_ref(), Fault::None);
     let urls = |options: &str| {
-        let url =
-            |driver| format!("mariadb{driver}://{account}:{PASSWORD}@127.0.0.1:{}/?{options}", proxy.port);
+        let url = |driver| format!("mariadb{driver}://{account}@127.0.0.1:{}/?{options}", proxy.port);
         MARIADB.map(url)
     };
     run(&place, &urls("ssl-mode=REQUIRED"), 0);
