@@ -21,7 +21,32 @@ fn suite(name: &str, title: &str, statements: &str) -> String {
 const DOUBLES: &str = "{% set ns = namespace(x='abcdefgh') %}
 {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}
 SELECT 1;";
-const LOOPS: &str = "{% for i in range(1000000000000) %}{% set b = i %}{% endfor %}";
+const LOOPS: &str = "{% for i in range(1000000000) %}{{ 'what a long loop writes over and over' * 100000 if i == 1000000 }}{{ i % 2 }}{% endfor %}";
+/// Templates that would take all day or all memory, each with a word of the message.
+const ENDLESS: [(&str, &str); 5] = [
+    ("{% for i in range(10**12) %}{{ i }}{% endfor %}", "loop without end"),
+    (
+        "{% for i in range(10**6) %}{% for j in range(10**6) %}{% set b = i %}{% endfor %}{% endfor %}",
+        "loop without end",
+    ),
+    (
+        "{% for i in range(10**6) %}{% for j in range(10**6) %}{% if j == 99 %}x{% endif %}{% endfor %}{% endfor %}",
+        "without end",
+    ),
+    ("{{ 'ab' * 10**11 }}", "too large"),
+    ("{% macro m(n) %}{{ m(n) }}{% endmacro %}{{ m(1) }}", "recursion"),
+];
+
+#[test]
+fn a_template_without_end_is_refused_with_its_line() {
+    let place = Place::new();
+    for (template, why) in ENDLESS {
+        place.write("endless.toml", &suite("endless", "Endless", template));
+        let result = place.dyno("run ./endless.toml --trials 1 --quiet").exits(2).without_panic();
+        result.says("endless.toml:").says("test 1").says(why);
+        place.assert_clean();
+    }
+}
 
 #[test]
 fn a_template_that_doubles_a_text_is_given_up() {

@@ -97,7 +97,7 @@ impl Plan {
             if work.contains_key(&key(contender)) {
                 continue;
             }
-            let rendered = suite.render_form(parameters, dialect, form, Bounds::default(), watch)?;
+            let rendered = suite.render_form(parameters, dialect, form, bounds(suite, parameters), watch)?;
             let inputs = chosen.iter().zip(&prepared).map(|(&index, prepared)| (index, prepared.as_ref()));
             if tests.is_empty() {
                 let describe = |(index, prepared)| {
@@ -189,6 +189,12 @@ impl Plan {
         let lacking = self.tests.iter().filter(|test| !test.is_for(contender));
         lacking.map(|test| test.id.clone()).collect()
     }
+}
+
+/// What the suite's templates may take: much where the user asked for a size.
+pub fn bounds(suite: &Suite, parameters: &Parameters) -> Bounds {
+    let is_asked = dyno_suite::resolve(&suite.parameters, &[]).is_ok_and(|usual| usual != *parameters);
+    if is_asked { Bounds::default() } else { Bounds::UNASKED }
 }
 
 /// What the work of a contender depends on.

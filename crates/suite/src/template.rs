@@ -35,6 +35,17 @@ impl Default for Bounds {
     }
 }
 
+impl Bounds {
+    /// Those of a suite whose sizes are its own and not the user's: some three million statements, a few seconds of
+    /// work. A user asks for more by a parameter.
+    pub const UNASKED: Bounds = Bounds { instructions: 100_000_000, bytes: 256 << 20 };
+}
+
+/// The most numbers that a template may loop over.
+const LONGEST_RANGE: i64 = 1 << 30;
+/// How many numbers a template may draw from its ranges without writing anything.
+const MOST_IDLE: u64 = 4_000_000;
+
 /// Renders templates with the parameters of a run.
 pub struct Renderer<'a> {
     environment: Environment<'static>,
@@ -126,6 +137,7 @@ impl Write for Bounded<'_> {
             )));
         }
         self.text.extend_from_slice(piece);
+        self.watch.has_written();
         Ok(piece.len())
     }
 
@@ -162,7 +174,8 @@ fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters
 }
 
 /// minijinja's own `range` refuses more than 100,000 numbers; this one makes them as they are asked
-/// for, and ends when the work is asked to stop.
+/// for. It ends when the work is asked to stop, and is an error where it is a loop without end: over more numbers than
+/// any suite needs, or over many of which no text comes.
 fn range(first: i64, end: Option<i64>, watch: &Watch) -> Value {
     let (first, end) = end.map_or((0, first), |end| (first, end));
     let watch = watch.clone();
@@ -176,10 +189,23 @@ struct Numbers {
 }
 
 impl Iterator for Numbers {
-    type Item = i64;
+    type Item = Value;
 
-    fn next(&mut self) -> Option<i64> {
-        if self.watch.is_stopped() { None } else { self.left.next() }
+    fn next(&mut self) -> Option<Value> {
+        if self.watch.is_stopped() {
+            return None;
+        }
+        let left = self.left.end.saturating_sub(self.left.start);
+        let number = self.left.next()?;
+        let complaint = if left > LONGEST_RANGE {
+            format!("a loop over {left} numbers: is it a loop without end?")
+        } else if self.watch.is_idle_for(MOST_IDLE) {
+            format!("{MOST_IDLE} rounds of loops wrote nothing: is there a loop without end?")
+        } else {
+            return Some(Value::from(number));
+        };
+        self.left.end = self.left.start;
+        Some(Value::from(Error::new(ErrorKind::InvalidOperation, complaint)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -222,6 +248,24 @@ mod tests {
         let renderer = renderer(&watch);
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "13153");
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "75560");
+    }
+
+    #[test]
+    fn a_loop_that_writes_nothing_and_one_over_too_many_are_errors_at_their_line() {
+        let watch = Watch::default();
+        let bounds = Bounds::default();
+        let renderer = Renderer::new(&Parameters::default(), "sqlite", TableForm::default(), bounds, &watch);
+        let over = "x\n{% for i in range(10**12) %}\nx{% endfor %}";
+        let nested = "{% for i in range(10**6) %}\n{% for j in range(10**6) %}\n{% set b = i %}\n{% endfor %}{% endfor %}";
+        let listed = "{% for i in range(3 * 10**8)|list|sort %}x{% endfor %}";
+        for template in [over, nested, listed] {
+            let error = renderer.render(template).expect_err(template);
+            assert!(error.message.contains("loop without end"), "{template}: {}", error.message);
+            assert!(error.line.is_some_and(|line| line <= 3), "{template}: {:?}", error.line);
+        }
+        // As many numbers with a text for each are no such loop.
+        let text = renderer.render("{% for i in range(5000000) %}x{% endfor %}").unwrap();
+        assert_eq!(text.len(), 5_000_000);
     }
 
     #[test]

@@ -18,6 +18,8 @@ struct State {
     stopped: AtomicBool,
     rendering: Mutex<Option<Rendering>>,
     written: AtomicU64,
+    /// How many numbers a template has drawn from its ranges since it last wrote something.
+    idle: AtomicU64,
 }
 
 /// A template that is being rendered.
@@ -44,7 +46,18 @@ impl Watch {
 
     /// A template begins.
     pub fn renders(&self, place: String) {
+        self.has_written();
         self.set(Some(Rendering { place, began: Instant::now(), memory: used_memory() }));
+    }
+
+    /// The template writes a piece of its text.
+    pub(crate) fn has_written(&self) {
+        self.0.idle.store(0, Ordering::Relaxed);
+    }
+
+    /// Counts a number that a template draws, and returns whether it has drawn more than `most` and written nothing.
+    pub(crate) fn is_idle_for(&self, most: u64) -> bool {
+        self.0.idle.fetch_add(1, Ordering::Relaxed) >= most
     }
 
     /// The template is rendered.
