@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::Term;
 use dyno_engine::repeatable;
+use dyno_files::Output;
 use dyno_show::{Part, paint, safe};
 
 use crate::cli::Colour;
@@ -17,6 +19,17 @@ use crate::cli::Colour;
 /// Says something to the person, on standard error. A reader that has gone away is no error.
 pub fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", safe(&hide(text, typed())));
+}
+
+/// Whether standard output takes a run file or a page.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Has results printed on standard error from now on where a file goes to standard output (`-o /dev/stdout`): the two
+/// would mix.
+pub fn leave_standard_output_to(output: &Output) {
+    if output.is_standard_output() {
+        IS_TAKEN.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Prints a result on standard output.
@@ -28,7 +41,10 @@ pub fn print(text: &str) -> io::Result<()> {
 }
 
 fn write(text: &str) -> io::Result<()> {
-    let mut output = io::stdout().lock();
+    let mut output: Box<dyn Write> = match IS_TAKEN.load(Ordering::Relaxed) {
+        true => Box::new(io::stderr().lock()),
+        false => Box::new(io::stdout().lock()),
+    };
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),

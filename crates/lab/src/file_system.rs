@@ -7,6 +7,7 @@
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -23,10 +24,15 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
 use crate::machine::mounts;
+use crate::scratch::note_mount;
 use crate::waiting::{wait_at_most, within};
 use crate::{environment, placement};
 
 const PROGRAM: &str = "gocryptfs";
+/// The type of its file systems in the kernel's table.
+pub(crate) const KIND: &str = "fuse.gocryptfs";
+/// The names of the two folders: of the files as they lie on the device, and in the clear.
+const FOLDERS: [&str; 2] = ["encrypted", "clear"];
 const DEVICE: &str = "/dev/fuse";
 /// What the program says when its files can be used.
 const READY: &str = "mounted and ready";
@@ -67,7 +73,7 @@ impl Mounted {
     }
 
     fn folders(place: &Path) -> [PathBuf; 2] {
-        ["encrypted", "clear"].map(|name| place.join(name))
+        FOLDERS.map(|name| place.join(name))
     }
 
     /// Mounts one that was made in a folder before. Must be called by a thread that outlives it.
@@ -84,6 +90,14 @@ impl Mounted {
         opened
             .with_context(|| format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said()))??;
         Ok(mounted)
+    }
+
+    /// Notes it in the run's folder, in which it was made, so that a later run unmounts it if this one is killed.
+    ///
+    /// # Errors
+    /// The note cannot be written.
+    pub fn note(&self, folder: &Path) -> Result<()> {
+        note_mount(folder, FOLDERS[1]).context("cannot note the encrypted file system in the run's folder")
     }
 
     /// Where files are in the clear.
@@ -219,15 +233,30 @@ fn is_mounted(folder: &Path) -> bool {
     mounts::read().iter().any(|mount| mount.point == folder)
 }
 
-/// Unmounts a folder whose program is dead or stuck.
-pub fn let_go(folder: &Path) {
+/// Unmounts a folder that this dyno mounted, whose program is dead or stuck.
+fn let_go(folder: &Path) {
     if Uid::effective().is_root() {
         // By force first: it fails the calls that wait, so that the program can end at all.
         for how in [MntFlags::MNT_FORCE, MntFlags::MNT_DETACH] {
-            let _ = umount2(folder, how);
+            let _ = umount2(folder, how | MntFlags::UMOUNT_NOFOLLOW);
         }
         return;
     }
+    ask_to_unmount(folder);
+}
+
+/// Takes a file system out of sight by a descriptor of its root, which leads to it whatever becomes of its path. Not by
+/// force: a program that still works with its files is not disturbed. `point` is for users who may not unmount, whose
+/// setuid program takes paths and unmounts what is theirs.
+pub(crate) fn detach(root: &File, point: &Path) {
+    if Uid::effective().is_root() {
+        let _ = umount2(format!("/proc/self/fd/{}", root.as_raw_fd()).as_str(), MntFlags::MNT_DETACH);
+        return;
+    }
+    ask_to_unmount(point);
+}
+
+fn ask_to_unmount(folder: &Path) {
     let unmount = Command::new("fusermount3").args(["-uz"]).arg(folder).stderr(Stdio::null()).spawn();
     if let Ok(mut unmount) = unmount
         && wait_at_most(&mut unmount, END_PATIENCE).is_none()

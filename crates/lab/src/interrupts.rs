@@ -22,10 +22,12 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal ends the process at once.
+    /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal ends the process at once. A signal that was ignored
+    /// when dyno started stays ignored, as `nohup` and shells ask for work in the background.
     pub fn listen() -> Result<Interrupts> {
         let interrupts = Interrupts::default();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
+        let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+        let mut signals = Signals::new(caught).context("cannot listen for signals")?;
         let heard = interrupts.clone();
         thread::spawn(move || {
             for signal in signals.forever() {
@@ -62,6 +64,14 @@ impl Interrupts {
     pub(crate) fn tell(&self, wake: impl Fn() + Send + 'static) {
         *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
+}
+
+/// Whether a signal is ignored now; where the kernel does not say, it is not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 impl fmt::Debug for Interrupts {

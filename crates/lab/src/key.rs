@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Key, RAW_DIGITS};
 use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// The variable that may hold a key.
 pub const VARIABLE: &str = "DYNO_KEY";
@@ -63,12 +64,22 @@ pub fn is_given() -> bool {
     FROM_ENVIRONMENT.get().is_some_and(Option::is_some)
 }
 
+/// Limits core dumps of this process and of all that it starts to nothing: their memory holds a key or a password.
+pub fn limit_core_dumps() {
+    let limits = getrlimit(Resource::RLIMIT_CORE);
+    // A limit can always be lowered; where the kernel has none, there is nothing to lower.
+    let _ = limits.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_CORE, 0, hard));
+}
+
 /// Gives a run's key to those contenders that encrypt. Where none does and no file is named, nobody looks for
 /// one.
 ///
 /// # Errors
 /// There is no key, or it does not fit a contender's cipher.
 pub fn give(contenders: &mut [Contender], file: Option<&Path>) -> Result<()> {
+    if contenders.iter().any(|contender| contender.encrypts() || contender.url.is_some()) {
+        limit_core_dumps();
+    }
     if file.is_none() && !contenders.iter().any(Contender::encrypts) {
         return Ok(());
     }

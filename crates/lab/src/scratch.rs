@@ -1,19 +1,25 @@
 //! The temporary folder of a run: inputs and databases, gone when the run ends, however it ends.
 //!
 //! A process that is killed cannot clean up, so each folder holds a locked file: a folder whose lock is
-//! free belongs to nobody, and the next run removes it.
+//! free is a dead run's, and the next run removes it.
+//!
+//! The folder is its owner's alone (mode 0700), because copies of the user's data lie in it; a server that runs under
+//! another account is let through to its own folder and into no other.
+
+mod mounted;
+mod sweep;
 
 use std::env;
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use crate::file_system;
-use crate::machine::mounts;
+pub(crate) use mounted::note as note_mount;
+pub use sweep::sweep;
 
 const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
@@ -34,7 +40,7 @@ impl Scratch {
         let context =
             || format!("cannot make a temporary folder in {}; choose another with --dir", parent.display());
         sweep(parent);
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent).with_context(context)?;
+        let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
         let unnamed = folder.path().join("lock.new");
         let lock = File::create(&unnamed).with_context(context)?;
@@ -60,8 +66,7 @@ impl Scratch {
 
     /// The same in a folder of the run's, which may be on another file system.
     pub fn trial_in(&self, place: &Path) -> Result<TempDir> {
-        tempfile::Builder::new()
-            .prefix("trial-")
+        closed("trial-")
             .tempdir_in(place)
             .with_context(|| format!("cannot make a folder for a trial in {}", place.display()))
     }
@@ -77,40 +82,20 @@ pub fn default_parent() -> PathBuf {
     }
 }
 
-/// Removes the folders of runs that are dead. What cannot be removed is another user's, and stays.
-pub fn sweep(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let is_scratch = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        if is_scratch && is_abandoned(&entry.path()) {
-            remove(&entry.path());
-        }
-    }
-}
-
-fn is_abandoned(folder: &Path) -> bool {
-    match File::open(folder.join(LOCK)) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        // It may be just being made; but where nothing happened for long, its dyno was killed at that, or an earlier
-        // removal stopped halfway.
-        Err(error) => {
-            let changed = || fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok();
-            error.kind() == ErrorKind::NotFound && changed().is_some_and(|age| age > MAKING)
-        }
-    }
-}
-
-/// Removes a dead run's folder. A file system that is still mounted in it would keep it there.
-fn remove(folder: &Path) {
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let within = mounts::read().into_iter().filter(|mount| mount.point.starts_with(&real));
-    for mount in within.collect::<Vec<_>>().iter().rev() {
-        file_system::let_go(&mount.point);
-    }
-    let _ = fs::remove_dir_all(folder);
+/// Makes folders that only their owner may enter.
+fn closed(prefix: &str) -> tempfile::Builder<'_, 'static> {
+    let mut made = tempfile::Builder::new();
+    made.prefix(prefix).permissions(Permissions::from_mode(0o700));
+    made
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{chown, symlink};
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::{Uid, mkfifo};
+
     use super::*;
 
     #[test]
@@ -129,7 +114,8 @@ mod tests {
     fn what_a_dead_run_left_is_swept() {
         let parent = tempfile::tempdir().unwrap();
         let left = parent.path().join("dyno-scratch-dead");
-        fs::create_dir_all(left.join("trial-1")).unwrap();
+        fs::create_dir_all(left.join("trial-1/below")).unwrap();
+        fs::write(left.join("trial-1/below/file"), "data").unwrap();
         File::create(left.join(LOCK)).unwrap();
         let _run = Scratch::create(parent.path()).unwrap();
         assert!(!left.exists());
@@ -146,6 +132,70 @@ mod tests {
         File::open(&old).unwrap().set_modified(long_ago).unwrap();
         sweep(parent.path());
         assert!(!old.exists() && new.exists());
+    }
+
+    #[test]
+    fn what_is_not_a_dead_runs_folder_is_not_touched() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = |name: &str| parent.path().join(name);
+        // A folder with a free lock, to which a link leads that has the name of a dead run's.
+        fs::create_dir(path("precious")).unwrap();
+        fs::write(path("precious").join(LOCK), "data").unwrap();
+        symlink(path("precious"), path("dyno-scratch-link")).unwrap();
+        // A FIFO, a link and a folder as its lock: none is waited for or followed.
+        for name in ["fifo", "linked", "folder"] {
+            fs::create_dir(path(&format!("dyno-scratch-{name}"))).unwrap();
+        }
+        mkfifo(&path("dyno-scratch-fifo").join(LOCK), Mode::S_IRWXU).unwrap();
+        symlink(path("precious").join(LOCK), path("dyno-scratch-linked").join(LOCK)).unwrap();
+        fs::create_dir(path("dyno-scratch-folder").join(LOCK)).unwrap();
+        // A folder that others may write to.
+        fs::create_dir(path("dyno-scratch-open")).unwrap();
+        fs::write(path("dyno-scratch-open").join(LOCK), "").unwrap();
+        fs::set_permissions(path("dyno-scratch-open"), Permissions::from_mode(0o777)).unwrap();
+        sweep(parent.path());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 6, "something was removed");
+        assert_eq!(fs::read_to_string(path("precious").join(LOCK)).unwrap(), "data");
+    }
+
+    #[test]
+    fn a_link_in_a_dead_runs_folder_is_removed_and_not_its_target() {
+        let parent = tempfile::tempdir().unwrap();
+        let (left, kept) = (parent.path().join("dyno-scratch-dead"), parent.path().join("kept"));
+        for folder in [&left, &kept] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join(LOCK), "").unwrap();
+        }
+        symlink(&kept, left.join("trial-1")).unwrap();
+        sweep(parent.path());
+        assert!(!left.exists() && kept.join(LOCK).exists());
+    }
+
+    #[test]
+    fn another_users_folder_is_not_swept() {
+        if !Uid::effective().is_root() {
+            return eprintln!("not run: another user's folder needs root");
+        }
+        let parent = tempfile::tempdir().unwrap();
+        for (name, owner) in [("folder", 65534), ("lock", 0)] {
+            let left = parent.path().join(format!("dyno-scratch-{name}"));
+            fs::create_dir(&left).unwrap();
+            fs::write(left.join(LOCK), "").unwrap();
+            chown(&left, Some(owner), None).unwrap();
+        }
+        chown(parent.path().join("dyno-scratch-lock").join(LOCK), Some(65534), None).unwrap();
+        sweep(parent.path());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn folders_are_their_owners_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::create(parent.path()).unwrap();
+        let trial = scratch.trial().unwrap();
+        for folder in [scratch.folder(), trial.path()] {
+            assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        }
     }
 
     #[test]

@@ -62,8 +62,9 @@ impl Workshop {
     ) -> Result<PathBuf> {
         let (cut, verdict) = self.smallest(subject, base, history, cut)?;
         let letters = label.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
-        let folder = place.join(letters.take(60).collect::<String>());
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // What an earlier proof kept stays as it is.
+        let folder = dyno_files::fresh_folder(place, &letters.take(60).collect::<String>());
+        let folder = folder.with_context(|| format!("cannot make a folder in {}", place.display()))?;
         save(&Roll::new(history.entries(), base.clone()).content(&cut), &folder)?;
         let acknowledged = history.promised(cut.place);
         let about = About {

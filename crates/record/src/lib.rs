@@ -35,7 +35,7 @@ pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
-pub use file::{Line, Writer, is_run_file, load, parse, results_folder, set_usual_permissions, whole};
+pub use file::{Line, Writer, is_run_file, load, load_found, parse, results_folder, whole};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};
 pub use load::{Clients, Load};

@@ -6,7 +6,7 @@ use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
 
 use super::grid::Grid;
 use super::views::sustained::words;
-use super::{notes, table, units};
+use super::{notes, table, units, without_formula};
 
 /// Tables for the terminal.
 pub fn text(comparison: &Comparison) -> String {
@@ -156,6 +156,7 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
     ];
     writer.write_record(header).context("cannot write CSV")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let text = |text: &str| without_formula(text).into_owned();
     for test in &comparison.tests {
         for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
             let interval = cell.ratio.and_then(|ratio| ratio.interval);
@@ -166,9 +167,9 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
                 None => "",
             };
             let record = [
-                test.id.clone(),
-                test.title.clone(),
-                label.clone(),
+                text(&test.id),
+                text(&test.title),
+                text(label),
                 number(cell.old_ns),
                 number(cell.new_ns),
                 number(cell.old_sustained.and_then(|outcome| outcome.per_second())),
@@ -177,7 +178,7 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
                 number(interval.map(|interval| interval.low)),
                 number(interval.map(|interval| interval.high)),
                 difference.to_owned(),
-                cell.why_not.clone().unwrap_or_default(),
+                text(cell.why_not.as_deref().unwrap_or_default()),
             ];
             writer.write_record(record).context("cannot write CSV")?;
         }

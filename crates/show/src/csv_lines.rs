@@ -7,7 +7,7 @@ use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 use serde::Serialize;
 
-use crate::views;
+use crate::{views, without_formula};
 
 /// A column of a line: its name, and what stands there. `docs/run-file.md` explains them.
 pub(crate) type Column = (&'static str, Field);
@@ -31,7 +31,7 @@ impl<T: Into<Field>> From<Option<T>> for Field {
 
 impl From<&str> for Field {
     fn from(text: &str) -> Field {
-        Field::Text(text.to_owned())
+        Field::Text(without_formula(text).into_owned())
     }
 }
 

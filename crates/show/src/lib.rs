@@ -3,6 +3,7 @@
 pub mod calibration;
 pub mod comparison;
 mod csv_lines;
+mod formula;
 mod grid;
 pub mod history;
 mod json;
@@ -18,6 +19,7 @@ pub mod units;
 mod views;
 
 pub use csv_lines::render as render_csv;
+pub use formula::{without_formula, without_formulas};
 pub use json::{pretty, render as render_json};
 pub use layout::{WIDTH, set_width, width, wrapped};
 pub use markdown::escape as escape_markdown;

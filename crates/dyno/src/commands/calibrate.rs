@@ -10,7 +10,7 @@ use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibration, Span, calibrate};
 
-use super::run::{perform, typed};
+use super::run::{Outputs, perform, typed};
 use super::{Exit, Input, print};
 use crate::cli::CalibrateArgs;
 use crate::terminal::say;
@@ -51,7 +51,8 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
             request.contenders.push(Contender::parse(&copy, &registry).input()?);
         }
     }
-    perform(request, &registry, &run.place, |run, _| {
+    let outputs = Outputs::open(&run.place)?;
+    perform(request, &registry, &run.place, outputs, |run, _| {
         let calibration = calibrate(run);
         let exit = shown(&calibration)?;
         keep(run, &calibration)?;

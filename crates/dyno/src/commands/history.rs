@@ -45,7 +45,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
     let paths = entries.flatten().map(|entry| entry.path());
     let mut runs = Vec::new();
     for path in paths.filter(|path| dyno_record::is_run_file(path)) {
-        match dyno_record::load(&path) {
+        match dyno_record::load_found(&path) {
             Ok(run) => {
                 let name = file_name(&path);
                 runs.push(Kept { name, run });

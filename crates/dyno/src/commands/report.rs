@@ -1,12 +1,12 @@
 //! `dyno report`: the page of a run, or of several beside each other.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use dyno_files::Output;
+use dyno_record::Run;
 use dyno_show::report::{self, Source};
-use tempfile::NamedTempFile;
 
 use super::{Exit, Input, file_name, show};
 use crate::cli::ReportArgs;
@@ -20,7 +20,8 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     }
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    write_files(&paths, &out, arguments.margin)?;
+    let mut output = Output::open(&out).context("cannot write the page").input()?;
+    write_files(&paths, &mut output, arguments.margin)?;
     say(&format!("The page is in {}.", out.display()));
     if arguments.open {
         // The reason is a process's status, which helps no one.
@@ -30,23 +31,25 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the page of runs by their files, the subject last, to a file that is replaced only once all of it is written.
-/// `margin` stands in for those of the run files.
-pub(super) fn write_files(paths: &[PathBuf], path: &Path, margin: Option<f64>) -> Result<()> {
+/// Writes the page of runs by their files, the subject last. `margin` stands in for those of the run files.
+pub(super) fn write_files(paths: &[PathBuf], output: &mut Output, margin: Option<f64>) -> Result<()> {
     let sources = paths.iter().map(|path| source(path, margin)).collect::<Result<Vec<Source>>>().input()?;
+    write(&sources, output)
+}
+
+/// Writes the page of a run whose file cannot be read again: it went to a pipe.
+pub(super) fn write_run(run: &Run, path: &Path, output: &mut Output) -> Result<()> {
+    let file = dyno_record::whole(run)?;
+    write(&[Source { name: file_name(path), verdict: dyno_verdict::judge(run), file }], output)
+}
+
+fn write(sources: &[Source], output: &mut Output) -> Result<()> {
     let named: Vec<_> = sources.iter().map(|source| (source.name.as_str(), &source.verdict)).collect();
     let beside = dyno_verdict::beside(&named).input()?;
-    let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+    let is_markdown = output.path().extension().is_some_and(|extension| extension == "md");
     let set = if is_markdown { report::markdown } else { report::render };
-    let page = set(&sources, &beside)?;
-    let context = || format!("cannot write the page to {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).with_context(context)?;
-    let mut file = NamedTempFile::new_in(folder).with_context(context)?;
-    file.write_all(page.as_bytes()).with_context(context)?;
-    dyno_record::set_usual_permissions(file.as_file()).with_context(context)?;
-    file.persist(path).with_context(context)?;
-    Ok(())
+    let page = set(sources, &beside)?;
+    output.write(page.as_bytes()).context("cannot write the page").map(drop)
 }
 
 /// A run of the page: what may be said about it, and its file as it is.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use dyno_record::{Run, TrialRecord};
@@ -12,6 +13,9 @@ use dyno_verdict::Beside;
 use super::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
 use crate::terminal;
+
+/// How long a time is in the name of a run file: `2026-11-23T10-00-00`.
+const SECOND: usize = 19;
 
 /// Prints the run named, or the newest one.
 pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
@@ -59,11 +63,12 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
         }
     };
     let files = entries.flatten().map(|entry| entry.path());
-    let mut runs: Vec<PathBuf> = files.filter(|path| dyno_record::is_run_file(path)).collect();
-    // Names begin with the time.
-    runs.sort();
+    // No FIFO: it would be waited for.
+    let is_file = |path: &PathBuf| dyno_record::is_run_file(path) && path.is_file();
+    let mut runs: Vec<PathBuf> = files.filter(is_file).collect();
+    runs.sort_by_cached_key(|path| age(path));
     // A run that was stopped before its first sample has nothing to show. A file that cannot be read is reported.
-    let is_shown = |path: &&PathBuf| dyno_record::load(path).map_or(true, |run| has_figures(&run));
+    let is_shown = |path: &&PathBuf| dyno_record::load_found(path).map_or(true, |run| has_figures(&run));
     runs.iter().rev().find(is_shown).or(runs.last()).cloned().with_context(|| {
         format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display())
     })
@@ -74,4 +79,10 @@ fn has_figures(run: &Run) -> bool {
     let is_measured = |trial: &TrialRecord| trial.block > 0 || !run.schedule.warm_up;
     let mut trials = run.trials.iter().filter(|trial| is_measured(trial) && !trial.latency);
     trials.any(|trial| run.contenders[trial.contender].named && !trial.samples.is_empty())
+}
+
+/// Orders run files by age: names begin with the time to the second, and of two of one second the later written is newer.
+fn age(path: &Path) -> (String, Option<SystemTime>) {
+    let second: String = file_name(path).chars().take(SECOND).collect();
+    (second, fs::metadata(path).and_then(|found| found.modified()).ok())
 }

@@ -1,10 +1,10 @@
 //! The last calibration of this machine, kept in one file in dyno's folder of data.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dyno_engine::kept_files;
+use dyno_files::Output;
 use dyno_record::{CALIBRATION_SCHEMA, Machine, MachineCalibration};
 
 /// Names another file than the usual one.
@@ -22,13 +22,9 @@ pub fn keep_calibration(calibration: &MachineCalibration) -> Result<PathBuf> {
         .next()
         .context("there is no folder to keep it in: neither HOME nor XDG_DATA_HOME is set")?;
     // In one step: a run that begins now finds the old one or the new one, and no half of it.
-    let new = path.with_extension(std::process::id().to_string());
-    let write = || {
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(&new, serde_json::to_string_pretty(calibration)? + "\n")?;
-        fs::rename(&new, &path)
-    };
-    write().with_context(|| format!("cannot keep the calibration in {}", path.display()))?;
+    let text = serde_json::to_string_pretty(calibration)? + "\n";
+    let kept = Output::open(&path).and_then(|mut output| output.write(text.as_bytes()));
+    kept.context("cannot keep the calibration")?;
     Ok(path)
 }
 
@@ -36,7 +32,7 @@ pub fn keep_calibration(calibration: &MachineCalibration) -> Result<PathBuf> {
 /// version of dyno, which may judge otherwise.
 pub fn kept_calibration(machine: &Machine) -> Option<MachineCalibration> {
     let read = |path: PathBuf| {
-        let text = fs::read_to_string(path).ok()?;
+        let text = dyno_files::read_found(&path).ok()?;
         let calibration: MachineCalibration = serde_json::from_str(&text).ok()?;
         let is_of_this = calibration.schema == CALIBRATION_SCHEMA
             && calibration.dyno == env!("CARGO_PKG_VERSION")

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 /// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
+    /// The kernel's number for it, unique while it is mounted.
+    pub(crate) id: u64,
     /// Major and minor number of the device, as `254:0`; major 0 is no block device.
     pub(crate) device: String,
     /// The part of the file system that is mounted; `/` unless it is a bind mount or a subvolume.
@@ -34,8 +36,9 @@ pub(crate) fn parse(text: &str) -> Vec<Mount> {
 fn line(line: &str) -> Option<Mount> {
     // Any number of optional fields stand before the lone hyphen.
     let (mount, system) = line.split_once(" - ")?;
-    let mut mount = mount.split(' ').skip(2);
-    let device = mount.next()?.to_owned();
+    let mut mount = mount.split(' ');
+    let id = mount.next()?.parse().ok()?;
+    let device = mount.nth(1)?.to_owned();
     let (root, point) = (unescape(mount.next()?), unescape(mount.next()?));
     let mut options: Vec<String> = Vec::new();
     let mut system_fields = system.split(' ');
@@ -46,6 +49,7 @@ fn line(line: &str) -> Option<Mount> {
         }
     }
     Some(Mount {
+        id,
         device,
         root: root.into(),
         point: point.into(),
@@ -101,6 +105,7 @@ not a mount
     fn fields_and_escapes_are_read() {
         let mounts = parse(SAMPLE);
         assert_eq!(mounts.len(), 5);
+        assert_eq!((mounts[0].id, mounts[4].id), (22, 41));
         assert_eq!(mounts[1].options, ["rw", "relatime", "discard", "resuid=65534"]);
         assert_eq!((mounts[2].kind.as_str(), mounts[2].device.as_str()), ("tmpfs", "0:23"));
         assert_eq!(mounts[3].point, Path::new("/data of\tthe\\day"));

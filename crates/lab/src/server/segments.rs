@@ -85,7 +85,8 @@ impl Found {
         let Some(control) = self.control else { return true };
         let path = format!("{FILES}{control}");
         let mut numbers = Vec::new();
-        let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut numbers));
+        let read =
+            dyno_files::open_unlinked(path.as_ref()).and_then(|mut file| file.read_to_end(&mut numbers));
         // Where in it the numbers stand depends on the version; that they are aligned does not.
         for number in numbers.as_chunks::<4>().0.iter().filter(|_| read.is_ok()) {
             let number = u32::from_ne_bytes(*number);
@@ -116,7 +117,7 @@ pub fn sweep() {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let is_note = path.to_str().is_some_and(|path| path.ends_with(ENDING));
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = dyno_files::open_own(&path) else { continue };
         if is_note && file.try_lock().is_ok() {
             let found: Option<Found> = serde_json::from_reader(&file).ok();
             if found.is_none_or(|found| found.remove()) {

@@ -69,7 +69,9 @@ impl Servers {
         if self.mounted.is_none() {
             let key = contender.key.as_ref().context("an encrypted file system needs the run's key")?;
             // It does work for whoever is measured.
-            self.mounted = Some(Mounted::new(&self.place, key, &self.placement)?);
+            let mounted = Mounted::new(&self.place, key, &self.placement)?;
+            mounted.note(&self.place)?;
+            self.mounted = Some(mounted);
         }
         self.mounted.as_ref().context("the file system is not mounted")
     }

@@ -22,6 +22,16 @@ pub fn load(path: &Path) -> Result<Run> {
     parse(&text, path)
 }
 
+/// The same of a file that stands in a folder and was not named by the user: nothing but a regular file is read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_found(path: &Path) -> Result<Run> {
+    let text = dyno_files::read_found(path)
+        .with_context(|| format!("cannot read the run file {}", path.display()))?;
+    parse(&text, path)
+}
+
 /// The same of a text, which `path` names in messages.
 pub fn parse(text: &str, path: &Path) -> Result<Run> {
     let name = path.display();
@@ -53,9 +63,10 @@ fn schema(text: &str, first: &str, path: &Path) -> Result<String> {
     let name = path.display();
     let head = match serde_json::from_str::<FirstLine>(first) {
         Ok(line) => line.run,
-        Err(_) => {
-            serde_json::from_str(text).with_context(|| format!("{name} is not a run file: it is not JSON"))?
-        }
+        Err(_) => serde_json::from_str(text).map_err(|error| match error.is_eof() {
+            true => anyhow!("{name} holds no run: it was cut off before the end of its first line"),
+            false => anyhow!("{name} is not a run file: it is not JSON: {error}"),
+        })?,
     };
     head.schema.with_context(|| format!("{name} is not a run file: it names no schema"))
 }

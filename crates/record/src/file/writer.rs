@@ -3,21 +3,20 @@
 //! nothing that was saved before.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use tempfile::NamedTempFile;
+use dyno_files::Output;
 
 use super::line::{Extent, Line};
-use super::set_usual_permissions;
 use crate::{Run, SCHEMA};
 
 /// A run file that is being written.
 #[derive(Debug)]
 pub struct Writer {
-    path: PathBuf,
+    output: Output,
     file: File,
     /// How many bytes of the file are whole lines.
     length: u64,
@@ -25,22 +24,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes the file with its first line, and its folder where that is missing. What was there under this name is
-    /// replaced only once the line is written.
+    /// Writes the first line. A file that was there under this name is replaced only once the line is written.
     ///
     /// # Errors
     /// The place cannot be written to.
-    pub fn create(path: &Path, run: &Run) -> Result<Writer> {
-        let context = || format!("cannot save the run to {}", path.display());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).with_context(context)?;
-        let mut file = NamedTempFile::new_in(folder).with_context(context)?;
-        let text = whole(run).with_context(context)?;
-        file.write_all(&text).with_context(context)?;
-        file.as_file().sync_all().with_context(context)?;
-        set_usual_permissions(file.as_file()).with_context(context)?;
-        let file = file.persist(path).with_context(context)?;
-        Ok(Writer { path: path.to_owned(), file, length: text.len() as u64, written: Extent::of(run) })
+    pub fn create(mut output: Output, run: &Run) -> Result<Writer> {
+        let text = whole(run).context("cannot save the run")?;
+        let file = output.write(&text).context("cannot save the run")?;
+        Ok(Writer { output, file, length: text.len() as u64, written: Extent::of(run) })
     }
 
     /// Adds what has become known since the last call, and has it on the device.
@@ -48,32 +39,47 @@ impl Writer {
     /// # Errors
     /// It cannot be written. What was saved before is still there, and the next call tries again.
     pub fn save(&mut self, run: &Run) -> Result<()> {
-        if !self.is_in_place() {
-            // Somebody moved or removed the file: all of it is written once more.
-            *self = Writer::create(&self.path, run)?;
+        let path = self.output.path().to_owned();
+        let context = || format!("cannot save the run to {}", path.display());
+        if !self.output.is_stream() && !self.is_in_place() {
+            // The file was moved or removed: all of it is written once more.
+            let text = whole(run).with_context(context)?;
+            self.file = self.output.write(&text).context("cannot save the run")?;
+            (self.length, self.written) = (text.len() as u64, Extent::of(run));
             return Ok(());
         }
-        let context = || format!("cannot save the run to {}", self.path.display());
         let text = text(&self.written.missing(run)).with_context(context)?;
-        let added = self.file.write_all_at(&text, self.length).and_then(|()| self.file.sync_data());
-        if added.is_err() {
-            // A part of a line may be there; the next save writes over it, and until then the file ends before it.
-            let _ = self.file.set_len(self.length);
-        }
-        added.with_context(context)?;
+        self.add(&text).with_context(context)?;
         self.length += text.len() as u64;
         self.written = Extent::of(run);
         Ok(())
     }
 
-    /// Where it is.
+    fn add(&mut self, text: &[u8]) -> io::Result<()> {
+        if self.output.is_stream() {
+            return self.file.write_all(text);
+        }
+        let added = self.file.write_all_at(text, self.length).and_then(|()| self.file.sync_data());
+        if added.is_err() {
+            // A part of a line may be there; the next save writes over it, and until then the file ends before it.
+            let _ = self.file.set_len(self.length);
+        }
+        added
+    }
+
+    /// Its place.
+    pub fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// Its name.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.output.path()
     }
 
     fn is_in_place(&self) -> bool {
         let place = |found: fs::Metadata| (found.dev(), found.ino());
-        let (named, held) = (fs::metadata(&self.path).map(place), self.file.metadata().map(place));
+        let (named, held) = (fs::metadata(self.path()).map(place), self.file.metadata().map(place));
         matches!((named, held), (Ok(named), Ok(held)) if named == held)
     }
 }
@@ -125,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
         let (whole, mut run) = (run(), begun(&run()));
-        let mut writer = Writer::create(&path, &run).unwrap();
+        let mut writer = Writer::create(Output::open(&path).unwrap(), &run).unwrap();
         assert_eq!(load(&path).unwrap(), run);
         run.answers.clone_from(&whole.answers);
         run.contenders.clone_from(&whole.contenders);
@@ -151,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
         let (whole, mut run) = (run(), begun(&run()));
-        let mut writer = Writer::create(&path, &run).unwrap();
+        let mut writer = Writer::create(Output::open(&path).unwrap(), &run).unwrap();
         run.answers.clone_from(&whole.answers);
         run.trials.extend_from_slice(&whole.trials[..2]);
         writer.save(&run).unwrap();
@@ -174,7 +180,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
         let mut run = begun(&run());
-        let mut writer = Writer::create(&path, &run).unwrap();
+        let mut writer = Writer::create(Output::open(&path).unwrap(), &run).unwrap();
         fs::remove_file(&path).unwrap();
         let failure = Some(Failure { test: None, message: "ended".into() });
         let trial = TrialRecord {

@@ -5,9 +5,8 @@ mod classes;
 mod parquet_file;
 mod rows;
 
-use std::fs;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use dyno_files::Output;
 use dyno_record::Run;
 
 use super::{Exit, Input, file_name, show};
@@ -18,7 +17,8 @@ use rows::SampleRow;
 
 /// Writes the samples of the runs named, or of the newest one.
 pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
-    let write = format(arguments).input()?;
+    let mut output = Output::open(&arguments.out).input()?;
+    let write = format(&output, arguments.latency).input()?;
     let mut paths = arguments.runs.clone();
     if paths.is_empty() {
         paths.push(show::newest(&dyno_record::results_folder()).input()?);
@@ -37,19 +37,19 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
             (rows.len(), "samples", write(&rows)?)
         }
     };
-    let out = &arguments.out;
-    fs::write(out, bytes).with_context(|| format!("cannot write {}", out.display()))?;
-    say(&format!("{count} {what} are in {}.", out.display()));
+    output.write(&bytes)?;
+    say(&format!("{count} {what} are in {}.", output.path().display()));
     Ok(Exit::Done)
 }
 
 type Write = fn(&[SampleRow]) -> Result<Vec<u8>>;
 
-/// How to write, by the ending of the file.
-fn format(arguments: &ExportArgs) -> Result<Write> {
-    match arguments.out.extension().and_then(|extension| extension.to_str()) {
+/// The format that the ending of the name means. A pipe's name has no ending and gets CSV.
+fn format(output: &Output, latency: bool) -> Result<Write> {
+    match output.path().extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Ok(rows::csv),
-        Some("parquet") if arguments.latency => bail!("--latency writes CSV: name a file that ends in .csv"),
+        None if output.is_stream() => Ok(rows::csv),
+        Some("parquet") if latency => bail!("--latency writes CSV: name a file that ends in .csv"),
         #[cfg(feature = "parquet")]
         Some("parquet") => Ok(parquet_file::write),
         #[cfg(not(feature = "parquet"))]
@@ -57,6 +57,6 @@ fn format(arguments: &ExportArgs) -> Result<Write> {
             "this dyno was built without Parquet; build it with `cargo build --release -p dyno --features parquet`, \
              or write a .csv"
         ),
-        _ => bail!("{} ends neither in .csv nor in .parquet", arguments.out.display()),
+        _ => bail!("{} ends neither in .csv nor in .parquet", output.path().display()),
     }
 }

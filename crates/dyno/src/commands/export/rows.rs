@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Run, TrialRecord};
+use dyno_show::without_formulas;
 use dyno_verdict::Disturbances;
 use serde::Serialize;
 
@@ -114,5 +115,5 @@ pub fn csv<R: Serialize + Default>(rows: &[R]) -> Result<Vec<u8>> {
     for row in rows {
         writer.serialize(row).context("cannot write CSV")?;
     }
-    writer.into_inner().context("cannot write CSV")
+    without_formulas(&writer.into_inner().context("cannot write CSV")?).context("cannot write CSV")
 }

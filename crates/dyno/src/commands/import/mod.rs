@@ -186,6 +186,7 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
     }
     if let Some(url) = url {
+        dyno_lab::key::limit_core_dumps();
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("");
         return Ok(match url.engine.speaks {

@@ -4,17 +4,19 @@ mod contenders;
 mod file;
 mod head;
 mod open_files;
+mod outputs;
 mod planning;
 mod probing;
 mod request;
 mod sustain;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use dyno_engine::proofs::Proofs;
 use dyno_engine::{Contender, Home, Registry};
+use dyno_files::Output;
 use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::proof::{Prover, hold_together};
 use dyno_lab::run::{Observer, Runner};
@@ -37,6 +39,7 @@ use head::begin;
 use probing::Probing;
 use request::{Request, again};
 
+pub(super) use outputs::Outputs;
 pub(super) use request::typed;
 
 /// Runs what was typed.
@@ -56,7 +59,10 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
         }
     };
     let request = typed(arguments, size, &home, &registry).input()?;
-    perform(request, &registry, &arguments.place, |run, path| show::results(run, path, &arguments.show))
+    let outputs = Outputs::open(&arguments.place)?;
+    perform(request, &registry, &arguments.place, outputs, |run, path| {
+        show::results(run, path, &arguments.show)
+    })
 }
 
 /// A run of each size, one after another, and then all of them side by side.
@@ -69,35 +75,27 @@ fn scaled(
 ) -> Result<Exit> {
     let mut paths = Vec::new();
     let mut worst = Exit::Done;
+    let place = &arguments.place;
+    // One page for all of them, at the end.
+    let mut page = outputs::page(place)?;
     for value in values {
         let request = typed(arguments, Some((name, value)), home, registry).input()?;
         // A part of a file's name, whatever the parameter takes.
-        let size = value.replace('/', "-");
-        // One page for all of them, at the end.
-        let mut place = PlaceArgs { report: None, ..arguments.place.clone() };
-        place.out = Some(match &place.out {
-            Some(path) => {
-                let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("jsonl");
-                path.with_extension(format!("{name}{size}.{ending}"))
-            }
-            None => dyno_record::results_folder().join(format!(
-                "{}-{}-{name}{size}.jsonl",
-                file_time(&jiff::Timestamp::now().to_string()),
-                request.suite.name
-            )),
-        });
-        paths.extend(place.out.clone());
-        let shown = |run: &Run, path: &Path| show::results(run, path, &arguments.show);
-        match perform(request, registry, &place, shown)? {
+        let outputs = Outputs::of_size(place, &format!("{name}{}", value.replace('/', "-")))?;
+        let shown = |run: &Run, path: &Path| {
+            paths.push(path.to_owned());
+            show::results(run, path, &arguments.show)
+        };
+        match perform(request, registry, place, outputs, shown)? {
             Exit::Done => {}
             Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
             other => worst = other,
         }
     }
     scaling::show(&paths, arguments.show.format)?;
-    if let Some(page) = &arguments.place.report {
+    if let Some(page) = &mut page {
         report::write_files(&paths, page, None)?;
-        told(page, arguments.place.quiet);
+        say_where(page, place.quiet);
     }
     Ok(worst)
 }
@@ -105,7 +103,9 @@ fn scaled(
 /// Runs what a run file says, with the suite as it was then.
 pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let registry = Registry::load(&Home::find()?)?;
-    perform(again(arguments, &registry)?, &registry, &arguments.place, |run, path| {
+    let request = again(arguments, &registry)?;
+    let outputs = Outputs::open(&arguments.place)?;
+    perform(request, &registry, &arguments.place, outputs, |run, path| {
         show::results(run, path, &arguments.show)
     })
 }
@@ -115,6 +115,7 @@ pub(super) fn perform(
     mut request: Request,
     registry: &Registry,
     place: &PlaceArgs,
+    outputs: Outputs,
     show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
     let mut contenders = match request.schedule.sustain {
@@ -167,9 +168,9 @@ pub(super) fn perform(
         return Ok(Exit::Signal(conduct.interrupts.signal().unwrap_or(SIGINT)));
     };
     let mut run = begin(request, &plan, machine, storage, &conduct);
-    let path = place.out.clone().unwrap_or_else(|| default_path(&run));
-    // Before any measuring: a place that cannot be written to is found out now.
-    let mut file = Writer::create(&path, &run)?;
+    let (output, page) = outputs.named(&run)?;
+    // Before any measuring: a full disk is found out now.
+    let mut file = Writer::create(output, &run)?;
     let proved = prove(
         &mut run,
         &plan,
@@ -196,40 +197,42 @@ pub(super) fn perform(
     // Servers first: their folders are within the scratch folder.
     drop(servers);
     drop(scratch);
-    conclude(&run, result, &path, place, show, &conduct.interrupts)
-}
-
-/// Shows what there is, even where saving failed, and says where it is kept.
-fn conclude(
-    run: &Run,
-    result: Result<()>,
-    path: &Path,
-    place: &PlaceArgs,
-    show: impl FnOnce(&Run, &Path) -> Result<Exit>,
-    interrupts: &Interrupts,
-) -> Result<Exit> {
-    let shown = show(run, path)?;
+    let shown = show(&run, file.path())?;
     result?;
-    if let Some(page) = &place.report {
-        report::write_files(&[path.to_owned()], page, None)?;
-        told(page, place.quiet);
-    }
-    if !place.quiet {
-        say(&format!(
-            "The run is kept in {}; `dyno show` shows it, `dyno rerun` repeats it.",
-            path.display()
-        ));
-    }
-    Ok(match interrupts.signal() {
+    conclude(&run, file.output(), page, place.quiet)?;
+    Ok(match conduct.interrupts.signal() {
         Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
         _ => shown,
     })
 }
 
-/// Says where the page is.
-fn told(page: &Path, quiet: bool) {
+/// Writes the page of a run, and says where page and run are.
+fn conclude(run: &Run, kept: &Output, page: Option<Output>, quiet: bool) -> Result<()> {
+    let path = kept.path();
+    if let Some(mut page) = page {
+        match kept.is_stream() {
+            true => report::write_run(run, path, &mut page)?,
+            false => report::write_files(&[path.to_owned()], &mut page, None)?,
+        }
+        say_where(&page, quiet);
+    }
     if !quiet {
-        say(&format!("The page is in {}.", page.display()));
+        let shown = path.display();
+        say(&match kept.is_stream() {
+            true => format!("The run went to {shown}."),
+            false => format!("The run is kept in {shown}; `dyno show` shows it, `dyno rerun` repeats it."),
+        });
+    }
+    Ok(())
+}
+
+/// Says where the page is.
+fn say_where(page: &Output, quiet: bool) {
+    if !quiet {
+        say(&match page.is_stream() {
+            true => format!("The page went to {}.", page.path().display()),
+            false => format!("The page is in {}.", page.path().display()),
+        });
     }
 }
 
@@ -254,14 +257,4 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
         run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
     hold_together(&mut proofs.collect::<Vec<_>>());
     Ok(())
-}
-
-/// `results/TIME-SUITE.jsonl`; names sort by time.
-fn default_path(run: &Run) -> PathBuf {
-    dyno_record::results_folder().join(format!("{}-{}.jsonl", file_time(&run.started), run.suite.name))
-}
-
-/// A time as it may stand in the name of a file.
-fn file_time(time: &str) -> String {
-    time.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect()
 }

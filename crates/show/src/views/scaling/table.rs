@@ -4,7 +4,7 @@ use anyhow::Result;
 use dyno_verdict::{Scaling, ScalingTest};
 
 use crate::grid::Grid;
-use crate::{notes, table, units, wrapped};
+use crate::{notes, table, units, without_formula, wrapped};
 
 /// Tables for the terminal.
 pub fn text(scaling: &Scaling) -> String {
@@ -59,7 +59,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
     writer.write_record([
         "test",
         "contender",
-        scaling.parameter.as_str(),
+        &without_formula(&scaling.parameter),
         "per_second",
         "median_ns",
         "low_ns",
@@ -72,8 +72,8 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
                 let number =
                     |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
                 writer.write_record([
-                    super::words::name(test),
-                    line.contender.clone(),
+                    without_formula(&super::words::name(test)).into_owned(),
+                    without_formula(&line.contender).into_owned(),
                     size.to_string(),
                     number(point.per_second),
                     point.time.median.to_string(),

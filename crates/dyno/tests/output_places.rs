@@ -1,0 +1,161 @@
+//! What a result may be written to: nothing but a regular file is ever replaced, and what cannot take a result is refused
+//! before anything is measured.
+
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use dyno_record::Run;
+use nix::libc::O_NONBLOCK;
+use nix::sys::stat::{Mode, SFlag, makedev, mknod};
+use nix::unistd::{Uid, mkfifo};
+
+use crate::common::{Place, Result};
+
+const TINY: &str = "run speedtest --scale 0.01 --only 1 --with sqlite:memory --trials 1 --no-warm-up --quiet";
+
+fn golden() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.json").display().to_string()
+}
+
+/// How many trials of the first contender stand in a run.
+fn finished(run: &Run) -> usize {
+    run.trials.iter().filter(|trial| trial.contender == 0 && trial.failure.is_none()).count()
+}
+
+/// The ways to name a file that a result goes to, each with a name in place of `OUT`.
+fn commands() -> [String; 5] {
+    let golden = golden();
+    [
+        format!("{TINY} -o OUT"),
+        format!("{TINY} -o run.jsonl --report OUT"),
+        "rerun run.jsonl --quiet -o OUT".to_owned(),
+        format!("report {golden} -o OUT"),
+        format!("export {golden} -o OUT"),
+    ]
+}
+
+#[test]
+fn a_device_is_written_into_and_stays_a_device() {
+    let place = Place::new();
+    let null = match Uid::effective().is_root() {
+        true => {
+            let node = place.path("null");
+            mknod(&node, SFlag::S_IFCHR, Mode::S_IRUSR | Mode::S_IWUSR, makedev(1, 3)).unwrap();
+            node
+        }
+        false => "/dev/null".into(),
+    };
+    for command in commands() {
+        place.dyno(&command.replace("OUT", &null.display().to_string())).exits(0).without_panic();
+        assert!(fs::metadata(&null).unwrap().file_type().is_char_device(), "{command} replaced it");
+    }
+}
+
+#[test]
+fn a_link_stays_and_its_target_keeps_its_mode() {
+    let place = Place::new();
+    place.write("target.csv", "old");
+    fs::set_permissions(place.path("target.csv"), fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("target.csv", place.path("link.csv")).unwrap();
+    let mut before = "old".to_owned();
+    for command in commands() {
+        place.dyno(&command.replace("OUT", "link.csv")).exits(0);
+        let text = fs::read_to_string(place.path("target.csv")).unwrap();
+        assert!(text != before && text.len() > 100, "{command} wrote nothing");
+        assert!(fs::symlink_metadata(place.path("link.csv")).unwrap().is_symlink(), "{command}");
+        assert_eq!(fs::metadata(place.path("target.csv")).unwrap().permissions().mode() & 0o777, 0o600);
+        before = text;
+    }
+}
+
+#[test]
+fn a_fifo_takes_a_run_line_by_line() {
+    let place = Place::new();
+    let fifo = place.path("fifo");
+    mkfifo(&fifo, Mode::S_IRWXU).unwrap();
+    // Open before dyno looks whether a program reads it.
+    let mut reader = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(&fifo).unwrap();
+    place.dyno(&format!("{TINY} -o fifo")).exits(0).prints("sqlite:memory");
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("{\"run\":") && text.lines().count() > 1, "{text}");
+    assert_eq!(finished(&dyno_record::parse(&text, &fifo).unwrap()), 1);
+    assert!(fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_pipe_takes_what_a_file_would() {
+    let place = Place::new();
+    let golden = golden();
+    let shell = |line: &str| -> Result {
+        let line = line.replace("dyno ", concat!(env!("CARGO_BIN_EXE_dyno"), " "));
+        let mut command = Command::new("bash");
+        command.args(["-c", &line]).current_dir(place.path("")).env("TMPDIR", place.path("data"));
+        command.stdin(Stdio::null()).output().unwrap().into()
+    };
+    // The table stays out of the run.
+    let run = shell(&format!("dyno {TINY} -o /dev/stdout")).exits(0);
+    assert_eq!(finished(&dyno_record::parse(&run.stdout, Path::new("stdout")).unwrap()), 1);
+    let run = run.says("sqlite:memory");
+    place.write("kept.jsonl", &run.stdout);
+    shell("dyno show <(cat kept.jsonl)").exits(0).prints("sqlite:memory");
+    shell("dyno show /dev/stdin <kept.jsonl").exits(2).without_panic();
+    assert!(shell(&format!("dyno report {golden} -o /dev/stdout")).exits(0).stdout.starts_with("<!doctype"));
+    let page = format!("dyno {TINY} -o /dev/stdout --report page.html >/dev/null");
+    shell(&page).exits(0);
+    assert!(fs::read_to_string(place.path("page.html")).unwrap().starts_with("<!doctype"));
+    // A file that the shell opened takes it at its own position.
+    shell(&format!("(echo first; dyno export {golden} -o /dev/fd/1) >rows.csv")).exits(0);
+    let rows = fs::read_to_string(place.path("rows.csv")).unwrap();
+    assert!(rows.starts_with("first\n") && rows.lines().count() > 3, "{rows}");
+    shell(&format!("dyno export {golden} -o >(cat >substituted.csv); wait $!; sleep 0.2")).exits(0);
+}
+
+#[test]
+fn what_cannot_take_a_result_is_refused_before_measuring() {
+    let place = Place::new();
+    fs::create_dir(place.path("folder")).unwrap();
+    place.write("file", "text");
+    mkfifo(&place.path("fifo"), Mode::S_IRWXU).unwrap();
+    place.dyno(&format!("{TINY} -o run.jsonl")).exits(0);
+    let refused = [("folder", "is a folder"), ("fifo", "no program reads"), ("file/below", "file/below")];
+    for command in commands() {
+        for (name, why) in refused {
+            let result = place.dyno(&command.replace("OUT", name)).exits(2).says(why).without_panic();
+            assert_eq!(result.stdout, "", "{command} onto {name} measured first");
+        }
+    }
+    let several = "run speedtest --only 1 --scale 0.01 --with sqlite:memory --trials 1 --quiet";
+    place.dyno(&format!("{} -o /dev/null", several.replace("--scale 0.01", "--n 1,2"))).exits(2);
+    assert!(fs::symlink_metadata(place.path("fifo")).unwrap().file_type().is_fifo());
+    place.assert_clean();
+}
+
+#[test]
+fn four_runs_in_one_second_are_four_files() {
+    let place = Place::new();
+    thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| place.dyno(TINY).exits(0))).collect();
+        runs.into_iter().for_each(|run| drop(run.join().unwrap()));
+    });
+    let names: Vec<_> = fs::read_dir(place.path("results")).unwrap().flatten().collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for name in names {
+        assert_eq!(finished(&dyno_record::load(&name.path()).unwrap()), 1);
+    }
+}
+
+#[test]
+fn a_fifo_among_the_results_stops_nothing() {
+    let place = Place::new();
+    place.dyno(TINY).exits(0);
+    mkfifo(&place.path("results/9999-01-01T00-00-00-fifo.jsonl"), Mode::S_IRWXU).unwrap();
+    place.dyno("show").exits(0).prints("sqlite:memory");
+    place.dyno("history").exits(0).prints("speedtest").says("not a regular file");
+    place.dyno("report -o page.html").exits(0);
+    place.dyno("export -o rows.csv").exits(0);
+}

@@ -1,0 +1,200 @@
+//! Where a result goes.
+//!
+//! A regular file is written beside its place and then renamed, so that there is the old one or the whole new one, with
+//! the mode and the owner of the one that was there. A device, a FIFO and a descriptor are written into.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
+use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+use nix::unistd::{AccessFlags, faccessat};
+use tempfile::NamedTempFile;
+
+use crate::folder;
+use crate::fresh::names;
+use crate::place::Place;
+
+/// A place for a result, found usable before the work whose result it takes.
+#[derive(Debug)]
+pub struct Output {
+    /// As the user called it, or as it was named here.
+    path: PathBuf,
+    to: To,
+    is_standard_output: bool,
+}
+
+#[derive(Debug)]
+enum To {
+    /// A file that is replaced.
+    File,
+    /// What is written into as it is.
+    Stream(File),
+    /// A new file, by these parts of its name.
+    Fresh { folder: PathBuf, stem: String, ending: String },
+}
+
+impl Output {
+    /// The place that a user named. Folders on the way to it are made.
+    ///
+    /// # Errors
+    /// Nothing can be written there, and why.
+    pub fn open(path: &Path) -> Result<Output> {
+        let place = Place::of(path)?;
+        let is_standard_output = place == Place::Descriptor(io::stdout().as_raw_fd());
+        let to = match place {
+            Place::File(place) => {
+                check_file(&place)?;
+                To::File
+            }
+            Place::Device(place) => To::Stream(open(&place, 0)?),
+            Place::Fifo(place) => To::Stream(open_fifo(&place)?),
+            Place::Descriptor(number) => To::Stream(duplicate(number)?),
+        };
+        Ok(Output { path: path.to_owned(), to, is_standard_output })
+    }
+
+    /// A new file in a folder, which is made where it is missing. Where the name is taken, a number follows `stem`.
+    ///
+    /// # Errors
+    /// No file can be made there.
+    pub fn fresh(folder: &Path, stem: &str, ending: &str) -> Result<Output> {
+        let path = folder.join(format!("{stem}{ending}"));
+        check_folder(&path)?;
+        let to = To::Fresh { folder: folder.to_owned(), stem: stem.to_owned(), ending: ending.to_owned() };
+        Ok(Output { path, to, is_standard_output: false })
+    }
+
+    /// Its name. That of a new file is known once it is written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is no file that can be read again.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.to, To::Stream(_))
+    }
+
+    /// Whether it is where dyno prints its results.
+    pub fn is_standard_output(&self) -> bool {
+        self.is_standard_output
+    }
+
+    /// Writes all of a result, or the beginning of one that goes on. Returns the open file, with `bytes` in it and on
+    /// the device.
+    ///
+    /// # Errors
+    /// It cannot be written; what was there before is still there.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<File> {
+        let context = format!("cannot write to {}", self.path.display());
+        let written = match &mut self.to {
+            To::Stream(stream) => {
+                stream.write_all(bytes).and_then(|()| stream.try_clone()).map_err(Into::into)
+            }
+            To::File => replace(&self.path, bytes),
+            To::Fresh { folder, stem, ending } => create(folder, stem, ending, bytes).map(|(file, path)| {
+                self.path = path;
+                self.to = To::File;
+                file
+            }),
+        };
+        written.context(context)
+    }
+}
+
+/// Refuses a place where no file can be made or replaced.
+fn check_file(place: &Path) -> Result<()> {
+    check_folder(place)?;
+    match faccessat(AT_FDCWD, place, AccessFlags::W_OK, AtFlags::AT_EACCESS) {
+        Err(Errno::ENOENT) | Ok(()) => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot write to {}", place.display())),
+    }
+}
+
+/// Makes the folder of a file where it is missing, and refuses one in which no file can be made.
+fn check_folder(file: &Path) -> Result<()> {
+    let folder = folder(file);
+    let context = || format!("cannot write to {}", file.display());
+    fs::create_dir_all(folder).with_context(context)?;
+    tempfile::tempfile_in(folder).map(drop).with_context(context)
+}
+
+/// Replaces the regular file that a path leads to. It is looked at again: since it was found usable, hours may have gone.
+fn replace(path: &Path, bytes: &[u8]) -> Result<File> {
+    let Place::File(place) = Place::of(path)? else {
+        bail!("it has become something else than a regular file since dyno began")
+    };
+    let new = aside(&place, bytes)?;
+    if let Ok(old) = fs::symlink_metadata(&place) {
+        // Only root may give a file away; another user's replacement is that user's.
+        let _ = fchown(new.as_file(), Some(old.uid()), Some(old.gid()));
+        new.as_file().set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
+    }
+    Ok(new.persist(&place)?)
+}
+
+/// Makes a new file under the first name that is free.
+fn create(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<(File, PathBuf)> {
+    let mut new = aside(&folder.join(stem), bytes)?;
+    for path in names(folder, stem, ending) {
+        match new.persist_noclobber(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => new = error.file,
+            Err(error) => return Err(error.error.into()),
+        }
+    }
+    Err(anyhow!("no name is free in {}", folder.display()))
+}
+
+/// A file with these bytes, on the device, in the folder of `place`; with the rights that the user's umask leaves.
+fn aside(place: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
+    fs::create_dir_all(folder(place))?;
+    let mut made = tempfile::Builder::new();
+    made.prefix(".dyno-").permissions(Permissions::from_mode(0o666));
+    let mut file = made.tempfile_in(folder(place))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+fn open(place: &Path, flags: i32) -> Result<File> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).custom_flags(flags | O_NOCTTY | O_NOFOLLOW).open(place);
+    opened.with_context(|| format!("cannot write to {}", place.display()))
+}
+
+/// Opens a FIFO that a program reads. Without one, dyno would wait for it, deaf, or lose the result at the end.
+fn open_fifo(place: &Path) -> Result<File> {
+    let fifo = open(place, O_NONBLOCK).map_err(|error| match error.downcast_ref::<io::Error>() {
+        Some(cause) if cause.raw_os_error() == Some(Errno::ENXIO as i32) => {
+            anyhow!("no program reads the FIFO {}; start one first", place.display())
+        }
+        _ => error,
+    })?;
+    let flags = OFlag::from_bits_truncate(fcntl(&fifo, FcntlArg::F_GETFL)?);
+    fcntl(&fifo, FcntlArg::F_SETFL(flags & !OFlag::O_NONBLOCK))?;
+    Ok(fifo)
+}
+
+/// A second handle of a descriptor, with the same position.
+fn duplicate(number: RawFd) -> Result<File> {
+    // SAFETY: the descriptor is asked of before it is used, and used no longer than this function.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    let flags = match number {
+        0.. => fcntl(descriptor, FcntlArg::F_GETFL).map(OFlag::from_bits_truncate),
+        _ => Err(Errno::EBADF),
+    };
+    let flags = flags.with_context(|| format!("descriptor {number} is not open"))?;
+    if flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
+        bail!("descriptor {number} is open for reading only");
+    }
+    Ok(File::from(descriptor.try_clone_to_owned()?))
+}
+
+#[cfg(test)]
+mod tests;

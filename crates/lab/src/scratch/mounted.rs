@@ -1,0 +1,72 @@
+//! Which file systems dyno mounted in a run's folder: noted there, so that a later run lets go of these and of no others.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+
+use super::sweep::{by_descriptor, open_beneath};
+use crate::file_system;
+use crate::machine::mounts::{self, Mount};
+
+/// The file of notes: a line for each mount, with the kernel's boot, the mount's number and its name in the folder.
+const NOTES: &str = "mounts";
+
+/// Notes what has just been mounted at `name` in a run's folder.
+///
+/// # Errors
+/// It cannot be written down, or nothing is mounted there.
+pub(crate) fn note(folder: &Path, name: &str) -> io::Result<()> {
+    let point = fs::canonicalize(folder)?.join(name);
+    let found = mounts::read().into_iter().rfind(|mount| mount.point == point);
+    let mount = found.ok_or_else(|| io::Error::other("nothing is mounted there"))?;
+    let mut notes = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(NOTES))?;
+    notes.write_all(line(mount.id, name)?.as_bytes())
+}
+
+/// Mount numbers are given again after a boot, so the boot is a part of the note.
+fn line(id: u64, name: &str) -> io::Result<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(format!("{} {id} {name}\n", boot.trim()))
+}
+
+/// Unmounts what dyno mounted in a folder. Returns whether nothing is mounted there any more.
+pub(super) fn let_go_of_all(folder: &File) -> bool {
+    let Ok(real) = fs::read_link(by_descriptor(folder)) else { return false };
+    let within = || mounts::read().into_iter().filter(|mount| mount.point.starts_with(&real));
+    let notes = read(folder).unwrap_or_default();
+    // The last one first: it may hide an earlier one.
+    for mount in within().collect::<Vec<_>>().iter().rev() {
+        let _ = let_go(folder, &real, mount, &notes);
+    }
+    within().next().is_none()
+}
+
+fn read(folder: &File) -> io::Result<String> {
+    let mut notes = String::new();
+    let file = open_beneath(folder, NOTES, OFlag::O_RDONLY | OFlag::O_NONBLOCK)?;
+    if file.metadata()?.is_file() {
+        file.take(1 << 16).read_to_string(&mut notes)?;
+    }
+    Ok(notes)
+}
+
+/// Unmounts one file system, if it is noted.
+fn let_go(folder: &File, real: &Path, mount: &Mount, notes: &str) -> io::Result<()> {
+    let name = mount.point.strip_prefix(real).map_err(io::Error::other)?;
+    let wanted = line(mount.id, &name.to_string_lossy())?;
+    if mount.kind != file_system::KIND || !notes.split_inclusive('\n').any(|noted| noted == wanted) {
+        return Ok(());
+    }
+    // Opening it thus asks nothing of the file system, whose program may be dead.
+    let root = open_beneath(folder, name, OFlag::O_PATH | OFlag::O_DIRECTORY)?;
+    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_raw_fd()))?;
+    let id = about.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    if id == Some(mount.id) {
+        file_system::detach(&root, &mount.point);
+    }
+    Ok(())
+}
