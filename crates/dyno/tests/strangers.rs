@@ -58,18 +58,15 @@ fn mounts_that_are_not_dynos_stay_and_fifos_are_not_waited_for() {
 #[test]
 fn copies_of_the_users_data_are_the_users_alone() {
     let place = Place::new();
-    // While the runner waits, everything is there.
-    let script = "cat >job; sleep 30";
-    let waiting = Place::with_runner(script);
-    drop(place);
-    let mut dyno = waiting.start("run kv --n 1000 --only insert-int --with fake,sqlite --trials 1 --quiet");
-    let data = waiting.path("data");
-    let found = || fs::read_dir(&data).unwrap().flatten().map(|entry| entry.path()).next();
-    wait_for("the scratch folder", 60, || found().is_some_and(|folder| folder.join("lock").exists()));
+    // So many keys that they are being written while this looks.
+    let mut dyno = place.start("run kv --n 20M --with sqlite/c --only insert-int --trials 1 --quiet");
+    let found = || fs::read_dir(place.path("data")).unwrap().flatten().map(|entry| entry.path()).next();
+    wait_for("the inputs", 60, || found().is_some_and(|folder| folder.join("inputs").exists()));
     let mode = fs::metadata(found().unwrap()).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o700);
     kill(Pid::from_raw(dyno.id() as i32), Signal::SIGTERM).unwrap();
     dyno.wait().unwrap();
+    assert_eq!(mode & 0o777, 0o700);
+    place.assert_clean();
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
@@ -154,6 +156,14 @@ impl Contender {
     /// What the build of dyno has not made of what it needs, and the command that makes it.
     pub fn missing(&self) -> Option<String> {
         self.runner.unbuilt().or_else(|| self.unbuilt_library())
+    }
+
+    /// The library or installation that its name gives by a path: neither dyno's nor installed by it.
+    pub fn own_path(&self) -> Option<&Path> {
+        let Build::Path(path) = &self.build else { return None };
+        let is_dynos = |named: &NamedBuild| *path == self.runner.beside(&named.library);
+        // A version that was installed is a name and no path.
+        (path.is_absolute() && !self.engine.named_builds.iter().any(is_dynos)).then_some(path.as_path())
     }
 
     fn unbuilt_library(&self) -> Option<String> {

@@ -13,6 +13,7 @@ mod mix;
 mod model;
 mod parameters;
 mod random;
+mod reach;
 mod render;
 mod rung;
 mod statements;

@@ -150,6 +150,10 @@ pub struct PlaceArgs {
     /// Also write the page of the run: one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Load and run what a run file or a suite file names besides SQL on a private database: libraries, programs, servers,
+    /// statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
+    #[arg(long)]
+    pub trust: bool,
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,

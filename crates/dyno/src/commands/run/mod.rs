@@ -9,8 +9,10 @@ mod planning;
 mod probing;
 mod request;
 mod sustain;
+mod trust;
 
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
@@ -102,8 +104,9 @@ fn scaled(
 
 /// Runs what a run file says, with the suite as it was then.
 pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
-    let registry = Registry::load(&Home::find()?)?;
-    let request = again(arguments, &registry)?;
+    let home = Home::find()?;
+    let registry = Registry::load(&home)?;
+    let request = again(arguments, &home, &registry)?;
     let outputs = Outputs::open(&arguments.place)?;
     perform(request, &registry, &arguments.place, outputs, |run, path| {
         show::results(run, path, &arguments.show)
@@ -125,6 +128,7 @@ pub(super) fn perform(
     };
     contenders = with_limits(contenders, &request.limits).input()?;
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
+    trust::confirm(&trust::of_contenders(&contenders, &request.origin), &request.origin, place.trust)?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     open_files::allow(&request.suite, &request.parameters, &selection).input()?;
     let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
@@ -159,7 +163,13 @@ pub(super) fn perform(
     let mut progress = Progress::new(place.quiet);
     let (suite, parameters, file) =
         (request.suite.clone(), request.parameters.clone(), file.map(Path::to_owned));
+    let (origin, reaching) = (request.origin.clone(), Arc::new(OnceLock::new()));
+    let found = (origin.suite && !place.trust).then(|| reaching.clone());
     let work = move |watch: &Watch| {
+        if let Some(found) = found {
+            let bounds = dyno_plan::bounds(&suite, &parameters);
+            let _ = found.set(trust::of_statements(&suite, &parameters, &contenders, bounds, watch)?);
+        }
         Plan::watched(&suite, &parameters, contenders, &selection, &inputs, file.as_deref(), watch)
     };
     let Some(plan) = planning::make(work, bytes, &conduct.interrupts, &mut progress)? else {
@@ -167,6 +177,8 @@ pub(super) fn perform(
         say("dyno: interrupted before the first trial; nothing is kept");
         return Ok(Exit::Signal(conduct.interrupts.signal().unwrap_or(SIGINT)));
     };
+    trust::confirm(reaching.get().map_or(&[], Vec::as_slice), &origin, place.trust)
+        .inspect_err(|_| progress.finish())?;
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.

@@ -14,6 +14,7 @@ use dyno_record::{
 use dyno_suite::{Published, Suite, compared_with};
 
 use super::super::{Input, list};
+use super::trust::{Origin, is_own};
 use super::{file, sustain};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::terminal::say;
@@ -47,6 +48,8 @@ pub struct Request {
     pub rungs: Vec<RungRecord>,
     /// The user's file in place of the suite's.
     pub file: Option<FileRecord>,
+    /// Which parts of it come from elsewhere.
+    pub origin: Origin,
 }
 
 /// The request of a command line; `size` is a parameter with one of the values that were typed for it.
@@ -125,6 +128,11 @@ pub fn typed(
         },
         limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
         wanted: wanted(&arguments.place, Wanted::default()),
+        origin: {
+            let is_foreign = !is_own(&suite, home, registry);
+            let contenders = is_foreign && is_by_suite(arguments);
+            Origin { name: suite.path.display().to_string(), contenders, suite: is_foreign }
+        },
         suite,
     })
 }
@@ -161,7 +169,7 @@ fn suite_names(home: &Home) -> Vec<String> {
 }
 
 /// The request of a run file, with the suite as it was then.
-pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
+pub fn again(arguments: &RerunArgs, home: &Home, registry: &Registry) -> Result<Request> {
     let old = dyno_record::load(&arguments.run).input()?;
     let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
     let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
@@ -177,7 +185,10 @@ pub fn again(arguments: &RerunArgs, registry: &Registry) -> Result<Request> {
     let values = old.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
     let parameters = dyno_suite::resolve(&suite.parameters, &values.collect::<Vec<_>>()).input()?;
     let timeout_ns = arguments.place.timeout.map(|timeout| timeout.as_nanos() as u64);
+    let name = arguments.run.display().to_string();
+    let origin = Origin { name, contenders: true, suite: !is_own(&suite, home, registry) };
     Ok(Request {
+        origin,
         suite,
         parameters,
         contenders,
