@@ -12,7 +12,7 @@ mod results;
 mod run;
 mod values;
 
-pub use import::{ImportArgs, OnErrorArg, SafetyArg};
+pub use import::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 pub use prove::{Device, FileSystem, FilesArgs, ProveArgs, RecorderArgs, WatcherArgs};
 pub use results::{
     Colour, CompareArgs, ExportArgs, Format, HistoryArgs, ReportArgs, ScalingArgs, ShowArgs, ShowOptions,

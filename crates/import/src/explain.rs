@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use minijinja::{Environment, Value, context};
 
 use crate::infer::Evidence;
+use crate::input::file_and_line;
 use crate::plan::Plan;
 use crate::source::Packing;
 use crate::table::Column;
@@ -22,7 +23,7 @@ impl Plan {
         let mut text = self.render(REASONS)?;
         if !self.is_plain() {
             return Ok(
-                text + "\nPrograms are left out: they know neither --skip, --comment, --escape, another --quote nor --null-in.\n"
+                text + "\nPrograms are left out: they know neither several files, JSON, chosen columns, --skip, --comment, --escape, another --quote nor --null-in.\n"
             );
         }
         for (language, template) in self.target().programs() {
@@ -100,6 +101,7 @@ fn explained(column: &Column, evidence: Option<&Evidence>, nulls: &[String]) -> 
 
 /// Why a column has its type, with the value that decided it.
 pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
+    let evidence = evidence.map(|found| Evidence { line: file_and_line(found.line).1, ..found.clone() });
     let Some(Evidence { line, value }) = evidence.filter(|_| column.inferred) else {
         return if column.inferred { "no value was seen" } else { "as you asked, or as the table has it" }
             .to_owned();
@@ -108,7 +110,7 @@ pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
     match column.kind {
         Kind::Integer { .. } => format!("every value is a whole number, as \"{value}\" on line {line}"),
         Kind::Real => format!("every value is a number; line {line} has \"{value}\""),
-        _ => format!("line {line} has \"{value}\", which is no number that prints as it stands"),
+        _ => format!("line {line} has \"{value}\", which is a text, or no number that prints as it stands"),
     }
 }
 

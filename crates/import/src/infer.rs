@@ -84,6 +84,13 @@ impl Inference {
         }
     }
 
+    /// Sees a value that is a text whatever it looks like.
+    pub fn see_text(&mut self, column: usize, field: &[u8], line: u64) {
+        if self.columns[column].seen != Seen::Text {
+            self.columns[column].decide(Seen::Text, field, line);
+        }
+    }
+
     /// Sees what another one has seen.
     pub fn join(&mut self, other: &Inference) {
         self.columns.iter_mut().zip(&other.columns).for_each(|(one, other)| one.join(other));

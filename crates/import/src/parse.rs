@@ -8,9 +8,10 @@ use anyhow::{Result, anyhow};
 use crate::batch::{Batch, Cell};
 use crate::convert::{Converter, Wrong};
 use crate::error::BadRow;
-use crate::fields::{Fields, fields_of};
+use crate::fields::Fields;
+use crate::input::Input;
 use crate::pipeline::Sender;
-use crate::records::{Flaw, Record, Records};
+use crate::records::{Flaw, Record};
 use crate::rejects::Rejects;
 use crate::value::{Kind, Value};
 
@@ -34,38 +35,10 @@ pub struct Wanted {
 #[error("{0}")]
 pub struct Contradiction(pub BadRow);
 
-/// Where records come from.
-pub enum Input {
-    /// Delimited text; a header has been read.
-    Text(Box<Records>),
-    /// A Parquet file.
-    #[cfg(feature = "parquet")]
-    Parquet(Box<crate::parquet::Rows>),
-}
-
-impl Input {
-    fn read(&mut self, buffer: &mut Vec<u8>, start: usize, ends: &mut Vec<usize>) -> Result<Option<Record>> {
-        match self {
-            Input::Text(records) => records.read(buffer, start, ends),
-            #[cfg(feature = "parquet")]
-            Input::Parquet(rows) => rows.read(buffer, start, ends),
-        }
-    }
-
-    /// Which fields of the last record are NULL, where that is not told by their text.
-    fn nulls(&self) -> &[bool] {
-        match self {
-            Input::Text(_) => &[],
-            #[cfg(feature = "parquet")]
-            Input::Parquet(rows) => rows.nulls(),
-        }
-    }
-}
-
 /// Turns records into batches.
 pub struct Parser {
     /// Where they come from.
-    pub input: Input,
+    pub input: Box<Input>,
     /// What they are held against.
     pub converter: Converter,
     /// Whether numbers are wanted as numbers, or as the text that they have.
@@ -86,8 +59,8 @@ impl Parser {
         let Some(mut batch) = sender.empty(columns) else { return Ok(()) };
         loop {
             let used = batch.used;
-            let Some(record) = self.input.read(&mut batch.text, used, &mut ends)? else { break };
-            fields_of(&ends[..record.fields], &mut fields);
+            let Some(record) = self.input.read(&mut batch.text, used, &mut ends, &mut fields)? else { break };
+            self.check_strings(&batch, record, &fields)?;
             self.add(&mut batch, record, &fields)?;
             if batch.is_full() {
                 sender.send(batch);
@@ -99,6 +72,24 @@ impl Parser {
             sender.send(batch);
         }
         Ok(())
+    }
+
+    /// A string is a text, also one that looks like a number: a type that was inferred from numbers is then too narrow.
+    fn check_strings(&self, batch: &Batch, record: Record, fields: &Fields) -> Result<()> {
+        let is_late = |(is_string, wanted): (&bool, &Wanted)| {
+            *is_string && wanted.inferred && wanted.kind.empty_is_null()
+        };
+        let columns = &self.converter.columns;
+        let strings = self.input.strings();
+        if record.flaw != Flaw::None || fields.len() != columns.len() {
+            return Ok(());
+        }
+        let Some(column) = strings.iter().zip(columns).position(is_late) else { return Ok(()) };
+        let (from, to) = fields[column];
+        let text = batch.text[batch.used + from as usize..batch.used + to as usize].to_vec();
+        let (line, name) = (record.line, columns[column].name.clone());
+        let reason = "is a string in a column of numbers".to_owned();
+        Err(Contradiction(BadRow { line, column: Some(name), reason, text }).into())
     }
 
     /// Adds a record to a batch, or takes it back and rejects it.
@@ -123,8 +114,12 @@ impl Parser {
         if let Some(reason) = self.refused.get(&record.line) {
             return Err((None, reason.clone()));
         }
-        if record.flaw != Flaw::None {
-            return Err((None, record.flaw.reason()));
+        match (record.flaw, self.input.shape()) {
+            (Flaw::None, _) => {}
+            (Flaw::Form { column }, Some(shape)) => {
+                return Err((Some(column as usize), shape.wants(column as usize)));
+            }
+            (flaw, _) => return Err((None, flaw.reason())),
         }
         let text = &batch.text[batch.used..batch.used + record.length];
         let cells = &mut batch.cells;
@@ -152,11 +147,10 @@ impl Parser {
 }
 
 /// What a contradiction means where the source cannot be read again.
-pub fn unrepeatable(contradiction: &Contradiction, name: &str) -> anyhow::Error {
+pub fn unrepeatable(contradiction: &Contradiction, name: &str, place: &str) -> anyhow::Error {
     let bad = &contradiction.0;
     let column = bad.column.as_deref().unwrap_or_default();
     anyhow!(
-        "{name}:{}: {bad}. The type was inferred from the beginning, and {name} cannot be read again: say --types '{column}:TEXT', or import a file",
-        bad.line
+        "{place}: {bad}. The type was inferred from the beginning, and {name} cannot be read again: say --types '{column}:TEXT', or import a file"
     )
 }

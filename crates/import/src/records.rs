@@ -72,6 +72,22 @@ pub enum Flaw {
     Backslash,
     /// No quote closes the last field, which goes to the end of the file.
     Unclosed,
+    /// It has another number of fields than the header.
+    Width {
+        /// Its fields.
+        found: u32,
+        /// Those of the header.
+        wanted: u32,
+    },
+    /// A field is not written as its column says.
+    Form {
+        /// The column.
+        column: u32,
+    },
+    /// A line is no object of JSON.
+    Json,
+    /// An object has a key that names no column.
+    Key,
 }
 
 impl Flaw {
@@ -79,6 +95,13 @@ impl Flaw {
     #[cold]
     pub fn reason(self) -> String {
         match self {
+            Flaw::Width { found, wanted } => {
+                let plural = if found == 1 { "" } else { "s" };
+                return format!("has {found} field{plural}, not {wanted}");
+            }
+            Flaw::Form { .. } => "is not written as its column says",
+            Flaw::Json => "is no object of JSON",
+            Flaw::Key => "has a key that no line had when the columns were looked for",
             Flaw::None => "is whole",
             Flaw::Behind => {
                 "has text behind a closing quote. --escape names the character that stands before a quote within a \

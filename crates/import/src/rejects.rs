@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 
 use crate::error::{BadInput, BadRow, Input};
+use crate::input::file_and_line;
 
 /// What to do with a bad row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +26,8 @@ pub enum OnError {
 /// Takes the bad rows.
 pub struct Rejects {
     on_error: OnError,
-    /// What messages call the source.
-    name: String,
+    /// The files' names.
+    names: Vec<String>,
     /// There once a row was bad.
     file: Option<csv::Writer<BufWriter<File>>>,
     /// How many rows were bad.
@@ -34,9 +35,14 @@ pub struct Rejects {
 }
 
 impl Rejects {
-    /// For a source of this name.
-    pub fn new(on_error: &OnError, name: String) -> Rejects {
-        Rejects { on_error: on_error.clone(), name, file: None, count: 0 }
+    /// For files of these names.
+    pub fn new(on_error: &OnError, names: Vec<String>) -> Rejects {
+        Rejects { on_error: on_error.clone(), names, file: None, count: 0 }
+    }
+
+    fn place(&self, place: u64) -> String {
+        let (file, line) = file_and_line(place);
+        format!("{}:{line}", self.names.get(file).map_or("", String::as_str))
     }
 
     /// Takes a bad row with all its fields.
@@ -46,17 +52,15 @@ impl Rejects {
     pub fn take(&mut self, bad: BadRow, record: &[impl AsRef<[u8]>]) -> Result<()> {
         let OnError::Reject { file: path, most } = &self.on_error else {
             return Err(BadInput(anyhow!(
-                "{}:{}: {bad}. Nothing was loaded; --on-error reject leaves such rows out and writes them to a file",
-                self.name,
-                bad.line
+                "{}: {bad}. Nothing was loaded; --on-error reject leaves such rows out and writes them to a file",
+                self.place(bad.line)
             ))
             .into());
         };
         if self.count >= *most {
             return Err(BadInput(anyhow!(
-                "{}:{}: {bad}. Nothing was loaded, for --max-rejects {most} allows no more bad rows",
-                self.name,
-                bad.line
+                "{}: {bad}. Nothing was loaded, for --max-rejects {most} allows no more bad rows",
+                self.place(bad.line)
             ))
             .into());
         }
@@ -64,8 +68,12 @@ impl Rejects {
         if self.file.is_none() {
             self.file = Some(create(path)?);
         }
+        // With several files the place has the file's name.
+        let line = match self.names.len() {
+            1 => file_and_line(bad.line).1.to_string(),
+            _ => self.place(bad.line),
+        };
         let Some(file) = &mut self.file else { return Ok(()) };
-        let line = bad.line.to_string();
         let column = bad.column.unwrap_or_default();
         let about = [line.as_bytes(), column.as_bytes(), bad.reason.as_bytes(), bad.text.as_slice()];
         file.write_record(about.into_iter().chain(record.iter().map(AsRef::as_ref))).with_context(context)?;
@@ -84,7 +92,7 @@ impl Rejects {
         let count = self.count;
         Err(BadInput(anyhow!(
             "{}: all of its rows are bad ({count}), so nothing was loaded; without --on-error reject dyno reports the first",
-            self.name
+            self.names.join(", ")
         ))
         .into())
     }

@@ -2,15 +2,21 @@
 
 use encoding_rs::Encoding;
 
+use crate::input::file_and_line;
 use crate::rejects::OnError;
+use crate::shape::Choose;
 use crate::source::Source;
 use crate::table::Types;
 
 /// What the user asks.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The file.
+    /// The file, or the first one.
     pub source: Source,
+    /// Other files, whose rows follow.
+    pub more: Vec<Source>,
+    /// The columns that are taken.
+    pub choose: Choose,
     /// Between fields; guessed if not given.
     pub delimiter: Option<u8>,
     /// Whether the first record names the columns; guessed if not given.
@@ -43,6 +49,40 @@ pub struct Request {
     pub memory: usize,
     /// What to do with a bad row.
     pub on_error: OnError,
+    /// What to do with a row whose key is in the table already.
+    pub on_conflict: OnConflict,
+    /// The columns of that key; the table's primary key if empty.
+    pub key: Vec<String>,
+}
+
+/// What to do with a row whose key is in the table already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnConflict {
+    /// It is a bad row.
+    Error,
+    /// Leave the table's row as it is.
+    Skip,
+    /// Give the table's row the values of the file's.
+    Update,
+}
+
+impl Request {
+    /// All files.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        [&self.source].into_iter().chain(&self.more)
+    }
+
+    /// The file's name and the line of a place.
+    pub fn place(&self, place: u64) -> String {
+        let (file, line) = file_and_line(place);
+        let name = self.sources().nth(file).map_or_else(String::new, Source::name);
+        format!("{name}:{line}")
+    }
+
+    /// Whether all files can be read a second time.
+    pub fn is_repeatable(&self) -> bool {
+        self.sources().all(Source::is_repeatable)
+    }
 }
 
 /// What to do with a table that is there.

@@ -141,7 +141,10 @@ impl Source {
     pub fn stem(&self) -> Option<String> {
         let Source::File(path) = self else { return None };
         let mut name = path.file_name()?.to_string_lossy().into_owned();
-        for ending in [".gz", ".zst", ".zstd", ".csv", ".tsv", ".tab", ".psv", ".txt", ".parquet"] {
+        for ending in [
+            ".gz", ".zst", ".zstd", ".csv", ".tsv", ".tab", ".psv", ".txt", ".jsonl", ".ndjson", ".json",
+            ".parquet",
+        ] {
             let end = name.len().saturating_sub(ending.len());
             if end > 0 && name.is_char_boundary(end) && name[end..].eq_ignore_ascii_case(ending) {
                 name.truncate(end);
@@ -161,7 +164,16 @@ impl Source {
 
     /// Opens it and reads its beginning.
     pub fn open(&self, encoding: Option<&'static Encoding>) -> Result<Opened> {
-        let read = Arc::new(AtomicU64::new(0));
+        self.open_counted(encoding, Arc::default(), Arc::default())
+    }
+
+    /// The same where bytes are counted, and no longer wanted, together with those of other files.
+    pub fn open_counted(
+        &self,
+        encoding: Option<&'static Encoding>,
+        read: Arc<AtomicU64>,
+        is_unwanted: Arc<AtomicBool>,
+    ) -> Result<Opened> {
         let file = match self {
             Source::File(path) => {
                 let file =
@@ -171,7 +183,6 @@ impl Source {
             }
             Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
         };
-        let is_unwanted = Arc::new(AtomicBool::new(false));
         let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
             true => Box::new(file),
             false => Box::new(Stream { file, is_unwanted: is_unwanted.clone() }),
@@ -278,7 +289,7 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
     }
     if is_json(start) {
         bail!(
-            "{name} looks like JSON, which dyno does not read: convert it first, as by jq -r '.[] | [.id, .name] | @csv'; \
+            "{name} is JSON, of which dyno reads one object on each line: jq -c '.[]' FILE makes such lines of an array; \
              --delimiter loads it as text"
         );
     }

@@ -32,6 +32,17 @@ pub struct Table {
     pub primary_key: Vec<String>,
     /// Indexes to make after the load, each of some columns.
     pub indexes: Vec<Vec<String>>,
+    /// How rows whose key is in the table already are merged with it.
+    pub merge: Option<Merge>,
+}
+
+/// How rows are merged with those of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merge {
+    /// The columns of the key.
+    pub key: Vec<String>,
+    /// Whether the table's row gets the values of the file's, or stays as it is.
+    pub updates: bool,
 }
 
 impl Table {
@@ -45,6 +56,13 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// The columns that are not part of the key by which rows are merged, if those of the table get new values.
+    pub fn updated(&self) -> Vec<&str> {
+        let Some(merge) = self.merge.as_ref().filter(|merge| merge.updates) else { return Vec::new() };
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        names.filter(|name| !merge.key.iter().any(|key| key == name)).collect()
     }
 
     /// Whether a column is part of the primary key or an index.

@@ -11,9 +11,9 @@ use super::values::size;
 #[command(group(ArgGroup::new("existing").args(["append", "replace"])))]
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
-    /// The file: CSV, TSV or another delimited text, plain or compressed by gzip or zstd; - for standard input
-    #[arg(required_unless_present = "clean_up")]
-    pub file: Option<PathBuf>,
+    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard input. The rows of several files go into one table, one file after another; each has the columns of the first
+    #[arg(required_unless_present = "clean_up", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.
     /// dyno also takes passwords from the environment, ~/.pgpass and ~/.my.cnf
     // Text, and read later: clap's messages would quote a value that is wrong, with its password.
@@ -25,12 +25,31 @@ pub struct ImportArgs {
     /// Add the rows to a table that exists; its types decide what a row may hold
     #[arg(long)]
     pub append: bool,
+    /// With --append, what to do with a row whose key is in the table already [default: it is a bad row]
+    #[arg(long, value_enum, default_value_t = OnConflictArg::Error, hide_default_value = true, value_name = "WHAT")]
+    pub on_conflict: OnConflictArg,
+    /// The columns of that key, comma-separated [default: the table's primary key]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub key: Vec<String>,
     /// Replace a table that exists by the new one
     #[arg(long)]
     pub replace: bool,
-    /// The types: INTEGER,TEXT,… in order, or column:TYPE,… for some [default: inferred]
+    /// The types: INTEGER,TEXT,… in order, or column:TYPE,… for some [default: inferred]. DATE(DD.MM.YYYY), REAL(,) and BOOLEAN
+    /// also say how the fields are written
     #[arg(long, value_name = "TYPES")]
     pub types: Option<String>,
+    /// The same from a file: a column and its type on each line, as in `id INTEGER`; lines that begin with # are comments
+    #[arg(long, value_name = "FILE", conflicts_with = "types")]
+    pub schema: Option<PathBuf>,
+    /// The columns to take, comma-separated, in the table's order; NAME=NEW gives one another name [default: all]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// The columns to leave out, comma-separated
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub skip_columns: Vec<String>,
+    /// Add a column of this name, for the name of the file that a row comes from
+    #[arg(long, value_name = "NAME")]
+    pub file_column: Option<String>,
     /// The character between fields, or tab [default: guessed]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
@@ -94,7 +113,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,
     /// Load nothing, and remove from the server what imports left that were killed
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with = "files")]
     pub clean_up: bool,
     /// Show the file's shape, the types with the values that decided them and the statements, and load nothing
     #[arg(long, conflicts_with = "explain")]
@@ -114,6 +133,17 @@ pub enum OnErrorArg {
     Stop,
     /// Leave bad rows out, and write them to a file
     Reject,
+}
+
+/// What to do with a row whose key is in the table already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnConflictArg {
+    /// It is a bad row
+    Error,
+    /// Leave the table's row as it is
+    Skip,
+    /// Give the table's row the values of the file's
+    Update,
 }
 
 /// What the rows of an import must survive.

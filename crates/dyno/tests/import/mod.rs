@@ -4,6 +4,7 @@ mod all_or_nothing;
 mod append;
 mod bad;
 mod both_ways;
+mod chosen;
 mod parquet;
 mod servers;
 mod shape;

@@ -91,6 +91,14 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     assert_eq!(sql("SELECT * FROM people"), "1.25");
     let tables = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
     assert_eq!(sql(tables), "0");
+    // Rows whose key is there are skipped or updated; of several with one key the last one counts then, as one by one.
+    place.write("k.csv", "id,v\n1,a\n2,b\n");
+    into("k.csv --primary-key id").exits(0);
+    place.write("l.csv", "id,v\n2,x\n3,y\n3,z\n");
+    into("l.csv --table k --append --on-conflict skip").exits(0);
+    assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|b\n3|y");
+    into("l.csv --table k --append --on-conflict update").exits(0);
+    assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|x\n3|z");
     let long = "x".repeat(80);
     into(&format!("people.csv --table {long}")).exits(2).says("has 80 ").says("and the server takes 6");
     into("people.csv --table none --append").exits(2).says("there is no table none");

@@ -134,6 +134,8 @@ fn quotes_comments_skipped_lines_and_spellings_of_null_are_as_asked() {
         .exits(0)
         .prints("';'");
     let rows = json!([[1, "it's; so", null], [2, "NA", null]]);
+    place.write("n.csv", "id,n\n1,NA\n2,5\n");
+    import(&place, "n.csv --into n.db --null-in n=NA").exits(0).prints("n INTEGER");
     assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
     import(&place, "t.txt --into b.db --skip 2 --comment # --quote ' --null-in kode=NA")
         .exits(2)
@@ -171,7 +173,7 @@ fn a_preview_says_which_value_decided_each_type() {
     let said = import(&place, "t.csv --into a.db --dry-run").exits(0).stdout.clone();
     for wanted in [
         "-- id INTEGER: every value is a whole number, as \"0\" on line 2",
-        "-- code TEXT: line 200002 has \"007\", which is no number that prints as it stands",
+        "-- code TEXT: line 200002 has \"007\", which is a text, or no number that prints as it stands",
         "-- none TEXT: no value was seen",
         "-- Delimiter ',' (by the file's name;",
         "CREATE TABLE \"t\"",

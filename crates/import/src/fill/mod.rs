@@ -207,7 +207,7 @@ mod tests {
             ),
             name: "t".into(),
             converter: Converter { columns: vec![column], nulls: Vec::new() },
-            rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, "t".into()))),
+            rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, vec!["t".into()]))),
             read: Arc::default(),
             is_unwanted,
             threads: 2,

@@ -5,24 +5,57 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::Plan;
 use crate::infer::Inference;
+use crate::rewrite::Rewrite;
 use crate::source::{Sample, Source};
-use crate::table::{Column, Types, list, names};
+use crate::table::{Column, Types, list};
 use crate::value::Kind;
 
 impl Plan {
     /// The columns of a table that is there, in the order in which the file fills them.
-    pub(super) fn matched(&self, columns: Vec<Column>, records: &[Vec<Vec<u8>>]) -> Result<Vec<Column>> {
+    pub(super) fn matched(
+        &mut self,
+        columns: Vec<Column>,
+        records: &[Vec<Vec<u8>>],
+        named: &[String],
+    ) -> Result<Vec<Column>> {
+        let found = self.matching(columns, records, named)?;
+        self.rewrite_only(&found)?;
+        Ok(found)
+    }
+
+    /// Has fields be rewritten where --types says no more than that: the table has its types.
+    fn rewrite_only(&mut self, columns: &[Column]) -> Result<()> {
+        let table = self.table.name.clone();
+        let types = match &self.request.types {
+            Types::Inferred => return Ok(()),
+            Types::Named(types) => types.clone(),
+            Types::InOrder(_) => bail!("the table {table} is there and has its types: leave --types out"),
+        };
+        for (name, declared) in types {
+            let rewrite = Rewrite::of(&declared, self.target.is_typed())?.1;
+            ensure!(
+                rewrite != Rewrite::None,
+                "the table {table} is there and has its types: --types may only say how {name} is written, as in \
+                 {name}:DATE(DD.MM.YYYY)"
+            );
+            self.shape.rewrite(place(columns, &name)?, rewrite);
+        }
+        Ok(())
+    }
+
+    fn matching(
+        &self,
+        columns: Vec<Column>,
+        records: &[Vec<Vec<u8>>],
+        named: &[String],
+    ) -> Result<Vec<Column>> {
         let table = &self.table.name;
-        ensure!(
-            self.request.types == Types::Inferred,
-            "the table {table} is there and has its types: leave --types out"
-        );
         ensure!(
             self.request.primary_key.is_empty(),
             "the table {table} is there and has its key: leave --primary-key out"
         );
         let Some(first) = records.first() else { return Ok(columns) };
-        if !self.header.value {
+        if !self.header.value && self.shape.is_plain() {
             ensure!(
                 first.len() == columns.len(),
                 "{} has {} fields and the table {table} {} columns ({}): a header would tell which is which",
@@ -33,7 +66,6 @@ impl Plan {
             );
             return Ok(columns);
         }
-        let named = names(Some(first), first.len())?;
         let find = |name: &String| {
             let found = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
             found.cloned().with_context(|| {
@@ -50,6 +82,7 @@ impl Plan {
     pub(super) fn new_columns(
         &mut self,
         records: &[Vec<Vec<u8>>],
+        named: Vec<String>,
         stated: Option<Vec<Kind>>,
         sample: &Sample,
         whole: bool,
@@ -64,31 +97,45 @@ impl Plan {
         };
         let named = match (&self.request.types, self.header.value) {
             // Without a header, names given for all columns are the columns' names.
-            (Types::Named(types), false) if types.len() == first.len() => {
+            (Types::Named(types), false) if types.len() == first.len() && self.shape.is_plain() => {
                 types.iter().map(|(name, _)| name.clone()).collect()
             }
-            (_, header) => names(header.then_some(first), first.len())?,
+            _ => named,
         };
         let inferred = stated.is_none();
-        let kinds = match (stated, &self.request.types) {
-            (Some(kinds), _) => kinds,
+        let of = |name: &String| Column {
+            name: name.clone(),
+            declared: String::new(),
+            kind: Kind::Empty,
+            inferred,
+            required: false,
+        };
+        // What stands for NULL in a column is found by its name.
+        self.table.columns = named.iter().map(of).collect();
+        let kinds: Vec<Kind> = match (stated, &self.request.types) {
+            (Some(kinds), _) => {
+                let kind = |field: Option<usize>| field.map_or(Kind::TEXT, |field| kinds[field]);
+                self.shape.fields().map(kind).collect()
+            }
             // Nothing need be inferred, and each is replaced below.
-            (None, Types::InOrder(_)) => vec![Kind::TEXT; first.len()],
+            (None, Types::InOrder(_)) => vec![Kind::TEXT; named.len()],
             (None, _) => {
-                let seen = self.inferred(first.len(), sample, whole)?;
+                let seen = self.inferred(named.len(), sample, whole)?;
                 self.evidence = seen.evidence();
                 seen.kinds()
             }
         };
-        let found = named.iter().zip(kinds).map(|(name, kind)| Column {
-            name: name.clone(),
-            declared: String::new(),
-            kind,
-            inferred,
-            required: false,
-        });
-        let mut columns: Vec<Column> = found.collect();
-        match &self.request.types {
+        let mut columns = self.table.columns.clone();
+        for (column, kind) in columns.iter_mut().zip(kinds) {
+            column.kind = kind;
+        }
+        for (column, field) in columns.iter_mut().zip(self.shape.fields()) {
+            if field.is_none() {
+                // The file's name is a text, whatever it looks like.
+                (column.kind, column.inferred) = (Kind::TEXT, false);
+            }
+        }
+        match self.request.types.clone() {
             Types::Inferred => {}
             Types::InOrder(types) => {
                 ensure!(
@@ -98,32 +145,42 @@ impl Plan {
                     columns.len(),
                     list(&columns)
                 );
-                for (column, declared) in columns.iter_mut().zip(types) {
-                    *column = self.target.column(&column.name, declared)?;
+                for (place, declared) in types.iter().enumerate() {
+                    columns[place] = self.typed(place, &columns[place].name, declared)?;
                 }
             }
             Types::Named(types) => {
                 for (name, declared) in types {
-                    let place = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-                    let place = place.with_context(|| {
-                        format!("--types names '{name}', which is no column; there are {}", list(&columns))
-                    })?;
-                    columns[place] = self.target.column(&columns[place].name, declared)?;
+                    let place = place(&columns, &name)?;
+                    columns[place] = self.typed(place, &columns[place].name, &declared)?;
                 }
             }
         }
         Ok(columns)
     }
 
+    /// A column of a type that the user names, which may also say how its fields are written.
+    fn typed(&mut self, place: usize, name: &str, declared: &str) -> Result<Column> {
+        let (declared, rewrite) = Rewrite::of(declared, self.target.is_typed())?;
+        self.shape.rewrite(place, rewrite);
+        self.target.column(name, &declared)
+    }
+
     /// What the file's beginning shows of its columns.
     fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Inference> {
-        match self.survey(Box::new(sample.read()), columns) {
+        match self.survey(Box::new(sample.read()), &[], columns) {
             Ok(seen) => Ok(seen),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
             Err((seen, _)) if !whole => Ok(seen),
             Err((_, error)) => Err(error),
         }
     }
+}
+
+/// The place of a column that --types names.
+fn place(columns: &[Column], name: &str) -> Result<usize> {
+    let place = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    place.with_context(|| format!("--types names '{name}', which is no column; there are {}", list(columns)))
 }
 
 /// The columns that a Parquet file states, by name and kind.

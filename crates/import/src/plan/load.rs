@@ -11,12 +11,14 @@ use anyhow::{Context, Error, Result, anyhow, ensure};
 use super::{Nulls, Plan};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
-use crate::error::{BadInput, Input, Interrupted, Refused};
+use crate::error::{BadInput, Input as _, Interrupted, Refused};
 use crate::fill::{Fill, Numbers, Pieces, Unfit};
-use crate::parse::{self, Contradiction, Parser, Wanted, unrepeatable};
+use crate::input::Input;
+use crate::parse::{Contradiction, Parser, Wanted, unrepeatable};
 use crate::pipeline::{self, Rows, Waits, Watch};
 use crate::records::longest;
 use crate::rejects::{OnError, Rejects};
+use crate::request::Request;
 use crate::safety::Reached;
 use crate::source::{Opened, Source, Stamp, is_parquet};
 use crate::table::Column;
@@ -81,7 +83,8 @@ impl Plan {
         let began = Instant::now();
         let mut widened = false;
         loop {
-            let rejects = Rejects::new(&self.request.on_error, self.request.source.name());
+            let rejects =
+                Rejects::new(&self.request.on_error, self.request.sources().map(Source::name).collect());
             let rejects = Arc::new(Mutex::new(rejects));
             let outcome = self.attempt(&rejects, watch);
             let rejects = Arc::into_inner(rejects).and_then(|rejects| rejects.into_inner().ok());
@@ -99,13 +102,15 @@ impl Plan {
                     rejects.discard();
                     // What is wrong with a record may be only that.
                     if !error.is::<Interrupted>() {
-                        check_unchanged(&self.request.source, self.stamp.as_ref())?;
+                        check_unchanged(&self.request, &self.stamps)?;
                     }
                     let Some(error) = self.adapted(error) else { continue };
                     let Some(error) = self.without_refused(error)? else { continue };
                     let contradiction = error.downcast::<Contradiction>()?;
-                    if !self.request.source.is_repeatable() || widened {
-                        return Err(unrepeatable(&contradiction, &self.request.source.name())).input();
+                    if !self.request.is_repeatable() || widened {
+                        let place = self.request.place(contradiction.0.line);
+                        return Err(unrepeatable(&contradiction, &self.request.source.name(), &place))
+                            .input();
                     }
                     self.check_repeated(&contradiction).input()?;
                     watch.doing("reading all of it for its types");
@@ -134,10 +139,9 @@ impl Plan {
         let name = bad.column.as_ref().filter(|name| self.header.value && name.as_bytes() == bad.text);
         ensure!(
             name.is_none(),
-            "{}:{}: the record repeats the header, as where files with headers were joined. Give those files one by \
+            "{}: the record repeats the header, as where files with headers were joined. Give those files one by \
              one (the second with --append), or remove the line; --types states other types for it to be data",
-            self.request.source.name(),
-            bad.line
+            self.request.place(bad.line)
         );
         Ok(())
     }
@@ -149,7 +153,8 @@ impl Plan {
     pub fn see_all(&mut self) -> Result<()> {
         let is_inferred = self.table.columns.iter().any(|column| column.inferred);
         let is_whole = self.opened.as_ref().is_none_or(|opened| opened.whole);
-        match is_inferred && !is_whole && self.request.source.is_repeatable() {
+        let is_seen = is_whole && self.request.more.is_empty();
+        match is_inferred && !is_seen && self.request.is_repeatable() {
             true => self.widen(),
             false => Ok(()),
         }
@@ -159,27 +164,30 @@ impl Plan {
     /// alone: it takes all of them back.
     fn without_refused(&mut self, error: Error) -> Result<Option<Error>> {
         let Some(Refused { line, reason }) = error.downcast_ref::<Refused>() else { return Ok(Some(error)) };
-        let name = self.request.source.name();
+        let place = self.request.place(*line);
         let is_rejecting = self.request.on_error != OnError::Stop;
-        if is_rejecting && self.request.source.is_repeatable() && self.refused.len() < MOST_REFUSED {
+        if is_rejecting && self.request.is_repeatable() && self.refused.len() < MOST_REFUSED {
             self.refused.insert(*line, format!("is refused by the server: {reason}"));
             return Ok(None);
         }
         let advice = match is_rejecting {
             false => "--on-error reject leaves such rows out and writes them to a file".to_owned(),
-            true if self.refused.len() < MOST_REFUSED => format!("{name} cannot be read again without it"),
+            true if self.refused.len() < MOST_REFUSED => {
+                "standard input cannot be read again without it".to_owned()
+            }
             true => {
                 format!("{MOST_REFUSED} rows were refused before it, each of which costs another attempt")
             }
         };
-        Err(anyhow!("{name}:{line}: the server refuses the row: {reason}. Nothing was loaded; {advice}"))
-            .input()
+        Err(anyhow!("{place}: the server refuses the row: {reason}. Nothing was loaded; {advice}")).input()
     }
 
     /// Reads the file for the types that fit all of it.
     fn widen(&mut self) -> Result<()> {
         let opened = self.request.source.open(self.request.encoding)?;
-        let seen = self.survey(opened.text, self.table.columns.len()).map_err(|(_, error)| error)?;
+        let seen = self
+            .survey(opened.text, &self.request.more, self.table.columns.len())
+            .map_err(|(_, error)| error)?;
         self.evidence = seen.evidence();
         let kinds = seen.kinds();
         for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
@@ -191,15 +199,17 @@ impl Plan {
     }
 
     /// The rows of what was opened.
-    fn input(&self, opened: Opened) -> Result<parse::Input> {
+    fn input(&self, opened: Opened) -> Result<Input> {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
             {
                 let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
-                return Ok(parse::Input::Parquet(Box::new(crate::parquet::Rows::new(file, opened.read))));
+                let rows = crate::parquet::Rows::new(file, opened.read.clone());
+                let shape = (!self.shape.is_plain()).then(|| self.shape.clone());
+                return Ok(Input::parquet(self.format.clone(), shape, rows, &self.request.source, &opened));
             }
         }
-        Ok(parse::Input::Text(Box::new(self.records(opened.text)?)))
+        self.text_input(opened.text, (opened.read, opened.is_unwanted), &self.request.more)
     }
 
     /// What threads take pieces of.
@@ -230,7 +240,7 @@ impl Plan {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let input = self.input(opened)?;
+        let input = Box::new(self.input(opened)?);
         let parser = Parser {
             input,
             converter: self.converter(),
@@ -239,13 +249,13 @@ impl Plan {
             zeros: self.target.is_typed(),
             rejects: rejects.clone(),
         };
-        let (source, stamp) = (&self.request.source, &self.stamp);
+        let (request, stamps) = (&self.request, &self.stamps);
         let (target, table, existing) = (&mut self.target, &self.table, self.existing);
         let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
             let loaded = rows.counter();
             let check = || {
                 check()?;
-                check_unchanged(source, stamp.as_ref())?;
+                check_unchanged(request, stamps)?;
                 rejects
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -303,10 +313,10 @@ impl Plan {
             memory: self.request.memory / 2,
             folder: self.target.folder(),
         };
-        let (rows, source, stamp) = (Cell::new(0), &self.request.source, &self.stamp);
+        let (rows, request, stamps) = (Cell::new(0), &self.request, &self.stamps);
         let reached = self.target.build(&self.table, watch, &|pages| {
             let filled = fill.run(pages, watch)?;
-            check_unchanged(source, stamp.as_ref())?;
+            check_unchanged(request, stamps)?;
             rejects.lock().unwrap_or_else(PoisonError::into_inner).check_any(filled.rows)?;
             rows.set(filled.rows);
             Ok(filled)
@@ -350,8 +360,13 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Refuses files of which one is another than it was.
+fn check_unchanged(request: &Request, stamps: &[Option<Stamp>]) -> Result<()> {
+    request.sources().zip(stamps).try_for_each(|(source, stamp)| check_same(source, stamp.as_ref()))
+}
+
 /// Refuses a file that is another than it was: its rows may be those of neither state.
-fn check_unchanged(source: &Source, stamp: Option<&Stamp>) -> Result<()> {
+fn check_same(source: &Source, stamp: Option<&Stamp>) -> Result<()> {
     let is_unchanged = source.stamp().as_ref() == stamp;
     let check = || -> Result<()> {
         ensure!(is_unchanged, "{} changed while it was read; nothing was loaded", source.name());
@@ -373,14 +388,14 @@ mod tests {
         fs::write(&path, "1\n2\n").unwrap();
         let source = Source::new(&path);
         let stamp = source.stamp();
-        check_unchanged(&source, stamp.as_ref()).unwrap();
+        check_same(&source, stamp.as_ref()).unwrap();
         let changes: [&dyn Fn(); 3] =
             [&|| fs::write(&path, "1\n").unwrap(), &|| fs::write(&path, "1\n2\n3\n").unwrap(), &|| {
                 fs::remove_file(&path).unwrap()
             }];
         for change in changes {
             change();
-            let error = check_unchanged(&source, stamp.as_ref()).unwrap_err();
+            let error = check_same(&source, stamp.as_ref()).unwrap_err();
             assert!(error.is::<BadInput>());
             assert!(error.to_string().ends_with("t.csv changed while it was read; nothing was loaded"));
         }

@@ -4,18 +4,25 @@ mod columns;
 mod load;
 mod survey;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::error::{BadInput, Input};
+use crate::error::{BadInput, Input as _};
 use crate::guess::{self, Choice};
 use crate::infer::Evidence;
+use crate::input::{Format, Input};
+use crate::json;
 use crate::records::{Dialect, Records, Syntax};
-use crate::request::{IfExists, Request};
-use crate::source::{Opened, Packing, Stamp, check_text, check_zeros, is_parquet, written_delimiter};
-use crate::table::{Column, Table};
+use crate::request::{IfExists, OnConflict, Request};
+use crate::shape::Shape;
+use crate::source::{
+    Opened, Packing, Sample, Source, Stamp, check_text, check_zeros, is_parquet, written_delimiter,
+};
+use crate::table::{Column, Merge, Table, list, names};
 use crate::target::{Existing, Target};
 
 use columns::stated;
@@ -25,10 +32,10 @@ pub use load::{Course, Report};
 pub struct Plan {
     /// What was asked.
     pub request: Request,
-    /// How the file is written.
-    syntax: Syntax,
-    /// Lines before the first record, or the header.
-    skip: u64,
+    /// How the files are written.
+    format: Format,
+    /// Which of their fields come to the table.
+    shape: Shape,
     /// The delimiter, and why that.
     pub delimiter: Choice<u8>,
     /// Whether there is a header, and why.
@@ -47,8 +54,8 @@ pub struct Plan {
     refused: HashMap<u64, String>,
     /// Whether rows are known not to come in the order of their key.
     is_unordered: bool,
-    /// The file as it was before anything of it was read.
-    stamp: Option<Stamp>,
+    /// The files as they were before anything of them was read.
+    stamps: Vec<Option<Stamp>>,
     /// The file from its beginning; none once it is read.
     opened: Option<Opened>,
     target: Box<dyn Target>,
@@ -61,9 +68,10 @@ impl Plan {
     /// What was asked cannot be done; nothing was changed.
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
         let name = request.source.name();
-        let stamp = request.source.stamp();
+        let stamps = request.sources().map(Source::stamp).collect();
         let opened = request.source.open(request.encoding)?;
-        if request.delimiter.is_none() {
+        let is_json = request.delimiter.is_none() && json::is_lines(&opened.sample);
+        if request.delimiter.is_none() && !is_json {
             check_text(&opened.sample, &name).input()?;
         }
         if request.encoding.is_none() {
@@ -80,11 +88,13 @@ impl Plan {
             (Some(delimiter), _) => Choice::new(delimiter, "as asked"),
             (_, Some(delimiter)) => Choice::new(delimiter, "the first line is sep="),
             _ if stated.is_some() => Choice::new(b',', "a Parquet file has none"),
+            _ if is_json => Choice::new(b',', "JSON Lines have none"),
             _ => guess::delimiter(&request.source, sample, whole, syntax, skip).map_err(ask)?,
         };
         let syntax = Syntax { delimiter: delimiter.value, ..syntax };
         let records = match &stated {
             Some((names, _)) => vec![names.clone()],
+            None if is_json => vec![keys(&request, sample, whole)?],
             None => guess::records(&name, sample, whole, syntax, skip)?,
         };
         let table = request.table.clone().or_else(|| request.source.stem());
@@ -92,6 +102,7 @@ impl Plan {
         let existing = target.existing(&table)?;
         let header = match request.header {
             _ if stated.is_some() => Choice::new(true, "a Parquet file names its columns"),
+            _ if is_json => Choice::new(true, "each line names its fields"),
             Some(header) => Choice::new(header, "as asked"),
             None => header(&records, existing.as_deref().filter(|_| request.if_exists == IfExists::Append))
                 .map_err(ask)?,
@@ -101,11 +112,21 @@ impl Plan {
             columns: Vec::new(),
             primary_key: request.primary_key.clone(),
             indexes: request.indexes.clone(),
+            merge: None,
         };
         let disposition = disposition(&table.name, existing.is_some(), request.if_exists).input()?;
         let mut plan = Plan {
-            syntax,
-            skip,
+            format: Format {
+                syntax,
+                skip,
+                has_header: header.value,
+                encoding: request.encoding,
+                is_json,
+                names: Vec::new(),
+                keys: Vec::new(),
+                is_delimited: !is_json && !is_parquet(sample),
+            },
+            shape: Shape::default(),
             evidence: Vec::new(),
             delimiter,
             header,
@@ -115,16 +136,20 @@ impl Plan {
             refused: HashMap::new(),
             table: table.clone(),
             is_unordered: false,
-            stamp,
+            stamps,
             opened: None,
             target,
             request,
         };
+        let named = plan.choose(&records).input()?;
         table.columns = match existing.filter(|_| disposition == Existing::Append) {
-            Some(columns) => plan.matched(columns, &records).input()?,
-            None => plan.new_columns(&records, stated.map(|(_, kinds)| kinds), sample, whole).input()?,
+            Some(columns) => plan.matched(columns, &records, &named).input()?,
+            None => {
+                plan.new_columns(&records, named, stated.map(|(_, kinds)| kinds), sample, whole).input()?
+            }
         };
         table.check_keys().input()?;
+        table.merge = plan.merge(&table).input()?;
         let keys = table.primary_key.clone();
         for column in table.columns.iter_mut().filter(|column| keys.contains(&column.name)) {
             column.required = true;
@@ -135,8 +160,10 @@ impl Plan {
         if disposition == Existing::Replace {
             plan.notes = plan.target.losses(&table.name)?;
         }
-        let must_insert = plan.usual().is_none() || !plan.request.nulls_of.is_empty();
-        if must_insert || !table.primary_key.is_empty() && !plan.request.source.is_repeatable() {
+        let must_insert = !is_parquet(sample) && plan.usual().is_none()
+            || !plan.shape.is_plain()
+            || !plan.request.nulls_of.is_empty();
+        if must_insert || !table.primary_key.is_empty() && !plan.request.is_repeatable() {
             plan.target.never_build();
         }
         plan.table = table;
@@ -154,20 +181,67 @@ impl Plan {
         &*self.target
     }
 
+    /// How rows are merged with those of the table.
+    fn merge(&self, table: &Table) -> Result<Option<Merge>> {
+        let Request { on_conflict, key, .. } = &self.request;
+        let updates = *on_conflict == OnConflict::Update;
+        if *on_conflict == OnConflict::Error {
+            ensure!(key.is_empty(), "--key is for --on-conflict skip and update");
+            return Ok(None);
+        }
+        ensure!(
+            self.existing == Existing::Append,
+            "--on-conflict is for rows that are added to a table: add --append"
+        );
+        let is_asked = |name: &str| key.iter().any(|key| key.eq_ignore_ascii_case(name));
+        let is_key = |column: &&Column| if key.is_empty() { column.required } else { is_asked(&column.name) };
+        let found: Vec<String> =
+            table.columns.iter().filter(is_key).map(|column| column.name.clone()).collect();
+        ensure!(
+            !found.is_empty() && found.len() >= key.len(),
+            "the file has not all columns of the key by which rows are merged: --key names the columns of a unique key; \
+             the file has {}",
+            list(&table.columns)
+        );
+        Ok(Some(Merge { key: found, updates }))
+    }
+
     /// How the text is written, where the page writer's splitters know that way.
     pub(crate) fn usual(&self) -> Option<Dialect> {
-        self.syntax.usual()
+        let is_alone = self.request.more.is_empty() && !self.format.is_json && self.shape.is_plain();
+        self.format.syntax.usual().filter(|_| is_alone)
+    }
+
+    /// Which fields come to the table, and the names of its columns.
+    fn choose(&mut self, records: &[Vec<Vec<u8>>]) -> Result<Vec<String>> {
+        let Some(first) = records.first() else { return Ok(Vec::new()) };
+        self.format.keys = first.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect();
+        self.format.names = names(self.header.value.then_some(first), first.len())?;
+        let (shape, named) = Shape::new(&self.format.names, &self.request.choose)?;
+        self.shape = shape;
+        Ok(named)
+    }
+
+    /// The records of a text and of the files behind it.
+    fn text_input(&self, text: Box<dyn BufRead + Send>, counted: Counted, rest: &[Source]) -> Result<Input> {
+        let shape = (!self.shape.is_plain()).then(|| self.shape.clone());
+        Input::new(self.format.clone(), shape, text, counted, &self.request.source, rest)
+    }
+
+    /// Whether the files are text with delimiters.
+    pub fn is_delimited(&self) -> bool {
+        self.format.is_delimited
     }
 
     /// Whether programs that know the usual way can read the text.
     pub(crate) fn is_plain(&self) -> bool {
-        self.usual().is_some() && self.skip == 0 && self.request.nulls_of.is_empty()
+        self.usual().is_some() && self.format.skip == 0 && self.request.nulls_of.is_empty()
     }
 
     /// The records of a text behind what is skipped and the header.
     fn records(&self, text: Box<dyn BufRead + Send>) -> Result<Records> {
-        let mut records = Records::new(text, self.syntax, self.request.source.name());
-        records.skip(self.skip)?;
+        let mut records = Records::new(text, self.format.syntax, self.request.source.name());
+        records.skip(self.format.skip)?;
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
         }
@@ -187,6 +261,24 @@ impl Plan {
             each: self.table.columns.iter().map(of).collect(),
         }
     }
+}
+
+/// Bytes that were read of all files, and whether the rest is no longer wanted.
+type Counted = (Arc<AtomicU64>, Arc<AtomicBool>);
+
+/// The keys of all lines of all files, as far as they can be read twice.
+fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>> {
+    let (mut keys, mut known): (Vec<String>, HashSet<String>) = Default::default();
+    for (place, source) in request.sources().enumerate() {
+        let is_seen = place == 0 && (whole || !source.is_repeatable());
+        let text: Box<dyn BufRead + Send> = match is_seen {
+            true => Box::new(sample.read()),
+            false => source.open(request.encoding)?.text,
+        };
+        let found = json::Lines::new(text, source.name(), &[]).all_keys()?;
+        keys.extend(found.into_iter().filter(|key| known.insert(key.clone())));
+    }
+    Ok(keys.into_iter().map(String::into_bytes).collect())
 }
 
 /// Spellings of NULL.
@@ -224,10 +316,9 @@ fn check_names(nulls_of: &[(String, String)], table: &Table) -> Result<()> {
     let is_column = |name: &String| table.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     match nulls_of.iter().find(|(name, _)| !is_column(name)) {
         None => Ok(()),
-        Some((name, _)) => Err(anyhow!(
-            "--null-in names '{name}', which is no column; there are {}",
-            crate::table::list(&table.columns)
-        )),
+        Some((name, _)) => {
+            Err(anyhow!("--null-in names '{name}', which is no column; there are {}", list(&table.columns)))
+        }
     }
 }
 

@@ -8,47 +8,55 @@ use anyhow::{Error, Result, anyhow};
 
 use super::{Nulls, Plan};
 use crate::chunks::{Chunk, Chunks};
-use crate::fields::{Quoted, Split, fields_of};
+use crate::fields::{Quoted, Split};
 use crate::infer::Inference;
+use crate::input::Input;
 use crate::lines::Lines;
 use crate::records::{Dialect, Flaw, Records, longest};
+use crate::source::Source;
 
 /// Bytes of text that a thread takes at once.
 const CHUNK: usize = 256 << 10;
 
 impl Plan {
-    /// What every record of a text shows of its columns. With an error, what was seen until then.
+    /// What every record of a text, and of the files behind it, shows of its columns. With an error, what was seen until then.
     pub(super) fn survey(
         &self,
         text: Box<dyn BufRead + Send>,
+        rest: &[Source],
         columns: usize,
     ) -> Result<Inference, (Inference, Error)> {
-        let records = match self.records(text) {
-            Ok(records) => records,
-            Err(error) => return Err((Inference::new(columns), error)),
+        let outcome = match self.usual() {
+            Some(dialect) => {
+                self.records(text).map(|records| self.survey_by_chunks(records, dialect, columns))
+            }
+            None => self
+                .text_input(text, Default::default(), rest)
+                .map(|input| self.survey_one_by_one(input, columns)),
         };
-        match self.usual() {
-            Some(dialect) => self.survey_by_chunks(records, dialect, columns),
-            None => self.survey_one_by_one(records, columns),
-        }
+        outcome.unwrap_or_else(|error| Err((Inference::new(columns), error)))
     }
 
-    fn survey_one_by_one(
-        &self,
-        mut records: Records,
-        columns: usize,
-    ) -> Result<Inference, (Inference, Error)> {
+    fn survey_one_by_one(&self, mut input: Input, columns: usize) -> Result<Inference, (Inference, Error)> {
         let (mut seen, nulls) = (Inference::new(columns), self.nulls());
         let (mut text, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
         loop {
-            let record = match records.read(&mut text, 0, &mut ends) {
+            let record = match input.read(&mut text, 0, &mut ends, &mut fields) {
                 Ok(Some(record)) => record,
                 Ok(None) => return Ok(seen),
                 Err(error) => return Err((seen, error)),
             };
-            fields_of(&ends[..record.fields], &mut fields);
-            if record.flaw == Flaw::None && fields.len() == columns {
-                nulls.see(&text, record.line, fields.iter().copied(), &mut seen);
+            if !matches!(record.flaw, Flaw::None | Flaw::Form { .. }) || fields.len() != columns {
+                continue;
+            }
+            let is = |flags: &[bool], column| flags.get(column) == Some(&true);
+            for (column, &(from, to)) in fields.iter().enumerate() {
+                let (from, to) = (from as usize, to as usize);
+                if is(input.strings(), column) {
+                    seen.see_text(column, &text[from..to], record.line);
+                } else if !is(input.nulls(), column) && !nulls.has(column, &text[from..to]) {
+                    seen.see_within(column, &text, from, to, record.line);
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ use dyno_client::sqlite::{Api, SqliteError};
 
 use super::connection::Connection;
 use crate::batch::{Batch, Cell};
-use crate::error::BadInput;
+use crate::error::{BadInput, Input};
 use crate::pipeline::Rows;
 
 /// What the virtual table is called in statements.
@@ -71,7 +71,8 @@ pub fn load(
     // names the table. The lifetimes are those of this function's arguments.
     let code = unsafe { (api.create_module)(client.raw(), name.as_ptr(), &MODULE, feed.cast::<c_void>()) };
     connection.check(code)?;
-    let statement = connection.prepare(insert)?;
+    // What SQLite says of it is about what was asked, as of a key that is not unique.
+    let statement = connection.prepare(insert).input()?;
     loop {
         // SAFETY: the statement is prepared.
         let code = unsafe { (api.step)(statement.raw()) };

@@ -38,8 +38,14 @@ pub fn statements(
         before.push(create(table));
     }
     let limit = if one_by_one && existing == Existing::Append { " LIMIT 1" } else { "" };
-    let insert =
-        format!("INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}{limit}", columns.join(", "), feed::NAME);
+    let merge = merge(table);
+    // Without it ON would be read as a join's.
+    let filter = if merge.is_empty() { "" } else { " WHERE true" };
+    let insert = format!(
+        "INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}{filter}{limit}{merge}",
+        columns.join(", "),
+        feed::NAME
+    );
     let new: Vec<String> = table.indexes.iter().map(|index| index_name(table, index)).collect();
     let is_kept = |name: &String| {
         existing == Existing::Replace && !new.iter().any(|new| new.eq_ignore_ascii_case(name))
@@ -50,6 +56,16 @@ pub fn statements(
         format!("CREATE INDEX {} ON {name} ({})", quoted(&index_name(table, index)), columns.join(", "))
     });
     Statements { before, insert, after: after.chain(kept).collect() }
+}
+
+/// What follows an INSERT whose rows are merged with those of the table.
+fn merge(table: &Table) -> String {
+    let Some(merge) = &table.merge else { return String::new() };
+    let key: Vec<String> = merge.key.iter().map(|name| quoted(name)).collect();
+    let set = |name: &&str| format!("{} = excluded.{}", quoted(name), quoted(name));
+    let set: Vec<String> = table.updated().iter().map(set).collect();
+    let done = if set.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", set.join(", ")) };
+    format!(" ON CONFLICT ({}) DO {done}", key.join(", "))
 }
 
 /// The indexes and triggers of a table, by name and statement.
@@ -142,9 +158,11 @@ pub fn column(name: &str, declared: &str) -> Result<Column> {
     let (declared, kind) = match declared.to_ascii_uppercase().as_str() {
         word @ ("INTEGER" | "INT" | "BIGINT") => (word.to_owned(), Kind::INTEGER),
         word @ ("REAL" | "DOUBLE" | "FLOAT") => (word.to_owned(), Kind::Real),
-        "TEXT" => ("TEXT".to_owned(), Kind::TEXT),
+        // A date is a text that has been held against its form.
+        "TEXT" | "DATE" => ("TEXT".to_owned(), Kind::TEXT),
+        "BOOLEAN" => ("INTEGER".to_owned(), Kind::Integer { min: 0, max: 1 }),
         other => bail!(
-            "SQLite has no type '{other}' that keeps values as they are: the types are INTEGER, REAL and TEXT"
+            "SQLite has no type '{other}' that keeps values as they are: the types are INTEGER, REAL and TEXT, and DATE, DATE(DD.MM.YYYY), REAL(,) and BOOLEAN say how they are written"
         ),
     };
     Ok(Column { name: name.to_owned(), declared, kind, inferred: false, required: false })

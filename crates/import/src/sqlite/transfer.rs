@@ -65,7 +65,10 @@ fn bare(columns: &[Column]) -> Option<Vec<Column>> {
 
 /// Whether the file fills all columns of the table in their order, and nothing is to be made of them besides.
 pub fn fills(table: &Table, columns: &[Column]) -> bool {
-    table.columns == columns && table.primary_key.is_empty() && table.indexes.is_empty()
+    table.merge.is_none()
+        && table.columns == columns
+        && table.primary_key.is_empty()
+        && table.indexes.is_empty()
 }
 
 /// The statement that moves the rows.

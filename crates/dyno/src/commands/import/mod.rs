@@ -4,20 +4,20 @@ mod preview;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
-    BadInput, IfExists, Interrupted, Locked, MySql, OnError, Plan, Postgres, Request, Safety, Source, Sqlite,
-    Target, Types, encoding,
+    BadInput, Choose, IfExists, Interrupted, Locked, MySql, OnConflict, OnError, Plan, Postgres, Request,
+    Safety, Source, Sqlite, Target, Types, encoding,
 };
 use dyno_lab::trial::Interrupts;
 
 use self::summary::{Read, summary};
 use super::{Exit, Input, print};
-use crate::cli::{ImportArgs, OnErrorArg, SafetyArg};
+use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 use crate::progress::ImportProgress;
 use crate::terminal::say;
 
@@ -41,7 +41,11 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     // Until here nothing is there to be removed, and an interrupt just ends dyno.
     let interrupts = Interrupts::listen()?;
     let read = Read::of(&plan);
-    let progress = ImportProgress::new(arguments.quiet, plan.request.source.bytes(), interrupts.clone());
+    let progress = ImportProgress::new(
+        arguments.quiet,
+        plan.request.sources().map(Source::bytes).sum(),
+        interrupts.clone(),
+    );
     let outcome = plan.load(&progress);
     progress.finish();
     match outcome {
@@ -115,8 +119,16 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
     let words = |text: &String| text.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
     let indexes: Vec<Vec<String>> = arguments.indexes.iter().map(words).collect();
     check(arguments, &indexes).input()?;
-    let source = Source::new(arguments.file.as_deref().unwrap_or(Path::new("-")));
+    let mut sources = arguments.files.iter().map(|file| Source::new(file));
+    let source = sources.next().unwrap_or(Source::Stdin);
+    let more: Vec<Source> = sources.collect();
     let table = arguments.table.clone().or_else(|| source.stem());
+    if !more.is_empty()
+        && (arguments.table.is_none() || [&source].into_iter().chain(&more).any(|one| *one == Source::Stdin))
+    {
+        let said = "several files go into one table: name it by --table, and give no - among them";
+        return Err(anyhow::anyhow!(said)).input();
+    }
     let rejects = rejects(arguments, table.as_deref().unwrap_or("import"));
     Ok(Request {
         delimiter: arguments.delimiter,
@@ -129,7 +141,9 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
         nulls: arguments.nulls.clone(),
         nulls_of: arguments.nulls_of.clone(),
         table,
-        types: arguments.types.as_deref().map(Types::parse).transpose().input()?.unwrap_or_default(),
+        types: types(arguments).input()?,
+        choose: choose(arguments),
+        more,
         if_exists: match (arguments.append, arguments.replace) {
             (true, _) => IfExists::Append,
             (_, true) => IfExists::Replace,
@@ -150,8 +164,47 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
                 OnError::Reject { file: rejects, most: arguments.max_rejects.unwrap_or(u64::MAX) }
             }
         },
+        on_conflict: match arguments.on_conflict {
+            OnConflictArg::Error => OnConflict::Error,
+            OnConflictArg::Skip => OnConflict::Skip,
+            OnConflictArg::Update => OnConflict::Update,
+        },
+        key: arguments.key.clone(),
         source,
     })
+}
+
+/// The types that the command line or a file states.
+fn types(arguments: &ImportArgs) -> Result<Types> {
+    let Some(path) = &arguments.schema else {
+        return Ok(arguments.types.as_deref().map(Types::parse).transpose()?.unwrap_or_default());
+    };
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = text.lines().zip(1..).map(|(line, number)| (line.trim().trim_end_matches(','), number));
+    let column = |(line, number): (&str, usize)| {
+        let parts = line.split_once(char::is_whitespace);
+        let (name, declared) = parts.with_context(|| {
+            format!("{}:{number}: write a column and its type, as id INTEGER", path.display())
+        })?;
+        Ok((name.trim_matches('"').to_owned(), declared.trim().to_owned()))
+    };
+    let columns = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#')).map(column);
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    ensure!(!columns.is_empty(), "{} names no column", path.display());
+    Ok(Types::Named(columns))
+}
+
+/// The columns that are taken.
+fn choose(arguments: &ImportArgs) -> Choose {
+    let pair = |word: &String| {
+        let (from, to) = word.split_once('=').unwrap_or((word, word));
+        (from.trim().to_owned(), to.trim().to_owned())
+    };
+    Choose {
+        columns: arguments.columns.iter().map(pair).collect(),
+        skipped: arguments.skip_columns.iter().map(|name| name.trim().to_owned()).collect(),
+        file_column: arguments.file_column.clone(),
+    }
 }
 
 /// Where rejected rows go.

@@ -21,6 +21,7 @@ pub struct Read {
     delimiter_why: String,
     has_header: bool,
     header_why: String,
+    is_delimited: bool,
 }
 
 impl Read {
@@ -31,17 +32,24 @@ impl Read {
             byte => format!("'{}'", char::from(byte)),
         };
         Read {
-            file: plan.request.source.name(),
+            file: match plan.request.more.len() {
+                0 => plan.request.source.name(),
+                more => format!("{} and {more} more", plan.request.source.name()),
+            },
             table: plan.table.name.clone(),
             delimiter,
             delimiter_why: plan.delimiter.why.clone(),
             has_header: plan.header.value,
             header_why: plan.header.why.clone(),
+            is_delimited: plan.is_delimited(),
         }
     }
 
     /// What was decided and how to say otherwise.
     pub fn shape(&self) -> String {
+        if !self.is_delimited {
+            return format!("Names of columns: {}.", self.header_why);
+        }
         let (header, otherwise) = match self.has_header {
             true => ("the first record names the columns", "--no-header loads it as data"),
             false => ("the first record is data", "--header takes names from it"),

@@ -195,13 +195,14 @@ impl Target for MySql {
             return Err(error).input();
         }
         let rows = self.connection.rows(&format!(
-            "SELECT column_name, column_type FROM information_schema.columns \
+            "SELECT column_name, column_type, column_key FROM information_schema.columns \
              WHERE table_schema = DATABASE() AND table_name = '{name}' ORDER BY ordinal_position"
         ))?;
         let column = |row: Vec<Value>| {
             let mut row = row.into_iter().map(text);
             let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-            Column { name, kind: kind(&declared), declared, inferred: false, required: false }
+            let required = row.next().as_deref() == Some("PRI");
+            Column { name, kind: kind(&declared), declared, inferred: false, required }
         };
         Ok(Some(rows.into_iter().map(column).collect()))
     }

@@ -25,7 +25,8 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
     let is_new = existing != Existing::Append;
     let [old, witness] = ["old", "synced"].map(|what| quoted(&format!("{staged}_{what}")));
     let (name, staged) = (quoted(&table.name), quoted(staged));
-    let into = if is_new { &staged } else { &name };
+    let is_merged = table.merge.is_some();
+    let into = if is_new || is_merged { &staged } else { &name };
     let mut before = Vec::new();
     if is_new {
         let columns =
@@ -40,6 +41,10 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
             parts.join(", ")
         ));
     }
+    let own: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    if is_merged {
+        before.push(format!("CREATE TEMPORARY TABLE {staged} AS SELECT {} FROM {name} LIMIT 0", list(&own)));
+    }
     before.push("START TRANSACTION".into());
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let load = format!(
@@ -51,6 +56,19 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
     if is_new {
         after.push("COMMIT".into());
     }
+    if let Some(merge) = &table.merge {
+        // A column that is set to itself leaves the row as it is. IGNORE would turn other errors into warnings.
+        let key = || merge.key.iter().take(1).map(|key| format!("{0} = {name}.{0}", quoted(key)));
+        let set: Vec<String> =
+            table.updated().iter().map(|name| format!("{0} = VALUES({0})", quoted(name))).collect();
+        let set = if set.is_empty() { key().collect() } else { set };
+        after.push(format!(
+            "INSERT INTO {name} ({0}) SELECT {0} FROM {staged} ON DUPLICATE KEY UPDATE {1}",
+            list(&own),
+            set.join(", ")
+        ));
+    }
+    let into = if is_new { &staged } else { &name };
     after.extend(table.indexes.iter().map(|index| format!("ALTER TABLE {into} ADD INDEX ({})", list(index))));
     let commit = match existing {
         Existing::Append => "COMMIT".into(),
@@ -64,6 +82,7 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
         last.push(format!("CREATE TABLE {witness} (n INT) ENGINE=InnoDB"));
         last.push(format!("DROP TABLE {witness}"));
     }
+    last.extend(is_merged.then(|| format!("DROP TEMPORARY TABLE {staged}")));
     last.extend((existing == Existing::Replace).then(|| format!("DROP TABLE {old}")));
     Statements { before, load, after, commit, last }
 }

@@ -62,7 +62,9 @@ impl Postgres {
     }
 
     fn statements(&self, table: &Table, existing: Existing, connections: usize) -> Statements {
-        if existing == Existing::Append || connections == 1 {
+        if table.merge.is_some() {
+            Statements::merged(table, &self.place.quoted(), &quoted(&self.staged), self.safety)
+        } else if existing == Existing::Append || connections == 1 {
             Statements::in_one(table, &self.place.quoted(), existing, self.safety)
         } else {
             Statements::staged(table, &self.place, existing, self.safety, &self.staged)
@@ -199,7 +201,8 @@ impl Target for Postgres {
             return Ok(None);
         }
         let rows = self.connection.rows(&format!(
-            "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute \
+            "SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid \
+             AND indisprimary AND attnum = ANY (indkey)) FROM pg_attribute \
              WHERE attrelid = '{name}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
         ))?;
         let text = |value: Option<Value>| match value {
@@ -209,7 +212,8 @@ impl Target for Postgres {
         let column = |row: Vec<Value>| {
             let mut row = row.into_iter();
             let (name, declared) = (text(row.next()), text(row.next()));
-            Column { name, kind: kind(&declared), declared, inferred: false, required: false }
+            let required = row.next() == Some(Value::Integer(1));
+            Column { name, kind: kind(&declared), declared, inferred: false, required }
         };
         Ok(Some(rows.into_iter().map(column).collect()))
     }

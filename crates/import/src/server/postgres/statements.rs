@@ -50,6 +50,31 @@ impl Statements {
         Statements { before, copy, after: keys(table, name, existing) }
     }
 
+    /// Rows that go to a passing table first, and from there to the table whose keys they may have. Of rows with one key
+    /// the last one counts where the table's row is updated, as if they came one after another, else the first.
+    pub fn merged(table: &Table, name: &str, staged: &str, safety: Safety) -> Statements {
+        let all: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+        let columns = all.join(", ");
+        let merge = table.merge.as_ref();
+        let key: Vec<String> =
+            merge.into_iter().flat_map(|merge| &merge.key).map(|name| quoted(name)).collect();
+        let (key, set) = (key.join(", "), table.updated());
+        let last = if merge.is_some_and(|merge| merge.updates) { " DESC" } else { "" };
+        let set: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
+        let done =
+            if set.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", set.join(", ")) };
+        let mut before = begin(safety);
+        before.push(format!(
+            "CREATE TEMPORARY TABLE {staged} ON COMMIT DROP AS SELECT {columns} FROM {name} WITH NO DATA"
+        ));
+        let insert = format!(
+            "INSERT INTO {name} ({columns}) SELECT DISTINCT ON ({key}) {columns} FROM {staged} ORDER BY {key}, ctid{last} \
+             ON CONFLICT ({key}) DO {done}"
+        );
+        let after = [insert].into_iter().chain(keys(table, name, Existing::Append)).collect();
+        Statements { before, copy: copy(table, staged), after }
+    }
+
     /// A new table that several connections fill at the same time under the name `staged`, and that gets its
     /// own in one transaction with its keys. The COMMIT of that one syncs the log up to there, so those before
     /// need not wait for the device.

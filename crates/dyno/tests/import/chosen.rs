@@ -1,0 +1,104 @@
+//! Several files, chosen columns, other ways to write values, keys that are there already, and JSON Lines.
+
+use serde_json::json;
+
+use super::{import, names, query};
+use crate::common::Place;
+
+#[test]
+fn several_files_go_into_one_table_with_their_names() {
+    let place = Place::new();
+    place.write("a.csv", "id,n\n1,10\n2,\n");
+    place.write("b.csv", "n,id\n30,3\n");
+    place.write("c.csv", "id,n\n4,late\n");
+    import(&place, "a.csv b.csv --into a.db").exits(2).says("name it by --table");
+    let said = import(&place, "a.csv b.csv --table t --file-column file --into a.db").exits(0).stdout.clone();
+    assert!(said.contains("3 rows into table t from a.csv and 1 more"), "{said}");
+    let rows = json!([[1, 10, "a.csv"], [2, null, "a.csv"], [3, 30, "b.csv"]]);
+    assert_eq!(query(&place.path("a.db"), "SELECT id, n, file FROM t"), rows);
+    // Types see all files, and a bad row is one of its own file.
+    import(&place, "a.csv b.csv c.csv --table u --into a.db").exits(0).prints("n TEXT");
+    import(&place, "a.csv c.csv --table v --types n:INTEGER --into a.db")
+        .exits(2)
+        .says("c.csv:2: column \"n\": \"late\"");
+    place.write("d.csv", "id,m\n4,5\n");
+    import(&place, "a.csv d.csv --table v --into a.db")
+        .exits(2)
+        .says("d.csv has the columns id, m, and the first file id, n");
+}
+
+#[test]
+fn columns_are_chosen_renamed_and_left_out() {
+    let place = Place::new();
+    place.write("t.csv", "id,first name,size\n1,Ann,2.5\n2,Bob,\n");
+    import(&place, "t.csv --into a.db --columns size,id=number").exits(0).prints("size REAL, number INTEGER");
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([[2.5, 1], [null, 2]]));
+    import(&place, "t.csv --into b.db --skip-columns size --primary-key id").exits(0);
+    assert_eq!(query(&place.path("b.db"), "SELECT * FROM t"), json!([[1, "Ann"], [2, "Bob"]]));
+    import(&place, "t.csv --into c.db --columns id,weight").exits(2).says("the file has no column 'weight'");
+    place.write("bad.csv", "id,first name,size\n1,Ann\n");
+    import(&place, "bad.csv --header --into c.db --columns id")
+        .exits(2)
+        .says("bad.csv:2: ")
+        .says("has 2 fields, not 3");
+}
+
+#[test]
+fn values_are_read_as_their_types_say_they_are_written() {
+    let place = Place::new();
+    place.write("t.csv", "day;price;paid\n31.12.2024;1.234,50;yes\n29.02.2024;;no\n");
+    place.write("schema", "# as the shop writes it\nday DATE(DD.MM.YYYY)\nprice REAL(,)\npaid BOOLEAN\n");
+    import(&place, "t.csv --into a.db --schema schema").exits(0).prints("day TEXT, price REAL, paid INTEGER");
+    let rows = json!([["2024-12-31", 1234.5, 1], ["2024-02-29", null, 0]]);
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
+    import(&place, "t.csv --into a.db --append --types day:DATE(DD.MM.YYYY),price:REAL(,),paid:BOOLEAN")
+        .exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT count(*), count(DISTINCT day) FROM t"), json!([[4, 2]]));
+    place.write("t.csv", "day;price;paid\n31.02.2024;1;yes\n");
+    import(&place, "t.csv --into b.db --schema schema")
+        .exits(2)
+        .says("t.csv:2: column \"day\": \"31.02.2024\" is no date of the form DD.MM.YYYY");
+    place.write("schema", "day\n");
+    import(&place, "t.csv --into b.db --schema schema")
+        .exits(2)
+        .says("schema:1: write a column and its type");
+}
+
+#[test]
+fn rows_whose_key_is_there_are_skipped_or_updated() {
+    let place = Place::new();
+    place.write("t.csv", "id,n,x\n1,10,a\n2,20,b\n");
+    import(&place, "t.csv --into a.db --primary-key id").exits(0);
+    place.write("more.csv", "id,n\n2,21\n3,30\n3,31\n");
+    let load = |what: &str| import(&place, &format!("more.csv --table t --into a.db --append {what}"));
+    load("").exits(2).says("more.csv:2:").says("UNIQUE constraint failed");
+    load("--on-conflict skip").exits(0);
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT * FROM t"),
+        json!([[1, 10, "a"], [2, 20, "b"], [3, 30, null]])
+    );
+    load("--on-conflict update").exits(0);
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT * FROM t"),
+        json!([[1, 10, "a"], [2, 21, "b"], [3, 31, null]])
+    );
+    load("--on-conflict update --key n").exits(2).says("ON CONFLICT clause does not match");
+    import(&place, "t.csv --into b.db --on-conflict skip").exits(2).says("add --append");
+}
+
+#[test]
+fn lines_of_json_are_rows() {
+    let place = Place::new();
+    let text = "{\"id\": 1, \"zip\": \"01234\", \"n\": 1.5}\n\n{\"id\":2,\"zip\":\"12345\",\"tags\":[1,\"a\"],\"n\":null}\n";
+    place.write("t.jsonl", text);
+    import(&place, "t.jsonl --into a.db").exits(0).prints("id INTEGER, zip TEXT, n REAL, tags TEXT");
+    let rows = json!([[1, "01234", 1.5, null], [2, "12345", null, "[1,\"a\"]"]]);
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
+    // A string is a text, also where only numbers came before it, and however late it comes.
+    let rows: String = (0..100_000).map(|row| format!("{{\"id\":{row},\"code\":{row}}}\n")).collect();
+    place.write("late.jsonl", &format!("{rows}{{\"id\":7,\"code\":\"7\",\"more\":1}}\n"));
+    import(&place, "late.jsonl --into b.db").exits(0).prints("id INTEGER, code TEXT, more INTEGER");
+    place.write("bad.jsonl", "{\"id\":1}\n{\"id\":2\n");
+    import(&place, "bad.jsonl --into c.db").exits(2).says("bad.jsonl:2: ").says("is no object of JSON");
+    assert_eq!(names(&place), ["a.db", "b.db", "bad.jsonl", "late.jsonl", "t.jsonl"]);
+}

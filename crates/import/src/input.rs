@@ -1,0 +1,249 @@
+//! The records of an import's files, one file after another, as the table takes them.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use anyhow::{Result, ensure};
+use encoding_rs::Encoding;
+
+use crate::error::Input as _;
+use crate::fields::fields_of;
+use crate::json;
+use crate::records::{Record, Records, Syntax};
+use crate::shape::Shape;
+#[cfg(feature = "parquet")]
+use crate::source::Opened;
+use crate::source::Source;
+use crate::table::names;
+
+/// Bits of a place that say the line; those above say the file.
+const LINE_BITS: u32 = 40;
+
+/// The file's number, from 0, and the line of a place.
+pub fn file_and_line(place: u64) -> (usize, u64) {
+    ((place >> LINE_BITS) as usize, place & ((1 << LINE_BITS) - 1))
+}
+
+/// How all files are written.
+#[derive(Debug, Clone)]
+pub struct Format {
+    /// Delimiter, quotes and the like.
+    pub syntax: Syntax,
+    /// Lines before the first record, or the header.
+    pub skip: u64,
+    /// Whether the first record names the columns.
+    pub has_header: bool,
+    /// The text's encoding, if it is stated.
+    pub encoding: Option<&'static Encoding>,
+    /// Whether each line is an object of JSON.
+    pub is_json: bool,
+    /// The fields of a record by name, as the first file has them.
+    pub names: Vec<String>,
+    /// The same as they stand in the file.
+    pub keys: Vec<String>,
+    /// Whether there are delimiters.
+    pub is_delimited: bool,
+}
+
+/// What reads one file.
+enum Reader {
+    Text(Box<Records>),
+    Json(Box<json::Lines>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<crate::parquet::Rows>),
+}
+
+/// Reads all files.
+pub struct Input {
+    format: Format,
+    shape: Option<Shape>,
+    reader: Reader,
+    /// The number of the file that is read, and its name.
+    file: usize,
+    name: String,
+    /// Where the fields of the first file are in this one, if they are elsewhere.
+    order: Option<Vec<usize>>,
+    rest: VecDeque<Source>,
+    read: Arc<AtomicU64>,
+    is_unwanted: Arc<AtomicBool>,
+    nulls: Vec<bool>,
+    strings: Vec<bool>,
+}
+
+impl Input {
+    /// The records of a file that is opened, and of others behind it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn new(
+        format: Format,
+        shape: Option<Shape>,
+        text: Box<dyn BufRead + Send>,
+        (read, is_unwanted): (Arc<AtomicU64>, Arc<AtomicBool>),
+        first: &Source,
+        rest: &[Source],
+    ) -> Result<Input> {
+        let (reader, order) = open(&format, text, first)?;
+        Ok(Input {
+            format,
+            shape,
+            reader,
+            file: 0,
+            name: first.name(),
+            order,
+            rest: rest.iter().cloned().collect(),
+            read,
+            is_unwanted,
+            nulls: Vec::new(),
+            strings: Vec::new(),
+        })
+    }
+
+    /// The rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    pub fn parquet(
+        format: Format,
+        shape: Option<Shape>,
+        rows: crate::parquet::Rows,
+        source: &Source,
+        opened: &Opened,
+    ) -> Input {
+        Input {
+            format,
+            shape,
+            reader: Reader::Parquet(Box::new(rows)),
+            file: 0,
+            name: source.name(),
+            order: None,
+            rest: VecDeque::new(),
+            read: opened.read.clone(),
+            is_unwanted: opened.is_unwanted.clone(),
+            nulls: Vec::new(),
+            strings: Vec::new(),
+        }
+    }
+
+    /// Reads a record into `buffer` from `start` on, and where its fields are, counted from there, into `fields`. None at
+    /// the end.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not like the first one.
+    pub fn read(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        start: usize,
+        ends: &mut Vec<usize>,
+        fields: &mut Vec<(u32, u32)>,
+    ) -> Result<Option<Record>> {
+        let mut record = loop {
+            let found = match &mut self.reader {
+                Reader::Text(records) => records.read(buffer, start, ends)?,
+                Reader::Json(lines) => lines.read(buffer, start, ends)?,
+                #[cfg(feature = "parquet")]
+                Reader::Parquet(rows) => rows.read(buffer, start, ends)?,
+            };
+            match found {
+                Some(record) => break record,
+                None if self.next_file()? => {}
+                None => return Ok(None),
+            }
+        };
+        fields_of(&ends[..record.fields], fields);
+        let (nulls, strings): (&[bool], &[bool]) = match &self.reader {
+            Reader::Text(_) => (&[], &[]),
+            Reader::Json(lines) => (lines.nulls(), lines.strings()),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(rows) => (rows.nulls(), &[]),
+        };
+        self.nulls.clear();
+        self.strings.clear();
+        if let Some(order) = self.order.as_ref().filter(|order| order.len() == fields.len()) {
+            *fields = order.iter().map(|&field| fields[field]).collect();
+        }
+        match &self.shape {
+            None => {
+                self.nulls.extend_from_slice(nulls);
+                self.strings.extend_from_slice(strings);
+            }
+            Some(shape) => {
+                let of = |flags: &[bool], field: Option<usize>| {
+                    field.is_some_and(|field| flags.get(field) == Some(&true))
+                };
+                self.nulls.extend(shape.fields().map(|field| of(nulls, field)));
+                self.strings.extend(shape.fields().map(|field| of(strings, field)));
+                shape.apply(buffer, start, &mut record, fields, &self.name);
+            }
+        }
+        record.line |= (self.file as u64) << LINE_BITS;
+        Ok(Some(record))
+    }
+
+    /// Which fields of the last record are NULL whatever their text.
+    pub fn nulls(&self) -> &[bool] {
+        &self.nulls
+    }
+
+    /// Which of them are texts whatever they hold.
+    pub fn strings(&self) -> &[bool] {
+        &self.strings
+    }
+
+    /// What a flaw of the last record means.
+    pub fn shape(&self) -> Option<&Shape> {
+        self.shape.as_ref()
+    }
+
+    fn next_file(&mut self) -> Result<bool> {
+        let Some(source) = self.rest.pop_front() else { return Ok(false) };
+        let opened =
+            source.open_counted(self.format.encoding, self.read.clone(), self.is_unwanted.clone())?;
+        (self.reader, self.order) = open(&self.format, opened.text, &source)?;
+        self.name = source.name();
+        self.file += 1;
+        Ok(true)
+    }
+}
+
+/// Opens a file behind its header, and says where the fields of the first file are in it.
+fn open(
+    format: &Format,
+    text: Box<dyn BufRead + Send>,
+    source: &Source,
+) -> Result<(Reader, Option<Vec<usize>>)> {
+    let name = source.name();
+    if format.is_json {
+        return Ok((Reader::Json(Box::new(json::Lines::new(text, name, &format.keys))), None));
+    }
+    let mut records = Records::new(text, format.syntax, name.clone());
+    records.skip(format.skip)?;
+    if !format.has_header {
+        return Ok((Reader::Text(Box::new(records)), None));
+    }
+    let (mut buffer, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
+    let Some(record) = records.read(&mut buffer, 0, &mut ends)? else {
+        return Ok((Reader::Text(Box::new(records)), None));
+    };
+    fields_of(&ends[..record.fields], &mut fields);
+    let header: Vec<Vec<u8>> =
+        fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect();
+    let own = names(Some(&header), header.len()).input()?;
+    let order: Vec<usize> = format
+        .names
+        .iter()
+        .filter_map(|name| own.iter().position(|own| own.eq_ignore_ascii_case(name)))
+        .collect();
+    let check = || -> Result<()> {
+        ensure!(
+            order.len() == format.names.len() && own.len() == format.names.len(),
+            "{name} has the columns {}, and the first file {}: files of one import have the same",
+            own.join(", "),
+            format.names.join(", ")
+        );
+        Ok(())
+    };
+    check().input()?;
+    let is_same = order.iter().enumerate().all(|(place, field)| place == *field);
+    Ok((Reader::Text(Box::new(records)), (!is_same).then_some(order)))
+}

@@ -1,0 +1,212 @@
+//! JSON Lines: an object on each line, whose keys are columns.
+//!
+//! A number is taken as it is written, a string without its quotes and escapes, and what is nested as JSON. `null` and a
+//! key that is not there are NULL.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, Read};
+
+use anyhow::{Context, Result};
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use crate::error::Input;
+use crate::records::{Flaw, LONGEST, Record, too_long};
+
+/// Reads one line after another.
+pub struct Lines {
+    text: Box<dyn BufRead + Send>,
+    name: String,
+    keys: HashMap<String, usize>,
+    line: u64,
+    nulls: Vec<bool>,
+    strings: Vec<bool>,
+    raw: Vec<u8>,
+}
+
+/// A value as it stands in a line.
+struct Member {
+    key: String,
+    value: Vec<u8>,
+    is_null: bool,
+    is_string: bool,
+}
+
+impl Lines {
+    /// Lines from the first one, with these keys.
+    pub fn new(text: Box<dyn BufRead + Send>, name: String, keys: &[String]) -> Lines {
+        let keys = keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
+        Lines { text, name, keys, line: 0, nulls: Vec::new(), strings: Vec::new(), raw: Vec::new() }
+    }
+
+    /// Which fields of the last line are NULL.
+    pub fn nulls(&self) -> &[bool] {
+        &self.nulls
+    }
+
+    /// Which fields of the last line are strings, which are texts whatever they hold.
+    pub fn strings(&self) -> &[bool] {
+        &self.strings
+    }
+
+    /// The keys of all lines, in the order in which they come. Lines that are no objects show none.
+    pub fn all_keys(mut self) -> Result<Vec<String>> {
+        let (mut known, mut keys) = (HashSet::new(), Vec::new());
+        while self.next_line()? {
+            for member in members(&self.raw).unwrap_or_default() {
+                if known.insert(member.key.clone()) {
+                    keys.push(member.key);
+                }
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Reads a line into `buffer` from `start` on; `ends` are relative to `start`.
+    pub fn read(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        start: usize,
+        ends: &mut Vec<usize>,
+    ) -> Result<Option<Record>> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let count = self.keys.len();
+        let mut record = Record { length: 0, fields: count, line: self.line, flaw: Flaw::None };
+        self.nulls = vec![true; count];
+        self.strings = vec![false; count];
+        let mut values = vec![Vec::new(); count];
+        match members(&self.raw) {
+            Some(members) => {
+                for member in members {
+                    match self.keys.get(&member.key) {
+                        Some(&place) => {
+                            self.nulls[place] = member.is_null;
+                            self.strings[place] = member.is_string;
+                            values[place] = member.value;
+                        }
+                        None => record.flaw = Flaw::Key,
+                    }
+                }
+            }
+            None => record.flaw = Flaw::Json,
+        }
+        if record.flaw != Flaw::None {
+            // The line as it stands, for the message.
+            (values, record.fields) = (vec![self.raw.clone()], 1);
+        }
+        ends.clear();
+        for value in &values {
+            record.length += value.len();
+            ends.push(record.length);
+        }
+        if buffer.len() < start + record.length {
+            buffer.resize((start + record.length).next_power_of_two(), 0);
+        }
+        buffer[start..start + record.length].copy_from_slice(&values.concat());
+        Ok(Some(record))
+    }
+
+    /// Reads the next line that is not empty. False at the end.
+    fn next_line(&mut self) -> Result<bool> {
+        loop {
+            self.raw.clear();
+            self.line += 1;
+            let mut limited = (&mut self.text).take(LONGEST as u64 + 1);
+            let read = limited.read_until(b'\n', &mut self.raw);
+            let read = read.with_context(|| format!("cannot read {}", self.name)).input()?;
+            if read > LONGEST {
+                return too_long(self.line, &self.name, LONGEST).input();
+            }
+            if read == 0 {
+                return Ok(false);
+            }
+            self.raw.truncate(self.raw.trim_ascii_end().len());
+            if !self.raw.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// The members of an object; none where the line is no object.
+fn members(line: &[u8]) -> Option<Vec<Member>> {
+    let mut rest = line.trim_ascii().strip_prefix(b"{")?.trim_ascii_start();
+    let mut found = Vec::new();
+    if rest == b"}" {
+        return Some(found);
+    }
+    loop {
+        let (key, raw) = value::<String>(rest)?;
+        rest = rest[raw.len()..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        let (_, raw) = value::<IgnoredAny>(rest)?;
+        rest = rest[raw.len()..].trim_ascii_start();
+        let is_string = raw.first() == Some(&b'"');
+        let value = if is_string { value::<String>(raw)?.0.into_bytes() } else { raw.to_vec() };
+        let is_null = raw == b"null";
+        found.push(Member { key, value: if is_null { Vec::new() } else { value }, is_null, is_string });
+        match rest {
+            b"}" => return Some(found),
+            _ => rest = rest.strip_prefix(b",")?.trim_ascii_start(),
+        }
+    }
+}
+
+/// The value at the beginning of a text, and the text that it takes.
+fn value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<T>();
+    let value = values.next()?.ok()?;
+    Some((value, &text[..values.byte_offset()]))
+}
+
+/// Whether a text begins with lines of JSON: the first is a whole object.
+pub fn is_lines(sample: &[u8]) -> bool {
+    let start = sample.trim_ascii_start();
+    let end = memchr::memchr(b'\n', start).unwrap_or(start.len());
+    members(&start[..end]).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn lines(text: &str, keys: &[&str]) -> Vec<(u64, Flaw, Vec<Option<String>>)> {
+        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), "t".into(), &keys);
+        let (mut buffer, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(record) = lines.read(&mut buffer, 0, &mut ends).unwrap() {
+            let mut from = 0;
+            let values = ends.iter().enumerate().map(|(place, &end)| {
+                let text =
+                    String::from_utf8_lossy(&buffer[std::mem::replace(&mut from, end)..end]).into_owned();
+                (lines.nulls().get(place) != Some(&true) || record.flaw != Flaw::None).then_some(text)
+            });
+            found.push((record.line, record.flaw, values.collect()));
+        }
+        found
+    }
+
+    #[test]
+    fn objects_are_records() {
+        let text = "{\"a\": 1, \"b\":\"x\\n\\u00e9\"}\n\n{ \"b\" : null }\r\n{\"a\":12345678901234567890.10,\"b\":[1, {\"c\":\"}\"}]}\n{}";
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            lines(text, &["a", "b"]),
+            [
+                (1, Flaw::None, vec![some("1"), some("x\n\u{e9}")]),
+                (3, Flaw::None, vec![None, None]),
+                (4, Flaw::None, vec![some("12345678901234567890.10"), some("[1, {\"c\":\"}\"}]")]),
+                (5, Flaw::None, vec![None, None]),
+            ]
+        );
+        for wrong in ["[1]", "{\"a\":1", "{\"a\" 1}", "{\"a\":1}x", "{\"a\":1,}", "{\"a\":tru}", "x"] {
+            assert_eq!(lines(wrong, &["a"])[0].1, Flaw::Json, "{wrong}");
+        }
+        assert_eq!(lines("{\"z\":1}", &["a"])[0].1, Flaw::Key);
+        assert!(is_lines(b" {\"a\":1}\n{") && !is_lines(b"{\n\"a\":1}") && !is_lines(b"[{\"a\":1}]"));
+        let keys = Lines::new(Box::new(Cursor::new(text)), "t".into(), &[]).all_keys().unwrap();
+        assert_eq!(keys, ["a", "b"]);
+    }
+}
