@@ -23,6 +23,8 @@ pub struct PlannedTest {
     pub model: &'static str,
     /// Whether it is there only because a selected test needs it.
     pub preparation: bool,
+    /// Whether it only prepares the tests after it.
+    pub prepares: bool,
     /// How many statements it has.
     pub statements: u64,
     /// The first statements.
@@ -84,6 +86,7 @@ pub(crate) fn describe(
         shows: written.shows.clone(),
         model: written.model.name(),
         preparation,
+        prepares: written.prepares,
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),

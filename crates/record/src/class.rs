@@ -1,8 +1,8 @@
 //! Who may be ranked with whom: contenders whose commits survive the same and hold as much.
 //!
 //! A level says what an acknowledged commit survives. A hole that is known of it, such as the last commit that a power cut
-//! may undo, sets a contender apart from those that have none: to leave it open saves work. Where even a crash of the
-//! process takes commits, those whose other data stay whole are no equals of those whose data are gone or ruined.
+//! may undo, sets a contender apart from those that have none: to leave it open saves work. For the same reason those whose
+//! data are whole after a power cut are no equals of those whose data may then be ruined, at every level.
 //!
 //! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart is
 //! work. So contenders must have the same isolation there. Clients that are threads of one process are no equals of
@@ -23,14 +23,14 @@ use dyno_protocol::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Hole, Isolation, Level, Load, Run, TestRecord};
+use crate::{ContenderRecord, Hole, Isolation, Level, Load, Run, TestRecord};
 
 /// What contenders that are ranked together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {
     /// What an acknowledged commit survives.
     pub level: Level,
-    /// Where a crash of the process takes commits: whether the rest is whole after a power cut. Absent at other levels.
+    /// Whether the rest is whole after a power cut. Absent where the level says so: what survives power loss is whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistent: Option<bool>,
     /// A known hole in the level.
@@ -48,6 +48,20 @@ pub struct Class {
     /// How much a commit holds; absent where the statements of the suite say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
+    /// Where stores are measured: the cache that they manage themselves. Absent in other runs, and in those that gave all
+    /// contenders the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheClass>,
+}
+
+/// Caches that are alike: none is more than twice as large as another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheClass {
+    /// None of the store's own: it reads through the kernel's.
+    None,
+    /// Of at least so many bytes, and at most twice as many.
+    From(u64),
 }
 
 /// How much a commit holds.
@@ -79,7 +93,8 @@ impl Run {
     pub fn class(&self, contender: usize) -> Option<Class> {
         let contender = &self.contenders[contender];
         let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
-        let consistent = (safety.level == Level::None).then_some(safety.consistent);
+        let consistent =
+            (safety.level != Level::PowerLoss || !safety.consistent).then_some(safety.consistent);
         let isolation = match has_clients(self) {
             true => Some(contender.isolation.as_ref()?.level),
             false => None,
@@ -92,6 +107,7 @@ impl Run {
             load: self.load(),
             processes: contender.processes && has_clients(self),
             commits: commits(self, contender.per_commit),
+            cache: cache_class(self, contender),
         })
     }
 
@@ -107,8 +123,8 @@ impl Run {
             }
         }
         classes.sort_by_key(|(class, _)| {
-            let safety = Reverse((class.level, class.consistent));
-            (safety, class.hole, Reverse(class.isolation), class.processes, class.commits)
+            let safety = Reverse((class.level, class.consistent != Some(false)));
+            (safety, class.hole, Reverse(class.isolation), class.processes, class.commits, class.cache)
         });
         classes
     }
@@ -117,6 +133,25 @@ impl Run {
 /// Whether a run has a test in which many clients work at once: only then does it matter what they see of one another.
 fn has_clients(run: &Run) -> bool {
     run.shown_tests().any(|test| test.model == Model::Mix.name())
+}
+
+/// The cache of a contender in a run of stores whose caches were not made equal. Sizes form classes from the smallest up:
+/// each begins with the first that is more than twice as large as where the one before it began.
+fn cache_class(run: &Run, contender: &ContenderRecord) -> Option<CacheClass> {
+    let has_stores = run.shown_tests().any(|test| test.model.starts_with("kv-"));
+    if !has_stores || run.limits.cache_bytes.is_some() {
+        return None;
+    }
+    let Some(own) = contender.cache else { return Some(CacheClass::None) };
+    let shown = run.shown_contenders().filter(|(_, contender)| !contender.harness);
+    let mut sizes: Vec<u64> =
+        shown.filter_map(|(_, contender)| contender.cache).map(|cache| cache.bytes).collect();
+    sizes.sort_unstable();
+    let from = sizes
+        .into_iter()
+        .take_while(|&bytes| bytes <= own.bytes)
+        .fold(0, |from: u64, bytes| if from > 0 && bytes <= from.saturating_mul(2) { from } else { bytes });
+    Some(CacheClass::From(from))
 }
 
 /// How much a commit holds of a contender that is told to commit so many operations, in a run with a test that contenders cut into commits. As much as the largest

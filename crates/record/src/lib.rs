@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use around::{Around, Pressure};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
-pub use class::{Class, Commits};
+pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
 pub use file::{Line, Writer, is_run_file, load, load_found, parse, results_folder, whole};

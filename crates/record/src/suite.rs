@@ -159,6 +159,9 @@ pub struct TestRecord {
     /// Whether it ran only because another test needs it; it is then not shown.
     #[serde(default)]
     pub preparation: bool,
+    /// Whether it only prepares the tests after it: it is shown, and part of no mean and no rank.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prepares: bool,
     /// How many statements it has.
     pub statements: u64,
     /// Its first statements, in the dialect of the first contender.

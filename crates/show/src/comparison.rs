@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use dyno_verdict::statistics::{Difference, NoDifference};
 use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
 
-use super::grid::Grid;
+use super::grid::{self, Grid};
 use super::views::sustained::words;
 use super::{notes, table, units, without_formula};
 
@@ -56,7 +56,7 @@ fn change(cell: &CellComparison) -> String {
     let word = match cell.difference {
         Some(Difference::Faster) => " faster",
         Some(Difference::Slower) => " slower",
-        _ => " ≈",
+        difference => grid::mark_of(difference),
     };
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
 }
@@ -92,7 +92,8 @@ pub(crate) const SOUGHT: &str = "Where a rate was sought, the rates sustained st
 fn legend(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![
         "The new median over the old one: above 1 is slower. The intervals hold for all comparisons together with \
-         95 % confidence. ≈ too close to call: the interval includes 1.00, or there are too few samples."
+         95 % confidence. ≈ no difference, and none beyond the margin can be: the interval excludes it. ? the trials do not show which is \
+         faster: the interval includes 1.00, or there are too few trials."
             .to_owned(),
     ];
     let mut cells = comparison.tests.iter().flat_map(|test| &test.cells);

@@ -118,9 +118,11 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
     let standing = match cell.standing {
         CellStanding::Counts => "counts",
         CellStanding::Wrong(_) => "wrong",
+        CellStanding::Disputed(_) => "disputed",
         CellStanding::Missing(_) => "missing",
         CellStanding::Untried => "untried",
         CellStanding::NotApplicable => "not-applicable",
+        CellStanding::NotReached => "not-reached",
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",
         CellStanding::Uneven(_) => "uneven",

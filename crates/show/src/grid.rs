@@ -3,7 +3,7 @@
 use dyno_record::{Commits, ContenderRecord, Figure, OwnCache};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
-    Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
+    Added, Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
 };
 
 use super::views::sustained::words;
@@ -227,16 +227,40 @@ fn missing(cell: &Cell) -> String {
     if matches!(cell.standing, CellStanding::Missing(_)) { "failed".into() } else { "–".into() }
 }
 
-/// The marks of a figure: worked out, wrong, hiding what clients waited, fastest.
+/// The marks of a figure: worked out, wrong, hiding what clients waited, of the trials that did not fail, fastest.
 pub fn marks(cell: &Cell) -> String {
     let mark = match cell.standing {
-        CellStanding::Wrong(_) => " ✗",
+        CellStanding::Wrong(_) | CellStanding::Disputed(_) => " ✗",
         CellStanding::Uneven(_) => " §",
+        _ if cell.failed => " !",
         _ if cell.fastest => " *",
         _ => "",
     };
     format!("{}{mark}", if cell.figures.extrapolated { " ~" } else { "" })
 }
+
+/// The mark of a comparison that shows no difference: close, or open.
+pub fn mark_of(difference: Option<Difference>) -> &'static str {
+    match difference {
+        Some(difference) if difference.is_open() => OPEN,
+        Some(Difference::None(_)) => CLOSE,
+        _ => "",
+    }
+}
+
+/// The mark of a part of the price of encryption, a driver or settings.
+pub fn mark_of_added(added: &Added) -> &'static str {
+    match (added.is_difference, added.is_close) {
+        (true, _) => "",
+        (false, true) => CLOSE,
+        (false, false) => OPEN,
+    }
+}
+
+/// No difference, and none beyond the margin can be.
+const CLOSE: &str = " ≈";
+/// The samples do not tell.
+const OPEN: &str = " ?";
 
 /// `2.29× (2.10–2.41)`, marked where it is no difference.
 ///
@@ -244,11 +268,12 @@ pub fn marks(cell: &Cell) -> String {
 pub fn ratio_of(shown_as: Measure, cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {
         (CellStanding::Wrong(_), _) => "wrong".into(),
+        (CellStanding::Disputed(_), _) => "disputed".into(),
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),
         (CellStanding::NotIsolated, _) => "not isolated".into(),
         (_, None) => "–".into(),
         (_, Some(ratio)) => {
-            let mark = if matches!(cell.difference, Some(Difference::None(_))) { " ≈" } else { "" };
+            let mark = mark_of(cell.difference);
             format!("{}{mark}", in_words(ratio, detail, matches!(shown_as, Measure::Rate(_))))
         }
     }
@@ -315,8 +340,7 @@ pub fn shows_rates(verdict: &Verdict) -> bool {
 fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail, rates: bool) -> String {
     let mark = match (summary.same_level, summary.difference) {
         (false, _) => " ‡",
-        (true, Some(Difference::None(_))) => " ≈",
-        (true, _) => "",
+        (true, difference) => mark_of(difference),
     };
     format!("{}{mark}", in_words(ratio, detail, rates))
 }

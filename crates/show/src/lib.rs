@@ -24,6 +24,7 @@ pub use json::{pretty, render as render_json};
 pub use layout::{WIDTH, set_width, width, wrapped};
 pub use markdown::escape as escape_markdown;
 pub use paint::{Part, paint};
+pub use report::answers;
 pub use safe::{safe, steers};
 pub use table::{TableOptions, parts, plain, render as render_table};
 pub use units::{bytes, duration, percent, ratio, significant};

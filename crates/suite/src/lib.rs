@@ -124,6 +124,9 @@ pub struct Test {
     /// The tests whose work this one builds on, by id; `--only` keeps them, untold.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// Whether it only prepares the tests after it: it is shown, and part of no mean and no rank.
+    #[serde(default)]
+    pub prepares: bool,
     /// What transactions statements or lookups are in.
     #[serde(default)]
     pub transaction: Transaction,

@@ -1,4 +1,4 @@
-//! One test: whose answers are right, whose figures count, and who is the fastest of those that are equally safe.
+//! One test: which answers are right, which figures count, and how they compare with the baseline's.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::answers::{self, AnswerVerdict, Given, Reference};
 use crate::disturbance::Disturbances;
 use crate::figures::{Judged, failed_in, figures};
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
-use crate::pairs::{logs_by_block, ratio};
+use crate::pairs::ratio;
 use crate::responses::responses;
-use crate::statistics::{Difference, Ratio, best};
+use crate::statistics::{Difference, Ratio};
 use crate::uneven::beyond;
 use crate::views::is_disproved;
 
@@ -23,7 +23,7 @@ pub(crate) fn judge_test(
     test: &TestRecord,
 ) -> TestVerdict {
     let floor_ns = floor(run, disturbances, test);
-    let (reference, mismatches) = judge_answers(run, shown, test);
+    let (reference, answered) = judge_answers(run, shown, test);
     // Whether it has figures in the test but too few operations of a class.
     let tells = |judged: Judged, contender: usize| {
         let (own, _) = figures(run, disturbances, contender, &test.id, Judged::Test);
@@ -41,21 +41,24 @@ pub(crate) fn judge_test(
     let cells = |judged: Judged| {
         let cell = |&contender: &usize| {
             let (figures, points) = figures(run, disturbances, contender, &test.id, judged);
-            let standing = match (&figures.summary, mismatches.get(&contender)) {
+            let standing = match (&figures.summary, answered.get(&contender)) {
                 (None, _) if run.contenders[contender].lacks.contains(&test.id) => {
                     CellStanding::NotApplicable
                 }
-                (None, mismatch) if is_tried(contender) => match mismatch {
-                    Some(mismatch) => CellStanding::Wrong(mismatch.clone()),
+                (None, answered) if is_tried(contender) => match answered {
+                    Some(standing) => standing.clone(),
                     None if is_unproved(run, contender) => CellStanding::NotEncrypted,
                     None if is_disproved(run, contender) => CellStanding::NotIsolated,
                     None => CellStanding::Sought,
                 },
                 (None, _) if tells(judged, contender) => CellStanding::TooFew,
+                (None, _) if test.prepares && failed_elsewhere(run, contender, &test.id) => {
+                    CellStanding::NotReached
+                }
                 (None, _) => {
                     why_missing(run, contender, &test.id).map_or(CellStanding::Untried, CellStanding::Missing)
                 }
-                (_, Some(mismatch)) => CellStanding::Wrong(mismatch.clone()),
+                (_, Some(standing)) => standing.clone(),
                 _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
                 _ if is_disproved(run, contender) => CellStanding::NotIsolated,
                 _ => uneven(judged, contender).map_or(CellStanding::Counts, CellStanding::Uneven),
@@ -69,11 +72,11 @@ pub(crate) fn judge_test(
                 difference: None,
                 sustained: None,
                 fastest: false,
+                failed: failed_in(run, contender, &test.id),
             }
         };
         let mut cells: Vec<Cell> = shown.iter().map(cell).collect();
         compare_with_baseline(run, floor_ns, &mut cells);
-        mark_fastest(run, &test.id, floor_ns, &mut cells);
         cells
     };
     TestVerdict {
@@ -81,6 +84,7 @@ pub(crate) fn judge_test(
         title: test.title.clone(),
         shows: test.shows.clone(),
         model: test.model.clone(),
+        prepares: test.prepares,
         statements: test.statements,
         first: test.first.clone(),
         last: test.last.clone(),
@@ -104,12 +108,12 @@ fn floor(run: &Run, disturbances: &Disturbances, test: &TestRecord) -> Option<f6
     summary.map(|summary| summary.median)
 }
 
-/// How the right answer was chosen, and by contender what is wrong with those that differ from it.
+/// How the right answer was chosen, and by contender the standing of those that differ from it.
 fn judge_answers(
     run: &Run,
     shown: &[usize],
     test: &TestRecord,
-) -> (Option<Reference>, BTreeMap<usize, String>) {
+) -> (Option<Reference>, BTreeMap<usize, CellStanding>) {
     // The harness answers nothing, and is not asked.
     let asked: Vec<usize> = shown.iter().copied().filter(|&index| !run.contenders[index].harness).collect();
     let given = asked
@@ -117,19 +121,22 @@ fn judge_answers(
         .map(|&contender| (&*run.contenders[contender].engine, answers_of(run, contender, &test.id)));
     let given: Vec<Given> = given.collect();
     let expected = test.expect.as_ref().map(Answer::from_rows);
-    let baseline = asked.iter().position(|&index| index == run.baseline_index()).unwrap_or(0);
-    let judgement = answers::judge(&given, expected.as_ref(), baseline, run.suite.tolerance);
+    let judgement = answers::judge(&given, expected.as_ref(), run.suite.tolerance);
     let verdicts = asked.iter().zip(judgement.verdicts);
     let wrong = verdicts.filter_map(|(&contender, verdict)| match verdict {
-        AnswerVerdict::Wrong { mismatch, .. } => Some((contender, mismatch.to_string())),
+        AnswerVerdict::Wrong { mismatch, .. } => Some((contender, CellStanding::Wrong(mismatch.to_string()))),
+        AnswerVerdict::Disputed { by, mismatch } => {
+            let by = &run.contenders[asked[by]].label;
+            Some((contender, CellStanding::Disputed(format!("{mismatch} by {by}"))))
+        }
         AnswerVerdict::Right | AnswerVerdict::Missing => None,
     });
     // People know contenders by their position in the run.
     let reference = match judgement.reference {
         Reference::Stated => Some(Reference::Stated),
         Reference::Majority { contender } => Some(Reference::Majority { contender: asked[contender] }),
-        Reference::Baseline { contender } => Some(Reference::Baseline { contender: asked[contender] }),
-        Reference::First { contender } => Some(Reference::First { contender: asked[contender] }),
+        Reference::OneEngine { contender } => Some(Reference::OneEngine { contender: asked[contender] }),
+        Reference::Disputed => Some(Reference::Disputed),
         Reference::Absent => None,
     };
     (reference, wrong.collect())
@@ -140,6 +147,13 @@ fn answers_of<'a>(run: &'a Run, contender: usize, test: &str) -> Vec<&'a Answer>
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
     samples.map(|sample| &run.answers[sample.answer]).collect()
+}
+
+/// Whether the last failure of a contender was in another test.
+fn failed_elsewhere(run: &Run, contender: usize, test: &str) -> bool {
+    let mut failures = run.trials.iter().rev().filter(|trial| trial.contender == contender);
+    let last = failures.find_map(|trial| trial.failure.as_ref());
+    last.and_then(|failure| failure.test.as_deref()).is_some_and(|at| at != test)
 }
 
 /// What failed in the last trial of a contender that failed, as the reason why a test has no samples.
@@ -156,11 +170,11 @@ fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
     let Some(baseline) = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned() else {
         return;
     };
-    let is_uneven = |cell: &Cell| matches!(cell.standing, CellStanding::Uneven(_));
-    if is_uneven(&baseline) {
+    if !baseline.is_comparable() {
         return;
     }
-    for cell in cells.iter_mut().filter(|cell| cell.contender != baseline.contender && !is_uneven(cell)) {
+    let others = cells.iter_mut().filter(|cell| cell.contender != baseline.contender && cell.is_comparable());
+    for cell in others {
         cell.ratio = ratio(&cell.points, &baseline.points);
         cell.difference = cell.ratio.map(|ratio| difference(&ratio, cell, &baseline, floor));
     }
@@ -171,36 +185,5 @@ fn difference(ratio: &Ratio, cell: &Cell, baseline: &Cell, floor: Option<f64>) -
     match (middle(cell), middle(baseline)) {
         (Some(cell), Some(baseline)) => ratio.difference_above(cell, baseline, floor.unwrap_or(0.0)),
         _ => ratio.difference(),
-    }
-}
-
-/// Marks the fastest of each class that has two contenders or more. Who failed in a trial is none of them: the figures are
-/// of those trials in which it did not.
-fn mark_fastest(run: &Run, test: &str, floor: Option<f64>, cells: &mut [Cell]) {
-    for (_, members) in run.classes() {
-        let rivals: Vec<usize> = cells
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| cell.counts() && members.contains(&cell.contender))
-            .filter(|(_, cell)| !failed_in(run, cell.contender, test))
-            .map(|(place, _)| place)
-            .collect();
-        if rivals.len() < 2 {
-            continue;
-        }
-        let logs: Vec<_> = rivals.iter().map(|&place| logs_by_block(run, &cells[place].points)).collect();
-        // Where the samples are too few to tell anyone apart, nobody is called the fastest.
-        let Some(found) = best(&logs, run.schedule.margin) else { continue };
-        let middle = |place: usize| cells[place].figures.summary.map(|summary| summary.median);
-        let least = middle(rivals[found.best]);
-        // Closer than what measuring costs is alike.
-        let is_alike = |place: usize| {
-            middle(place).zip(least).is_some_and(|(own, least)| (own - least).abs() < floor.unwrap_or(0.0))
-        };
-        let fastest: Vec<bool> =
-            rivals.iter().zip(&found.fastest).map(|(&place, fastest)| *fastest || is_alike(place)).collect();
-        for (place, fastest) in rivals.into_iter().zip(fastest) {
-            cells[place].fastest = fastest;
-        }
     }
 }

@@ -153,7 +153,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     let tests = shared.into_iter().map(|(before, now)| {
         let cells = contenders.iter().map(|label| {
             let (before, now) = (Side::new(old, before, label), Side::new(new, now, label));
-            before.against(&now, old.about.schedule.seed, confidence)
+            before.against(&now, old.about.schedule.seed, confidence, old.about.schedule.margin)
         });
         TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
     });
@@ -230,18 +230,24 @@ impl<'a> Side<'a> {
     fn new(run: &'a Verdict, test: &TestVerdict, label: &str) -> Side<'a> {
         let cell = test.cells.iter().find(|cell| run.contenders[cell.contender].label == label);
         let why_not = match cell.map(|cell| &cell.standing) {
+            Some(CellStanding::Counts) if cell.is_some_and(|cell| cell.failed) => {
+                Some("a trial failed, and the others may be the quick ones".into())
+            }
             Some(CellStanding::Counts | CellStanding::Sought) => None,
             Some(CellStanding::Wrong(why)) => Some(format!("wrong: {why}")),
+            Some(CellStanding::Disputed(why)) => Some(format!("disputed: {why}")),
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::Untried) => Some("the run was stopped before it measured this".into()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
+            Some(CellStanding::NotReached) => Some("not reached".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Uneven(_)) => {
                 Some("does not apply".into())
             }
             None => Some("not in the run".into()),
         };
-        let used = cell.filter(|cell| cell.counts()).map(|cell| &cell.points.used[..]).unwrap_or_default();
+        let used =
+            cell.filter(|cell| cell.is_comparable()).map(|cell| &cell.points.used[..]).unwrap_or_default();
         let times = used.iter().map(|(_, nanoseconds)| *nanoseconds).collect();
         let found = run.views.sustained.iter().find(|sustained| sustained.test == test.id);
         let mut lines = found.iter().flat_map(|found| &found.lines);
@@ -257,15 +263,17 @@ impl<'a> Side<'a> {
     }
 
     /// Compares this old side with a new one.
-    fn against(&self, new: &Side, seed: u64, confidence: f64) -> CellComparison {
+    fn against(&self, new: &Side, seed: u64, confidence: f64, margin: f64) -> CellComparison {
         if self.target.is_some() || new.target.is_some() {
-            return self.rate_against(new, confidence);
+            return self.rate_against(new, confidence, margin);
         }
         let ratio = independent_ratio(&new.times, &self.times, seed, confidence);
         let (old_ns, new_ns) = (median(&self.times), median(&new.times));
         let floor = self.floor_ns.max(new.floor_ns);
         let difference = match (ratio, old_ns, new_ns) {
-            (Some(ratio), Some(old), Some(new)) => Some(ratio.difference_above(new, old, floor)),
+            (Some(ratio), Some(old), Some(new)) => {
+                Some(ratio.difference_above(new, old, floor).held(true, &ratio, margin))
+            }
             _ => None,
         };
         let why_not = self.why_not.clone().or_else(|| new.why_not.clone());
@@ -283,7 +291,7 @@ impl<'a> Side<'a> {
     }
 
     /// The same where a rate was sought.
-    fn rate_against(&self, new: &Side, confidence: f64) -> CellComparison {
+    fn rate_against(&self, new: &Side, confidence: f64, margin: f64) -> CellComparison {
         let outcome = |side: &Side| side.sustained.map(|line| line.outcome);
         let (old_sustained, new_sustained) = (outcome(self), outcome(new));
         let why_not = self.why_not.clone().or_else(|| new.why_not.clone()).or_else(|| {
@@ -309,7 +317,7 @@ impl<'a> Side<'a> {
             let is_known = is_close(old_sustained) && is_close(new_sustained);
             Ratio { interval: ratio.interval.filter(|_| is_known), ..ratio }
         });
-        let difference = ratio.map(|ratio| ratio.difference());
+        let difference = ratio.map(|ratio| ratio.difference().held(true, &ratio, margin));
         CellComparison {
             old_sustained,
             new_sustained,

@@ -14,12 +14,12 @@ use crate::answers::Reference;
 use crate::cells::judge_test;
 use crate::disturbance::Disturbances;
 use crate::figures::{Figures, Points};
-use crate::levels::{LevelRanking, rank_levels};
+use crate::levels::{LevelRanking, mark_fastest, rank, rivals_in_tests, unranked};
 use crate::measure::Measure;
 use crate::responses::ResponseVerdict;
 use crate::statistics::{Difference, Ratio};
 use crate::summary::{SummaryVerdict, summarize, tests_of_means};
-use crate::table::count_all_comparisons;
+use crate::table::{Detectable, Table, hold};
 use crate::views::{Outcome, Views, sustained};
 
 /// What may be said about a run. Contenders are named by their positions in the run.
@@ -41,8 +41,11 @@ pub struct Verdict {
     pub tests: Vec<TestVerdict>,
     /// One for each contender shown, in order.
     pub summaries: Vec<SummaryVerdict>,
-    /// Who is the fastest over all tests, one ranking for each class of contenders, the safest first.
+    /// Which contender is the fastest over all tests, one ranking for each class of contenders, the safest first.
     pub rankings: Vec<LevelRanking>,
+    /// The smallest differences that the run could have shown; absent where its blocks are too few to show any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<Detectable>,
     /// Which blocks were disturbed.
     #[serde(skip)]
     pub disturbances: Disturbances,
@@ -67,6 +70,9 @@ pub struct TestVerdict {
     /// The kind of work.
     #[serde(skip)]
     pub model: String,
+    /// Whether it only prepares the tests after it, so that it is part of no mean and no rank.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prepares: bool,
     /// How many statements it has.
     #[serde(skip)]
     pub statements: u64,
@@ -133,9 +139,13 @@ pub struct Cell {
     /// What it sustains, where the highest rate was sought; the fastest is then who sustains the most.
     #[serde(skip)]
     pub sustained: Option<Outcome>,
-    /// Whether it is not shown slower than the best of those ranked with it, of which there are two or more, and within
-    /// the run's margin of it.
+    /// Whether all others that are ranked with it, of which there is one or more, are shown to be slower by more than the
+    /// run's margin.
     pub fastest: bool,
+    /// Whether a measured trial of it failed before this test ended, so that it is not compared: its figures are of the
+    /// trials that did not, and those may be its quick ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// Whether a contender's figures in a test count.
@@ -146,12 +156,16 @@ pub enum CellStanding {
     Counts,
     /// Its answer is not the right one; it takes no part in ranking.
     Wrong(String),
+    /// Others answered otherwise, and nothing says which answer is right; none of them takes part in ranking.
+    Disputed(String),
     /// It has no samples.
     Missing(String),
     /// The run was stopped before a trial of it measured this, and nothing failed.
     Untried,
     /// Its runner does not do this kind of work.
     NotApplicable,
+    /// It prepares tests, and another test failed before it.
+    NotReached,
     /// The highest rate was sought at which a target holds: `sustained` tells it, and there is no figure here.
     Sought,
     /// Fewer than ten of its operations in a trial took longer than the percentile: it would tell of chance alone.
@@ -175,14 +189,23 @@ pub fn judge(run: &Run) -> Verdict {
     sustained::tell(&views.sustained, &mut tests);
     let meant = tests_of_means(run, &tests);
     let mut summaries = summarize(run, &tests, &meant, &shown);
-    count_all_comparisons(run, &mut tests, &meant, &mut summaries);
+    let mut table = Table::with_baseline(run, &tests, &meant, &summaries);
+    let rivals = rivals_in_tests(run, &tests);
+    let unranked = unranked(run, &tests);
+    rivals.iter().for_each(|rivals| table.add_rivals(rivals));
+    unranked.iter().for_each(|class| table.add_rivals(&class.rivals));
+    let apart = table.judge();
+    let rankings = unranked.iter().map(|class| rank(run, class, &apart)).collect();
+    hold(run, &mut tests, &meant, &mut summaries, &apart);
+    mark_fastest(run, &mut tests, &rivals, &apart);
     Verdict {
         about: About::new(run),
         contenders: run.contenders.clone(),
         classes: (0..run.contenders.len()).map(|contender| run.class(contender)).collect(),
         baseline: run.baseline_index(),
         summaries,
-        rankings: rank_levels(run, &tests),
+        rankings,
+        detectable: table.detectable(),
         disturbances,
         failures: failures(run),
         views,
@@ -275,11 +298,16 @@ impl TestVerdict {
         self.cell(contender).is_some_and(Cell::counts)
     }
 
-    /// Whether it is part of the geometric means over all contenders. Opening is not: it happens once, and deriving a
-    /// key, slow on purpose, would drown the work. Settling is not: who has put nothing off has nothing to do, which is no
-    /// ratio.
-    pub(crate) fn is_of_means(&self) -> bool {
-        ![Model::Reopen.name(), Model::KvSettle.name()].contains(&self.model.as_str())
+    /// Whether a contender's figures may be compared with those of others.
+    pub(crate) fn compares(&self, contender: usize) -> bool {
+        self.cell(contender).is_some_and(Cell::is_comparable)
+    }
+
+    /// Whether it is part of the geometric means and of the ranks. What prepares the other tests is not. Opening is not: it
+    /// happens once, and deriving a key, slow on purpose, would drown the work. Settling is not: an engine that has put
+    /// nothing off has no time to divide by.
+    pub fn is_of_means(&self) -> bool {
+        !self.prepares && ![Model::Reopen.name(), Model::KvSettle.name()].contains(&self.model.as_str())
     }
 }
 
@@ -290,6 +318,7 @@ impl CellStanding {
             self,
             CellStanding::Counts
                 | CellStanding::NotApplicable
+                | CellStanding::NotReached
                 | CellStanding::TooFew
                 | CellStanding::Sought
                 | CellStanding::Uneven(_)
@@ -301,6 +330,11 @@ impl Cell {
     /// Whether its figures count.
     pub fn counts(&self) -> bool {
         self.standing == CellStanding::Counts
+    }
+
+    /// Whether its figures count and may be compared with those of others: no trial failed.
+    pub fn is_comparable(&self) -> bool {
+        self.counts() && !self.failed
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
+use crate::levels::failed_in_means;
 use crate::pairs::mean_over;
 use crate::statistics::{Difference, Ratio};
 use crate::views::is_disproved;
@@ -14,8 +15,8 @@ use crate::views::is_disproved;
 pub struct SummaryVerdict {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// The geometric mean of its ratios to the baseline over the tests that all contenders passed;
-    /// absent for the baseline and where there is no such test.
+    /// The geometric mean of its ratios to the baseline over the tests that all contenders passed, those aside of which a
+    /// trial failed; absent for the baseline, for a contender of which a trial failed, and where there is no such test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<Ratio>,
     /// Whether that is a difference.
@@ -31,7 +32,8 @@ pub struct SummaryVerdict {
 pub(crate) fn tests_of_means(run: &Run, tests: &[TestVerdict]) -> Vec<usize> {
     let passed = |test: &TestVerdict| {
         let ranked = test.cells.iter().filter(|cell| {
-            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated);
+            let is_out = matches!(cell.standing, CellStanding::NotEncrypted | CellStanding::NotIsolated)
+                || failed_in_means(tests, cell.contender);
             !run.contenders[cell.contender].harness && !is_out
         });
         test.is_of_means() && ranked.clone().count() > 0 && ranked.clone().all(Cell::counts)
@@ -47,15 +49,19 @@ pub(crate) fn summarize(
     shown: &[usize],
 ) -> Vec<SummaryVerdict> {
     let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
-    shown.iter().map(|&contender| summary(run, &meant, contender)).collect()
+    let failed = |contender| failed_in_means(tests, contender);
+    let is_out = |contender| is_unproved(run, contender) || is_disproved(run, contender) || failed(contender);
+    let baseline_is_out = failed(run.baseline_index());
+    shown
+        .iter()
+        .map(|&contender| summary(run, &meant, contender, baseline_is_out || is_out(contender)))
+        .collect()
 }
 
-fn summary(run: &Run, meant: &[&TestVerdict], contender: usize) -> SummaryVerdict {
+fn summary(run: &Run, meant: &[&TestVerdict], contender: usize, is_out: bool) -> SummaryVerdict {
     let baseline = run.baseline_index();
     let geometric_mean =
-        (contender != baseline && !is_unproved(run, contender) && !is_disproved(run, contender))
-            .then(|| mean_over(run, meant, contender, baseline))
-            .flatten();
+        (contender != baseline && !is_out).then(|| mean_over(run, meant, contender, baseline)).flatten();
     SummaryVerdict {
         contender,
         geometric_mean,

@@ -1,48 +1,200 @@
-//! What is a difference in a table, once all of its comparisons are counted: those of every test and class of operations
-//! with the baseline, and those of the means. Half of the chance of error is for the means, because they are what most
-//! readers take away.
+//! What a table shows, once all of its comparisons are counted: those of every test and class of operations with the
+//! baseline, those between contenders that are ranked together, and those of the means. Half of the chance of error is
+//! for the means, because they are what most readers take away.
+
+use std::collections::BTreeMap;
 
 use dyno_record::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::judge::{Cell, TestVerdict};
+use crate::levels::Rivals;
 use crate::pairs::{log_ratios, mean_log_ratios};
-use crate::statistics::{Compared, told_apart};
+use crate::statistics::{Compared, detectable, differences, median, told_apart};
 use crate::summary::SummaryVerdict;
 
-/// Takes back the differences that could be chance among all of the table's comparisons. `meant` are the tests of which
-/// the means are, by position.
-pub(crate) fn count_all_comparisons(
+/// The smallest differences that a run would have shown in four of five runs like it, from its own scatter.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Detectable {
+    /// Of a mean over the tests, as a factor above one; absent where there is no mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// In a test: the middle one of all comparisons with the baseline. Absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<f64>,
+}
+
+/// Between which figures a comparison is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Of {
+    /// Those of a line, by its place among all lines of the run's tests.
+    Line(usize),
+    /// The means over tests, by their ids.
+    Mean(Vec<String>),
+}
+
+/// A comparison: of what, and of which two contenders, by position, the lower first.
+type Key = (Of, usize, usize);
+
+/// The comparisons of a table.
+#[derive(Default)]
+pub(crate) struct Table {
+    entries: BTreeMap<Key, Entry>,
+}
+
+struct Entry {
+    logs: Vec<f64>,
+    /// Whether it is one with the baseline, which stands in the table for everybody to see.
+    with_baseline: bool,
+}
+
+/// Which comparisons of a table are differences.
+pub(crate) struct Apart(BTreeMap<Key, bool>);
+
+impl Table {
+    /// All comparisons with the baseline.
+    pub(crate) fn with_baseline(
+        run: &Run,
+        tests: &[TestVerdict],
+        meant: &[usize],
+        summaries: &[SummaryVerdict],
+    ) -> Table {
+        let baseline = run.baseline_index();
+        let mut table = Table::default();
+        for (place, line) in tests.iter().flat_map(TestVerdict::lines).enumerate() {
+            let Some(base) = line.cells.iter().find(|cell| cell.contender == baseline) else { continue };
+            for cell in line.cells.iter().filter(|cell| compares(cell)) {
+                let logs = log_ratios(&cell.points, &base.points);
+                table.add(key(Of::Line(place), cell.contender, baseline), logs, true);
+            }
+        }
+        let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
+        for summary in summaries.iter().filter(|summary| summary.difference.is_some()) {
+            let logs = mean_log_ratios(run, &meant, summary.contender, baseline);
+            table.add(key(Of::mean(&meant), summary.contender, baseline), logs, true);
+        }
+        table
+    }
+
+    /// Adds those of each pair of contenders that are ranked together; one that is there already is counted once.
+    pub(crate) fn add_rivals(&mut self, rivals: &Rivals) {
+        for second in 0..rivals.contenders.len() {
+            for first in 0..second {
+                let logs = differences(&rivals.logs[second], &rivals.logs[first]);
+                let (first, second) = (rivals.contenders[first], rivals.contenders[second]);
+                self.add(key(rivals.of.clone(), first, second), logs, false);
+            }
+        }
+    }
+
+    fn add(&mut self, key: Key, logs: Vec<f64>, with_baseline: bool) {
+        self.entries.entry(key).or_insert(Entry { logs, with_baseline });
+    }
+
+    /// Judges them all together.
+    pub(crate) fn judge(&self) -> Apart {
+        let weights = self.weights();
+        let compared = self.entries.values().zip(weights);
+        let compared: Vec<Compared> =
+            compared.map(|(entry, weight)| Compared { logs: entry.logs.clone(), weight }).collect();
+        Apart(self.entries.keys().cloned().zip(told_apart(&compared)).collect())
+    }
+
+    /// What the run could have shown.
+    pub(crate) fn detectable(&self) -> Option<Detectable> {
+        let weights = self.weights();
+        let all: f64 = weights.iter().sum();
+        let found = |is_mean: bool| {
+            let entries = self.entries.iter().zip(&weights);
+            let factors =
+                entries.filter(|((key, entry), _)| entry.with_baseline && key.0.is_mean() == is_mean);
+            let factors =
+                factors.filter_map(|((_, entry), weight)| detectable(&entry.logs, 0.05 * weight / all));
+            median(&factors.collect::<Vec<_>>())
+        };
+        let found = Detectable { mean: found(true), test: found(false) };
+        (found.mean.is_some() || found.test.is_some()).then_some(found)
+    }
+
+    /// The share of each comparison in the chance of error, in their order. Those with the baseline have as much as all
+    /// others, and the means as much as all lines.
+    fn weights(&self) -> Vec<f64> {
+        let count = |is_mean: bool, with_baseline: bool| {
+            let is = |(key, entry): &(&Key, &Entry)| {
+                key.0.is_mean() == is_mean && entry.with_baseline == with_baseline
+            };
+            self.entries.iter().filter(is).count() as f64
+        };
+        let pair = |is_mean: bool| match (count(is_mean, true), count(is_mean, false)) {
+            (with_baseline, others) if with_baseline > 0.0 && others > 0.0 => {
+                (with_baseline / others).min(1.0)
+            }
+            _ => 1.0,
+        };
+        let whole = |is_mean: bool| count(is_mean, true) + count(is_mean, false) * pair(is_mean);
+        // With no line to share the error with, the means have all of it.
+        let mean = if whole(false) > 0.0 { whole(false) / whole(true).max(1.0) } else { 1.0 };
+        let weight = |(key, entry): (&Key, &Entry)| {
+            let is_mean = key.0.is_mean();
+            let own = if entry.with_baseline { 1.0 } else { pair(is_mean) };
+            if is_mean { own * mean } else { own }
+        };
+        self.entries.iter().map(weight).collect()
+    }
+}
+
+impl Of {
+    /// The means over some tests.
+    pub(crate) fn mean(tests: &[&TestVerdict]) -> Of {
+        Of::Mean(tests.iter().map(|test| test.id.clone()).collect())
+    }
+
+    fn is_mean(&self) -> bool {
+        matches!(self, Of::Mean(_))
+    }
+}
+
+impl Apart {
+    /// Whether two contenders, by position, are shown to differ.
+    pub(crate) fn is(&self, of: &Of, one: usize, other: usize) -> bool {
+        self.0.get(&key(of.clone(), one, other)).copied().unwrap_or(false)
+    }
+}
+
+/// Takes back the differences that could be chance among all of the table's comparisons, and says which of the others are
+/// close. `meant` are the tests of which the means are, by position.
+pub(crate) fn hold(
     run: &Run,
     tests: &mut [TestVerdict],
     meant: &[usize],
     summaries: &mut [SummaryVerdict],
+    apart: &Apart,
 ) {
-    let baseline = run.baseline_index();
-    let mut table = Vec::new();
-    for line in tests.iter().flat_map(TestVerdict::lines) {
-        let Some(base) = line.cells.iter().find(|cell| cell.contender == baseline) else { continue };
-        let compared = line.cells.iter().filter(|cell| compares(cell));
-        let logs = compared.map(|cell| log_ratios(&cell.points, &base.points));
-        table.extend(logs.map(|logs| Compared { logs, weight: 1.0 }));
-    }
-    let comparisons = table.len();
+    let (baseline, margin) = (run.baseline_index(), run.schedule.margin);
     let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
-    let means = summaries.iter().filter(|summary| summary.difference.is_some());
-    let means: Vec<_> =
-        means.map(|summary| mean_log_ratios(run, &meant, summary.contender, baseline)).collect();
-    // With no cell to share the error with, the means have all of it.
-    let weight = comparisons.max(1) as f64 / means.len().max(1) as f64;
-    table.extend(means.into_iter().map(|logs| Compared { logs, weight }));
-    let mut apart = told_apart(&table).into_iter();
-    let cells = tests.iter_mut().flat_map(|test| {
-        let responses = test.responses.iter_mut().flat_map(|response| &mut response.cells);
-        test.cells.iter_mut().chain(responses).filter(|cell| compares(cell))
-    });
-    let means = summaries.iter_mut().filter_map(|summary| summary.difference.as_mut());
-    let differences = cells.filter_map(|cell| cell.difference.as_mut()).chain(means);
-    for difference in differences {
-        *difference = difference.held(apart.next().unwrap_or(false));
+    let mean = Of::mean(&meant);
+    for summary in summaries {
+        let holds = apart.is(&mean, summary.contender, baseline);
+        let ratio = summary.geometric_mean;
+        summary.difference =
+            summary.difference.zip(ratio).map(|(found, ratio)| found.held(holds, &ratio, margin));
     }
+    let lines = tests.iter_mut().flat_map(|test| {
+        let responses = test.responses.iter_mut().map(|response| &mut response.cells);
+        std::iter::once(&mut test.cells).chain(responses)
+    });
+    for (place, cells) in lines.enumerate() {
+        for cell in cells {
+            let holds = apart.is(&Of::Line(place), cell.contender, baseline);
+            cell.difference =
+                cell.difference.zip(cell.ratio).map(|(found, ratio)| found.held(holds, &ratio, margin));
+        }
+    }
+}
+
+fn key(of: Of, one: usize, other: usize) -> Key {
+    (of, one.min(other), one.max(other))
 }
 
 /// Whether a cell is a comparison with the baseline that could show a difference.

@@ -7,6 +7,7 @@ mod answers;
 mod changes;
 mod figures;
 mod intervals;
+mod pages;
 mod tables;
 mod thresholds;
 

@@ -1,87 +1,11 @@
-//! What is told apart over a whole table: which contenders are the fastest of a row, and which ratios are differences.
+//! Which ratios of a whole table are called differences.
 
-use dyno_verdict::statistics::{Compared, best, told_apart};
+use dyno_verdict::statistics::{Compared, told_apart};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
 use super::Noise::{self, Bimodal, EvenlyBimodal, HeavyTailed, Lognormal, Normal};
-use super::{margin, normal, rate};
-
-/// Contenders that take `factors` times the same, in blocks that differ by 15 %: logarithms of times.
-fn table(
-    rng: &mut ChaCha8Rng,
-    n: usize,
-    noise: impl Fn(&mut ChaCha8Rng) -> f64,
-    factors: &[f64],
-) -> Vec<Vec<Option<f64>>> {
-    let speeds: Vec<f64> = (0..n).map(|_| 0.15 * normal(rng)).collect();
-    let log = |rng: &mut ChaCha8Rng, speed: f64, factor: f64| Some(speed + factor.ln() + noise(rng));
-    factors.iter().map(|&factor| speeds.iter().map(|&speed| log(rng, speed, factor)).collect()).collect()
-}
-
-/// Among any number of equals one is called slower in at most one table of twenty, whatever the number of blocks; and
-/// the margin denies the mark to equals only where noise is large beside it.
-#[test]
-fn equals_are_called_slower_in_less_than_one_table_of_twenty() {
-    const TABLES: u64 = 400;
-    let heavy = |rng: &mut ChaCha8Rng| HeavyTailed.sample(rng).ln();
-    for contenders in [2, 5, 10, 28] {
-        for n in [8, 12, 20] {
-            let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
-            let factors = vec![1.0; contenders];
-            let mut shown = |noise: &dyn Fn(&mut ChaCha8Rng) -> f64| {
-                rate(TABLES, |_| {
-                    best(&table(&mut rng, n, noise, &factors), f64::INFINITY).unwrap().slower.contains(&true)
-                })
-            };
-            let slower = [shown(&|rng| 0.02 * normal(rng)), shown(&heavy)];
-            let mut denied = |noise: f64| {
-                rate(TABLES, |_| {
-                    let logs = table(&mut rng, n, |rng| noise * normal(rng), &factors);
-                    best(&logs, 0.05).unwrap().fastest.contains(&false)
-                })
-            };
-            let denied = [0.01, 0.02, 0.05].map(&mut denied);
-            println!(
-                "{contenders} equals, {n} blocks: one is called slower in {slower:?} of tables (noise of 2 %, heavy tails), \
-                 one is not called the fastest in {denied:?} (noise of 1, 2, 5 %)"
-            );
-            for slower in slower {
-                assert!(slower <= 0.05 + margin(0.05, TABLES), "{contenders} equals, {n} blocks: {slower}");
-            }
-            assert!(denied[0] <= 0.05 + margin(0.05, TABLES), "{contenders} equals, {n} blocks: {denied:?}");
-        }
-    }
-}
-
-/// A contender that is 10 % slower is not called the fastest, and neither is one that is noisy enough that nobody can show
-/// it to be slower.
-#[test]
-fn the_slower_and_the_noisy_are_not_called_the_fastest() {
-    const TABLES: u64 = 400;
-    for (contenders, n) in [(2, 6), (5, 8), (10, 8), (28, 8)] {
-        let mut rng = ChaCha8Rng::seed_from_u64(contenders as u64);
-        let mut factors = vec![1.0; contenders];
-        factors[1] = 1.1;
-        let starred = rate(TABLES, |_| {
-            best(&table(&mut rng, n, |rng| 0.02 * normal(rng), &factors), 0.05).unwrap().fastest[1]
-        });
-        let noisy = rate(TABLES, |_| {
-            let mut logs = table(&mut rng, n, |rng| 0.02 * normal(rng), &factors);
-            // Half as long again, give or take a third.
-            logs[1]
-                .iter_mut()
-                .flatten()
-                .for_each(|log| *log += (1.5_f64 / 1.1).ln() + 0.35 * normal(&mut rng));
-            best(&logs, 0.05).unwrap().fastest[1]
-        });
-        println!(
-            "{contenders} contenders, {n} blocks: +10 % is called the fastest in {starred}, noise in {noisy}"
-        );
-        assert!(starred <= 0.02, "{contenders}: {starred}");
-        assert!(noisy <= 0.05, "{contenders}: {noisy}");
-    }
-}
+use super::{margin, rate};
 
 /// Fifteen tests of several contenders beside one, of which `planted` are slower by a share; and of each contender the mean
 /// over its tests, with as much of the error as all of its tests together.

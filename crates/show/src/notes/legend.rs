@@ -35,6 +35,7 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     lines.extend(if all { disturbances(verdict) } else { noisy(verdict).into_iter().collect() });
     lines.extend(troubles(verdict));
     lines.extend(harness(verdict).filter(|_| all));
+    lines.extend(detectable(verdict));
     lines.extend(calibrated(verdict));
     lines.extend(views::notes(verdict));
     lines.extend((!all).then(|| MORE.to_owned()));
@@ -52,6 +53,7 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
     lines.extend(turns(verdict, true));
     lines.extend(disturbances(verdict));
     lines.extend(harness(verdict));
+    lines.extend(detectable(verdict));
     lines.extend(calibrated(verdict));
     lines
 }
@@ -136,7 +138,8 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     let cells = || grid::cells(verdict);
     let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
     let means = verdict.summaries.iter().filter(|mean| mean.same_level).map(|mean| mean.difference);
-    lines.extend(too_close(cells().map(|cell| cell.difference).chain(means).flatten()));
+    let margin = verdict.about.schedule.margin;
+    lines.extend(no_difference(cells().map(|cell| cell.difference).chain(means).flatten(), margin));
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
         let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
@@ -169,21 +172,39 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// What ≈ means among these comparisons; none where each is a difference.
-pub fn too_close(differences: impl Iterator<Item = Difference>) -> Option<String> {
+/// What ≈ and ? mean among these comparisons, where they occur.
+pub fn no_difference(differences: impl Iterator<Item = Difference>, margin: f64) -> Vec<String> {
     let differences: Vec<Difference> = differences.collect();
     let occurs = |wanted: &NoDifference| differences.contains(&Difference::None(*wanted));
-    let reasons: Vec<String> = [
-        NoDifference::WithinInterval,
-        NoDifference::WithinTable,
-        NoDifference::WithinHarnessCost,
-        NoDifference::TooFewSamples,
-    ]
-    .iter()
-    .filter(|wanted| occurs(wanted))
-    .map(NoDifference::to_string)
-    .collect();
-    (!reasons.is_empty()).then(|| format!("≈ too close to call: {}", reasons.join(", or ")))
+    let said = |wanted: &[NoDifference]| {
+        let reasons: Vec<String> =
+            wanted.iter().filter(|wanted| occurs(wanted)).map(NoDifference::to_string).collect();
+        (!reasons.is_empty()).then(|| reasons.join(", or "))
+    };
+    let close = said(&[NoDifference::Close, NoDifference::WithinHarnessCost]);
+    let open = said(&[NoDifference::WithinInterval, NoDifference::WithinTable, NoDifference::TooFewSamples]);
+    let close = close.map(|why| {
+        format!("≈ no difference is shown, and the two are close: {why} ({})", units::percent(margin))
+    });
+    let open = open.map(|why| format!("? the trials do not show which is faster: {why}"));
+    close.into_iter().chain(open).collect()
+}
+
+/// What the run could have shown, and what its intervals do not cover.
+fn detectable(verdict: &Verdict) -> Option<String> {
+    let found = verdict.detectable?;
+    let factor = |factor: f64| units::percent(factor - 1.0);
+    let parts = [
+        found.mean.map(|mean| format!("{} in the mean", factor(mean))),
+        found.test.map(|test| format!("{} in a test", factor(test))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Some(format!(
+        "Its scatter lets a run like this show a difference of {} in four of five runs. The intervals do not cover what all \
+         blocks share, such as where a library was loaded, nor a memory from one block to the next: another run, or copies \
+         under other names, show that.",
+        parts.join(" and of ")
+    ))
 }
 
 /// What the mark of the fastest means, where it is used.
@@ -191,21 +212,16 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
-            "* fastest among {}, or within {} of the fastest and not shown to be slower{}",
+            "* fastest among {}: every other one is shown to be slower by more than {}, with all comparisons of the table \
+             counted",
             match (grid::tells_commits(verdict), grid::tells_isolation(verdict)) {
                 (true, _) => "those equally safe that commit as much",
                 (_, true) => "those equally safe with the same isolation",
                 _ => "contenders equally safe",
             },
             units::percent(verdict.about.schedule.margin),
-            if tells_failures(verdict) { "; not in tests in which one of its trials failed" } else { "" }
         )
     })
-}
-
-/// Whether a trial of a contender failed that is shown.
-fn tells_failures(verdict: &Verdict) -> bool {
-    verdict.failures.iter().any(|failures| verdict.contenders[failures.contender].named)
 }
 
 /// What the marks of figures mean that are worked out or wrong.
@@ -221,6 +237,19 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     }
     if cells().any(|cell| matches!(cell.standing, CellStanding::Wrong(_))) {
         lines.push("✗ a wrong answer: dyno does not rank this figure".to_owned());
+    }
+    if cells().any(|cell| matches!(cell.standing, CellStanding::Disputed(_))) {
+        lines.push(
+            "✗ a disputed answer: contenders differ, nothing says which is right, and dyno ranks none"
+                .to_owned(),
+        );
+    }
+    if cells().any(|cell| cell.failed && cell.counts()) {
+        lines.push(
+            "! trials failed here: the figure is of those that did not, which may be the quick ones, so dyno compares it with \
+             none"
+                .to_owned(),
+        );
     }
     lines.extend(uneven(verdict));
     lines

@@ -13,7 +13,7 @@ use dyno_verdict::statistics::MIN_BLOCKS;
 use super::{units, wrapped};
 
 pub use contenders::{left_out, safety, versions};
-pub use legend::{fastest_mark, figure_marks, legend, reading, too_close};
+pub use legend::{fastest_mark, figure_marks, legend, no_difference, reading};
 pub use troubles::{disturbances, noisy, troubles};
 
 /// What was run, where, how often and why it ended.

@@ -1,6 +1,5 @@
 //! What disturbed the run, what failed, and what measuring itself costs.
 
-use dyno_verdict::answers::Reference;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{CellStanding, Disturbances, MOST_FOREIGN, Verdict};
 
@@ -47,14 +46,12 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     for test in &verdict.tests {
         for cell in &test.cells {
-            if let CellStanding::Wrong(why) = &cell.standing {
-                let by = undecided(verdict, test.reference.as_ref());
-                lines.push(format!(
-                    "Wrong: {} in test {}: {why}{by}",
-                    verdict.label(cell.contender),
-                    test.id
-                ));
-            }
+            let (what, why) = match &cell.standing {
+                CellStanding::Wrong(why) => ("Wrong", why),
+                CellStanding::Disputed(why) => ("Disputed, because no answer is known to be right", why),
+                _ => continue,
+            };
+            lines.push(format!("{what}: {} in test {}: {why}", verdict.label(cell.contender), test.id));
         }
     }
     for failures in verdict.failures.iter().filter(|failures| verdict.contenders[failures.contender].named) {
@@ -68,17 +65,6 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// What a reader must know of a right answer for which no more engines speak than for another.
-fn undecided(verdict: &Verdict, reference: Option<&Reference>) -> String {
-    match reference {
-        Some(Reference::Baseline { contender } | Reference::First { contender }) => format!(
-            " by {}; as many engines answer otherwise, so dyno cannot tell who is right",
-            verdict.label(*contender)
-        ),
-        _ => String::new(),
-    }
 }
 
 /// What the harness itself costs.

@@ -1,7 +1,7 @@
 //! The question, and the answer in a sentence for each safety level.
 
 use dyno_verdict::statistics::Ratio;
-use dyno_verdict::{LevelRanking, Verdict};
+use dyno_verdict::{LevelRanking, Rank, Verdict};
 
 use super::words::{bounds, class, counted, list, ratio_with_interval, that, uncapitalized};
 use crate::views::sustained::words;
@@ -23,7 +23,7 @@ pub(super) fn question(verdict: &Verdict) -> String {
 }
 
 /// What the samples answer, the safest level first. Never empty.
-pub(crate) fn answers(verdict: &Verdict) -> Vec<String> {
+pub fn answers(verdict: &Verdict) -> Vec<String> {
     let sustained = &verdict.views.sustained;
     if !sustained.is_empty() {
         return sustained.iter().map(|sustained| words::sentence(verdict, sustained)).collect();
@@ -41,54 +41,65 @@ pub(crate) fn answers(verdict: &Verdict) -> Vec<String> {
     }
     if sentences.is_empty() {
         sentences.push(match verdict.shown_contenders().count() {
-            1 => "There is only one contender, so dyno ranks nobody; its times are below.".into(),
-            _ => "No two contenders are equally safe and passed the same tests, so dyno ranks nobody.".into(),
+            1 => "There is only one contender, so there is nothing to rank; its times are below.".into(),
+            _ => "No two contenders are equally safe and passed the same tests, so dyno ranks none.".into(),
         });
     }
     sentences
 }
 
-/// Who is the fastest of a level.
+/// Which contender of a class is the fastest, or between which no difference is shown.
 fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
-    let label = |contender: usize| verdict.label(contender);
     let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(&ranking.class));
-    if ranking.tests == 0 {
-        return format!("{among}, dyno ranks nobody: no test was passed by all of them.");
+    let failed = of(verdict, ranking.ranks.iter().filter(|rank| rank.failed).map(|rank| rank.contender));
+    let without = match failed.is_empty() {
+        true => String::new(),
+        false => format!(" Trials failed of {}, so dyno does not rank them.", list(&failed)),
+    };
+    let said = match (ranking.tests, ranking.ranks.len() - failed.len()) {
+        (_, 0) => return format!("{among}, dyno ranks none: trials failed of each."),
+        (_, 1) => return format!("{among}, dyno ranks none: trials failed of {}.", list(&failed)),
+        (0, _) => "dyno ranks none: no test was passed by all of them".to_owned(),
+        _ => order(verdict, ranking),
+    };
+    format!("{among}, {said}.{without}")
+}
+
+/// What the means of a class's contenders show.
+fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
+    let over = format!("by the geometric mean over {}", counted(ranking.tests, "test"));
+    let is_told = |rank: &Rank| rank.ratio.is_some_and(|ratio| ratio.interval.is_some());
+    if !ranking.ranks.iter().any(is_told) {
+        return "no order is shown: there are too few trials".to_owned();
     }
-    let over = counted(ranking.tests, "test");
-    let margin = units::percent(verdict.about.schedule.margin);
-    let fastest: Vec<&str> =
-        ranking.ranks.iter().filter(|rank| rank.fastest).map(|rank| label(rank.contender)).collect();
-    let next = ranking.ranks.iter().find(|rank| !rank.fastest && !rank.failed);
-    let failed: Vec<&str> =
-        ranking.ranks.iter().filter(|rank| rank.failed).map(|rank| label(rank.contender)).collect();
-    if !failed.is_empty() && fastest.is_empty() {
-        return format!("{among}, nobody is called fastest, because trials failed of {}.", list(&failed));
-    }
-    match (fastest.as_slice(), next.and_then(|next| Some((next, next.ratio?)))) {
-        ([], _) => format!("{among}, no order is certain: there are too few trials."),
+    let undecided = of(verdict, ranking.undecided());
+    let next = ranking.ranks.iter().find(|rank| rank.slower);
+    let next = next.and_then(|rank| Some((verdict.label(rank.contender), rank.ratio?)));
+    match (undecided.as_slice(), next) {
         ([one], Some((next, times))) => format!(
-            "{among}, {one} is fastest: {}, the next, takes {} as long{}, by the geometric mean over {over}.",
-            label(next.contender),
+            "{one} is fastest: {next}, the next, takes {} as long{}, {over}",
             ratio(times.ratio),
             interval(&times)
         ),
         (several, Some((next, times))) => format!(
-            "{among}, {} are fastest, within {margin} of the best and not shown to be slower; {}, the next, takes {} as \
-             long{}, by the geometric mean over {over}.",
+            "no difference of more than {} is shown between {}; {next}, the next, takes {} as long as {}{}, {over}",
+            units::percent(verdict.about.schedule.margin),
             list(several),
-            label(next.contender),
             ratio(times.ratio),
+            several.first().unwrap_or(&"the first"),
             interval(&times)
         ),
-        (several, None) => {
-            format!(
-                "{among}, {} are within {margin} of the best and not shown to be slower, by the geometric mean over \
-                 {over}.",
-                list(several)
-            )
-        }
+        (several, None) => format!(
+            "no difference of more than {} is shown between {}, {over}",
+            units::percent(verdict.about.schedule.margin),
+            list(several)
+        ),
     }
+}
+
+/// The labels of contenders, by position.
+fn of(verdict: &Verdict, contenders: impl Iterator<Item = usize>) -> Vec<&str> {
+    contenders.map(|contender| verdict.label(contender)).collect()
 }
 
 /// What the only contender of a class takes compared with the baseline: the price of what sets it apart.
@@ -97,7 +108,7 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     Some(format!(
-        "{} has no equal here, so dyno does not rank it ({}). It takes {} the time of {}: that is a price, and ranks nobody.",
+        "{} has no equal here, so dyno does not rank it ({}). It takes {} the time of {}: that is a price, and no rank.",
         verdict.contenders[contender].label,
         uncapitalized(&class(&ranking.class)),
         ratio_with_interval(&mean),

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
 use super::{Source, words};
-use crate::measure;
 use crate::views::sustained::words as sustained_words;
+use crate::{grid, measure};
 
 /// One comparison.
 #[derive(Debug, Serialize)]
@@ -83,7 +83,9 @@ fn word(cell: &CellComparison) -> String {
         (Some(why), _) => format!("not compared: {why}"),
         (None, Some(Difference::Faster)) => "faster".into(),
         (None, Some(Difference::Slower)) => "slower".into(),
-        (None, Some(Difference::None(reason))) => format!("≈ {reason}"),
+        (None, Some(Difference::None(reason))) => {
+            format!("{} {reason}", grid::mark_of(cell.difference).trim_start())
+        }
         (None, None) => String::new(),
     }
 }

@@ -16,6 +16,7 @@ mod raw;
 mod sections;
 pub(crate) mod words;
 
+pub use answer::answers;
 use anyhow::{Result, ensure};
 use dyno_verdict::{Beside, Verdict};
 pub(crate) use sections::anchor;

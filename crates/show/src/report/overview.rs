@@ -1,7 +1,7 @@
 //! All tests and contenders at a glance.
 
 use dyno_record::ContenderRecord;
-use dyno_verdict::{Cell, LevelRanking, Measure, ResponseVerdict, TestVerdict, Verdict};
+use dyno_verdict::{Cell, LevelRanking, Measure, Rank, ResponseVerdict, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
@@ -139,40 +139,52 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
         .iter()
         .flat_map(|ranking| &ranking.ranks)
         .map(|rank| {
-            let times = rank.ratio.map_or("the fastest".into(), |ratio| words::ratio_with_interval(&ratio));
-            format!("{}: {times}", verdict.contenders[rank.contender].label)
+            let times = match (&rank.ratio, rank.fastest, rank.failed) {
+                (Some(ratio), ..) => words::ratio_with_interval(ratio),
+                (None, true, _) => "the fastest".to_owned(),
+                (None, _, true) => "trials failed".to_owned(),
+                (None, ..) => "the least mean, and not shown to be the fastest".to_owned(),
+            };
+            format!("{}: {times}{}", verdict.contenders[rank.contender].label, mark(verdict, rank))
         })
         .collect();
     let rows = grouped(groups.collect(), true);
     let count = rows.len();
     Some(Figure::new(
         format!(
-            "Geometric mean of times, compared with the fastest of those ranked together. {}",
+            "Geometric mean of times, compared with the least of those ranked together. {}",
             said.join("; ")
         ),
         &format!(
-            "Geometric mean of the times of {}, compared with the fastest contender that is equally safe and commits as \
-             much at a time, with its 95 % interval. ≈ too close to call: not shown to be slower once all comparisons of the \
-             ranking are counted. A mean mixes unlike tests, so look at each of them below. Nobody is ranked across safety levels or commit sizes.",
-            words::counted(tests, "test")
+            "Geometric mean of the times of {}, compared with the least of the contenders that are equally safe and commit as \
+             much at a time, with its 95 % interval. Not shown to be slower by more than {}, once all comparisons of the \
+             table are counted: ≈ where the interval excludes it, ? where the trials do not tell. A mean mixes unlike tests, so \
+             look at each of them below. dyno ranks none across safety levels or commit sizes.",
+            words::counted(tests, "test"),
+            units::percent(verdict.about.schedule.margin)
         ),
         count,
         &charts::ratios(rows, false),
     ))
 }
 
+/// The mark of a contender that is not shown to be slower than the first of its ranking.
+fn mark(verdict: &Verdict, rank: &Rank) -> &'static str {
+    match rank.ratio {
+        Some(ratio) if !rank.slower && ratio.is_within(verdict.about.schedule.margin) => " ≈",
+        Some(_) if !rank.slower => " ?",
+        _ => "",
+    }
+}
+
 fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
-    let line = |rank: &dyno_verdict::Rank| {
+    let line = |rank: &Rank| {
         let label = verdict.label(rank.contender);
         let colour = charts::colour(verdict, rank.contender);
         match rank.ratio {
             Some(ratio) => {
                 let mut row = charts::ratio_row(label, colour, &ratio, false);
-                row.text.push_str(match (rank.failed, rank.slower) {
-                    (true, _) => ", failed in trials",
-                    (_, false) => " ≈",
-                    _ => "",
-                });
+                row.text.push_str(mark(verdict, rank));
                 row
             }
             None => RatioRow {
@@ -184,7 +196,7 @@ fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
             },
         }
     };
-    ranking.ranks.iter().map(line).collect()
+    ranking.ranks.iter().filter(|rank| !rank.failed).map(line).collect()
 }
 
 /// A duration for people, or a dash.

@@ -122,9 +122,14 @@ fn known_by(verdict: &Verdict, reference: &Reference) -> String {
         Reference::Majority { contender } => {
             format!("most engines agree, {} among them", label(contender))
         }
-        Reference::Baseline { contender } => format!("what the baseline, {}, answered", label(contender)),
-        Reference::First { contender } => format!("what {} answered", label(contender)),
-        Reference::Absent => "nobody gave one".into(),
+        Reference::OneEngine { contender } => format!(
+            "all answers agree, and all are of {}, so no other engine confirms them",
+            verdict.contenders[*contender].engine
+        ),
+        Reference::Disputed => {
+            "not known: answers differ, and no more engines agree on one than on another".into()
+        }
+        Reference::Absent => "no contender gave one".into(),
     }
 }
 
@@ -178,8 +183,12 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
         memory_bytes: memory,
         fastest: cell.fastest,
         trouble: match &cell.standing {
+            CellStanding::Counts if cell.failed => Some(
+                "Trials failed: these figures are of the others, and dyno compares them with none".into(),
+            ),
             CellStanding::Counts
             | CellStanding::NotApplicable
+            | CellStanding::NotReached
             | CellStanding::TooFew
             | CellStanding::Uneven(_)
             | CellStanding::Sought => None,
@@ -188,6 +197,7 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
                 Some("Its transactions show what its isolation level forbids".into())
             }
             CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
+            CellStanding::Disputed(why) => Some(format!("No answer is known to be right: {why}")),
             CellStanding::Missing(why) => Some(format!("Failed: {why}")),
             CellStanding::Untried => Some("The run was stopped before it measured this".into()),
         },
@@ -233,6 +243,9 @@ fn line(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Samples {
         text: match (&cell.standing, summary) {
             (CellStanding::Wrong(_), Some(summary)) => {
                 format!("{} ✗ wrong", measure::text(test.measure(), summary.median))
+            }
+            (CellStanding::Disputed(_), Some(summary)) => {
+                format!("{} ✗ disputed", measure::text(test.measure(), summary.median))
             }
             _ => grid::figure(test.measure(), cell),
         },

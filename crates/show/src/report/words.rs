@@ -1,11 +1,11 @@
 //! Small phrases that several parts of the page use.
 
-use dyno_record::{Class, Commits, ContenderRecord, Hole, Level};
+use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level};
 use dyno_verdict::Added;
 use dyno_verdict::statistics::{Interval, Ratio};
 
 use crate::grid;
-use crate::units::whole;
+use crate::units::{bytes as bytes_text, whole};
 use crate::{ratio, significant};
 
 /// What commits of a class survive and hold, as the end of "contenders that …".
@@ -14,6 +14,12 @@ pub(crate) fn that(class: &Class) -> String {
         (Level::PowerLoss, Some(Hole::LastCommit), _) => "survive power loss but for the last commit",
         (Level::PowerLoss, ..) => "survive power loss",
         (Level::ProcessCrash, Some(Hole::TornPages), _) => "survive power loss where no page is torn",
+        (Level::ProcessCrash, _, Some(true)) => {
+            "survive a crash of the process, and stay whole but may lose the newest commits in a power cut"
+        }
+        (Level::ProcessCrash, _, Some(false)) => {
+            "survive a crash of the process, and may be ruined by a power cut"
+        }
         (Level::ProcessCrash, ..) => "survive a crash of the process, but not power loss",
         (Level::None, _, Some(true)) => "may lose the newest commits in a crash and nothing else",
         (Level::None, ..) => "may lose all data in a crash",
@@ -21,6 +27,13 @@ pub(crate) fn that(class: &Class) -> String {
     let survive = match class.isolation {
         Some(isolation) => format!("{survive}, with {} transactions", isolation.name()),
         None => survive.to_owned(),
+    };
+    let survive = match class.cache {
+        Some(CacheClass::None) => format!("{survive}, without a cache of their own"),
+        Some(CacheClass::From(bytes)) => {
+            format!("{survive}, with a cache from {} to twice that", bytes_text(bytes as f64))
+        }
+        None => survive,
     };
     let survive = if class.processes { format!("{survive}, whose clients are processes") } else { survive };
     match class.commits {
@@ -38,13 +51,21 @@ pub(crate) fn class(class: &Class) -> String {
     let level = match (class.level, class.hole, class.consistent) {
         (Level::PowerLoss, Some(Hole::LastCommit), _) => "Survives power loss but for the last commit",
         (Level::ProcessCrash, Some(Hole::TornPages), _) => "Survives power loss where no page is torn",
+        (Level::ProcessCrash, _, Some(true)) => "Survives a crash of the process, whole after a power cut",
+        (Level::ProcessCrash, _, Some(false)) => {
+            "Survives a crash of the process, may be ruined by a power cut"
+        }
         (Level::None, _, Some(true)) => "May lose the newest commits in a crash",
         (Level::None, ..) => "May lose all data in a crash",
         (level, ..) => heading(Some(level)),
     };
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
     let processes = class.processes.then(|| "clients are processes".to_owned());
-    let parts = [Some(level.to_owned()), isolation, processes, class.commits.map(grid::commit_size)];
+    let cache = class.cache.map(|cache| match cache {
+        CacheClass::None => "no cache of its own".to_owned(),
+        CacheClass::From(bytes) => format!("cache from {}", bytes_text(bytes as f64)),
+    });
+    let parts = [Some(level.to_owned()), isolation, processes, class.commits.map(grid::commit_size), cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -101,9 +122,9 @@ pub(crate) fn change(value: f64) -> String {
     format!("{sign}{} %", significant(percent.abs()))
 }
 
-/// A ratio as a change in percent, marked where it is too close to call: `+2.10 % ≈`.
+/// A ratio as a change in percent, marked where it is no difference: `+2.10 % ≈`.
 pub(crate) fn marked_change(added: &Added) -> String {
-    format!("{}{}", change(added.ratio.ratio), if added.is_difference { "" } else { " ≈" })
+    format!("{}{}", change(added.ratio.ratio), grid::mark_of_added(added))
 }
 
 /// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.

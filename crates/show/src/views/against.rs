@@ -54,8 +54,9 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
     let compared = format!("Time compared with {reference}, for the same engine and {}", said.shared);
     let text = format!(
         "{compared}. The chart shows the geometric mean over the tests that both passed; it is a mean of unlike things, so \
-         look at each test in the table below the chart. ≈ marks what is too close to call: the interval includes no \
-         change, or it may be chance among so many comparisons.{}",
+         look at each test in the table below the chart. ≈ marks what is close: the interval excludes \
+         changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
+         chance among all comparisons of the table.{}",
         if counted.iter().any(|(against, _)| !against.same_level) {
             " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and rank nobody."
         } else {

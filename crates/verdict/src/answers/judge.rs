@@ -2,7 +2,8 @@
 //!
 //! A judgement is about one test. It never changes an answer, and it cannot know the truth: where a suite
 //! states no answer, the one on which most engines agree is taken to be right. Engines count and not contenders, because
-//! builds and settings of one engine share its errors: three SQLites outvote nobody.
+//! builds and settings of one engine share its errors: three SQLites outvote no other engine. Where no two engines agree
+//! on one answer and no answer leads, nothing says which is right, so each is disputed and none is called wrong.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Mismatch, compare};
 
-/// Who is right in one test.
+/// Which contenders are right in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// What the answers were held against.
@@ -27,21 +28,18 @@ pub struct Judgement {
 pub enum Reference {
     /// The suite states the answer.
     Stated,
-    /// More engines agree with this contender than on any other answer.
+    /// More engines agree with this contender than on any other answer, and at least two do.
     Majority {
         /// The first contender of the group.
         contender: usize,
     },
-    /// As many engines disagree, and the baseline is among them.
-    Baseline {
-        /// The first contender of the baseline's group.
+    /// All answers agree, and all are of one engine: no other one speaks for it.
+    OneEngine {
+        /// The first contender.
         contender: usize,
     },
-    /// As many engines disagree, without the baseline: the contender listed first was taken.
-    First {
-        /// The first contender of the group.
-        contender: usize,
-    },
+    /// There are several answers, and no more engines agree on one of them than on another.
+    Disputed,
     /// No contender gave the same answer in all its trials.
     Absent,
 }
@@ -60,6 +58,13 @@ pub enum AnswerVerdict {
         /// reference.
         mismatch: Mismatch,
     },
+    /// Others answered otherwise, and nothing says which of them is right.
+    Disputed {
+        /// The first contender that answered otherwise, by its place.
+        by: usize,
+        /// Where the two differ, seen from that one.
+        mismatch: Mismatch,
+    },
     /// It gave no answer.
     Missing,
 }
@@ -75,23 +80,30 @@ impl AnswerVerdict {
 pub type Given<'a> = (&'a str, Vec<&'a Answer>);
 
 /// Judges one test: `answers` holds per contender its engine and the answers of its trials, `expected` what the suite
-/// states, `baseline` the place of the baseline among the contenders.
+/// states.
 ///
 /// A contender whose own trials disagree is in no group and is right only if each of them agrees with
 /// the reference.
-pub fn judge(answers: &[Given], expected: Option<&Answer>, baseline: usize, tolerance: f64) -> Judgement {
+pub fn judge(answers: &[Given], expected: Option<&Answer>, tolerance: f64) -> Judgement {
+    let groups = groups(answers, tolerance);
     let reference = match expected {
         Some(_) => Reference::Stated,
-        None => choose(answers, baseline, tolerance),
+        None => choose(answers, &groups),
     };
     let right = match reference {
         Reference::Stated => expected,
-        Reference::Majority { contender }
-        | Reference::Baseline { contender }
-        | Reference::First { contender } => answers[contender].1.first().copied(),
-        Reference::Absent => None,
+        Reference::Majority { contender } | Reference::OneEngine { contender } => {
+            answers[contender].1.first().copied()
+        }
+        Reference::Disputed | Reference::Absent => None,
     };
-    let verdicts = answers.iter().map(|(_, trials)| verdict(trials, right, tolerance)).collect();
+    let verdict = |(place, (_, trials)): (usize, &Given)| match verdict(trials, right, tolerance) {
+        AnswerVerdict::Right if reference == Reference::Disputed => {
+            disputed(answers, &groups, place, tolerance)
+        }
+        verdict => verdict,
+    };
+    let verdicts = answers.iter().enumerate().map(verdict).collect();
     Judgement { reference, verdicts }
 }
 
@@ -107,21 +119,29 @@ fn verdict(trials: &[&Answer], right: Option<&Answer>, tolerance: f64) -> Answer
     wrong.unwrap_or(AnswerVerdict::Right)
 }
 
-/// The contenders that agree whose engines are the most; on a tie the baseline's, else the first.
-fn choose(answers: &[Given], baseline: usize, tolerance: f64) -> Reference {
-    let groups = groups(answers, tolerance);
+/// What is to be said of a contender's answer, which stands against those of other groups.
+fn disputed(answers: &[Given], groups: &[Vec<usize>], place: usize, tolerance: f64) -> AnswerVerdict {
+    let others = groups.iter().filter(|group| !group.contains(&place)).map(|group| group[0]);
+    let own = answers[place].1.first();
+    let mut found = others.filter_map(|by| {
+        let mismatch = compare(own?, answers[by].1.first()?, tolerance).err()?;
+        Some(AnswerVerdict::Disputed { by, mismatch })
+    });
+    found.next().unwrap_or(AnswerVerdict::Right)
+}
+
+/// What the answers are held against, where the suite states none.
+fn choose(answers: &[Given], groups: &[Vec<usize>]) -> Reference {
     let engines = |group: &Vec<usize>| {
         group.iter().map(|&contender| answers[contender].0).collect::<BTreeSet<_>>().len()
     };
     let most = groups.iter().map(engines).max().unwrap_or(0);
     let mut candidates = groups.iter().filter(|group| engines(group) == most);
-    let Some(first) = candidates.next() else { return Reference::Absent };
-    if candidates.next().is_none() {
-        return Reference::Majority { contender: first[0] };
-    }
-    match groups.iter().find(|group| engines(group) == most && group.contains(&baseline)) {
-        Some(group) => Reference::Baseline { contender: group[0] },
-        None => Reference::First { contender: first[0] },
+    match (candidates.next(), candidates.next()) {
+        (None, _) => Reference::Absent,
+        (Some(group), None) if most > 1 => Reference::Majority { contender: group[0] },
+        (Some(group), None) => Reference::OneEngine { contender: group[0] },
+        _ => Reference::Disputed,
     }
 }
 
@@ -167,7 +187,7 @@ mod tests {
     #[test]
     fn the_majority_is_right_against_the_baseline() {
         let (seven, eight) = (answer(7), answer(8));
-        let judgement = judge(&given([vec![&eight], vec![&seven], vec![&seven, &seven]]), None, 0, 0.0);
+        let judgement = judge(&given([vec![&eight], vec![&seven], vec![&seven, &seven]]), None, 0.0);
         assert_eq!(judgement.reference, Reference::Majority { contender: 1 });
         assert_eq!(rights(&judgement), [false, true, true]);
         let AnswerVerdict::Wrong { trial: 0, mismatch } = &judgement.verdicts[0] else { panic!() };
@@ -178,28 +198,47 @@ mod tests {
     fn builds_of_one_engine_outvote_no_other() {
         let (seven, eight) = (answer(7), answer(8));
         let builds = [("sqlite", vec![&eight]), ("sqlite", vec![&eight]), ("postgres", vec![&seven])];
-        let judgement = judge(&builds, None, 2, 0.0);
-        assert_eq!(judgement.reference, Reference::Baseline { contender: 2 });
-        assert_eq!(rights(&judgement), [false, false, true]);
+        assert_eq!(judge(&builds, None, 0.0).reference, Reference::Disputed);
         let engines = [builds.to_vec(), vec![("mariadb", vec![&seven])]].concat();
-        assert_eq!(judge(&engines, None, 0, 0.0).reference, Reference::Majority { contender: 2 });
+        assert_eq!(judge(&engines, None, 0.0).reference, Reference::Majority { contender: 2 });
     }
 
     #[test]
-    fn a_tie_goes_to_the_baseline_and_else_to_the_first() {
+    fn builds_of_one_engine_that_agree_are_no_majority_and_those_that_differ_are_not_called_wrong() {
+        let (seven, eight) = (answer(7), answer(8));
+        let agree = [("sqlite", vec![&seven]), ("sqlite", vec![&seven])];
+        let judgement = judge(&agree, None, 0.0);
+        assert_eq!(judgement.reference, Reference::OneEngine { contender: 0 });
+        assert_eq!(rights(&judgement), [true, true]);
+        // However many they are: a wrong baseline and its copies make no right build wrong.
+        let differ = [("sqlite", vec![&eight]), ("sqlite", vec![&eight]), ("sqlite", vec![&seven])];
+        let judgement = judge(&differ, None, 0.0);
+        assert_eq!(judgement.reference, Reference::Disputed);
+        let by: Vec<usize> = judgement
+            .verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                AnswerVerdict::Disputed { by, .. } => *by,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(by, [2, 2, 0]);
+    }
+
+    #[test]
+    fn a_tie_between_engines_is_disputed() {
         let (seven, eight, nine) = (answer(7), answer(8), answer(9));
-        let tie = judge(&given([vec![&eight], vec![&seven]]), None, 1, 0.0);
-        assert_eq!(tie.reference, Reference::Baseline { contender: 1 });
-        assert_eq!(rights(&tie), [false, true]);
+        let tie = judge(&given([vec![&eight], vec![&seven]]), None, 0.0);
+        assert_eq!(tie.reference, Reference::Disputed);
+        assert_eq!(rights(&tie), [false, false]);
         let pairs = [vec![&nine], vec![&eight], vec![&eight], vec![&seven], vec![&seven]];
-        let without = judge(&given(pairs), None, 0, 0.0);
-        assert_eq!(without.reference, Reference::First { contender: 1 });
+        assert_eq!(judge(&given(pairs), None, 0.0).reference, Reference::Disputed);
     }
 
     #[test]
     fn a_stated_answer_overrules_everyone() {
         let (seven, eight) = (answer(7), answer(8));
-        let judgement = judge(&given([vec![&eight], vec![&eight], vec![&seven]]), Some(&seven), 0, 0.0);
+        let judgement = judge(&given([vec![&eight], vec![&eight], vec![&seven]]), Some(&seven), 0.0);
         assert_eq!(judgement.reference, Reference::Stated);
         assert_eq!(rights(&judgement), [false, false, true]);
     }
@@ -207,12 +246,12 @@ mod tests {
     #[test]
     fn a_contender_at_odds_with_itself_is_wrong() {
         let (seven, eight) = (answer(7), answer(8));
-        let judgement = judge(&given([vec![&seven, &seven, &eight], vec![&seven], vec![]]), None, 0, 0.0);
-        assert_eq!(judgement.reference, Reference::Majority { contender: 1 });
+        let judgement = judge(&given([vec![&seven, &seven, &eight], vec![&seven], vec![]]), None, 0.0);
+        assert_eq!(judgement.reference, Reference::OneEngine { contender: 1 });
         assert!(matches!(judgement.verdicts[0], AnswerVerdict::Wrong { trial: 2, .. }));
         assert_eq!(judgement.verdicts[1..], [AnswerVerdict::Right, AnswerVerdict::Missing]);
 
-        let alone = judge(&given([vec![&seven, &eight]]), None, 0, 0.0);
+        let alone = judge(&given([vec![&seven, &eight]]), None, 0.0);
         assert_eq!(alone.reference, Reference::Absent);
         assert!(matches!(alone.verdicts[0], AnswerVerdict::Wrong { trial: 1, .. }));
     }

@@ -2,18 +2,27 @@
 //!
 //! A table of sixty ratios has sixty chances to be wrong: each interval is right in 95 % of runs, and all of them together
 //! in few. So what is called a difference has to show twice. The interval of its own ratio excludes one
-//! (see [`super::paired`]), and it holds beside all other comparisons of the table, which share one chance of error of
+//! (see [`super::paired`]), and it holds with all other comparisons of the table, which share one chance of error of
 //! 5 %: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
 //!
-//! Two tests ask it, and each has half of the chance of a comparison. Ranks take no notice of how far an outlier lies, but
+//! Three tests ask it, and share the chance of a comparison. Ranks take no notice of how far an outlier lies, but
 //! those of six blocks cannot show that anything is rarer than one in thirty-two, however large it is. Student's test of
-//! the mean logarithm can: twice the time in six blocks that agree to a few percent is no chance. Where logarithms scatter
-//! alike on both sides, as those of equals do, heavy tails only make it more careful.
+//! the mean logarithm can: twice the time in six blocks that agree to a few percent is no chance. One block that
+//! contradicts eleven others hides a factor of two from both, and not from the trimmed mean. Where logarithms scatter
+//! alike on both sides, as those of equals do, heavy tails only make the three more careful.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bootstrap::CONFIDENCE;
+use super::paired::interval_of;
 use super::signed_rank::p_value;
+use super::trimmed::Trimmed;
+
+/// The chance of error of a comparison is shared: ranks and Student's test have two parts of five each, the trimmed mean
+/// has one.
+const RANKS: f64 = 0.4;
+pub(super) const STUDENT: f64 = 0.4;
+const TRIMMED: f64 = 0.2;
 
 /// A comparison of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +38,7 @@ pub fn told_apart(table: &[Compared]) -> Vec<bool> {
     let chances: Vec<f64> = table.iter().map(|compared| chance(&compared.logs)).collect();
     let weights: Vec<f64> = table.iter().map(|compared| compared.weight).collect();
     let together = holm(&chances, &weights);
-    // Exactly where the interval of the ratio excludes one.
-    let alone = |compared: &Compared| p_value(&compared.logs) <= 1.0 - CONFIDENCE;
+    let alone = |compared: &Compared| excludes_zero(&compared.logs);
     table.iter().zip(together).map(|(compared, held)| held && alone(compared)).collect()
 }
 
@@ -51,9 +59,16 @@ fn holm(chances: &[f64], weights: &[f64]) -> Vec<bool> {
     held
 }
 
-/// The probability that one of two tests finds so much in values around zero.
+/// The probability that one of the tests finds so much in values around zero.
 fn chance(values: &[f64]) -> f64 {
-    (2.0 * p_value(values).min(student(values))).min(1.0)
+    let trimmed = Trimmed::new(values).map_or(1.0, |trimmed| trimmed.p_value() / TRIMMED);
+    (p_value(values) / RANKS).min(student(values) / STUDENT).min(trimmed).min(1.0)
+}
+
+/// Whether the tests with which a difference is shown find one of `logs` at 95 %, when each is weighed as
+/// [`super::paired`] weighs it.
+fn excludes_zero(logs: &[f64]) -> bool {
+    interval_of(logs).is_some_and(|interval| !interval.includes(0.0))
 }
 
 /// The probability that values around zero have a mean so far from it, on either side, beside their scatter (Student,

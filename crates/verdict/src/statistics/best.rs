@@ -1,73 +1,56 @@
-//! Which of several contenders may be called the fastest: those that are not shown to be slower than the best *and* are
-//! within a margin of it.
+//! Which of several contenders is the fastest, and whether that may be said: only where every other one is shown to be
+//! slower, and by more than a margin. Otherwise no difference is shown between those that remain.
 //!
-//! Without the margin a contender would be called fast for being noisy: nobody can show that it is slower. Without the
-//! test, for being lucky.
-//!
-//! The best is found in the same samples, so every pair of contenders was a candidate for the comparison that decides.
-//! All pairs therefore share one chance of error, as the comparisons of a table do ([`super::apart`]). Among any number of
-//! equals, one is called slower in at most 5 % of tables.
+//! The best is found in the same samples, so every pair of contenders was a candidate for the comparisons that decide.
+//! All pairs therefore share one chance of error with all other comparisons of the table ([`super::apart`]).
 
-use super::apart::{Compared, told_apart};
 use super::bootstrap::MIN_BLOCKS;
 use super::signed_rank::Walsh;
 use super::summary::median;
 
-/// Who is the best of some contenders, and who is as good.
+/// The best of some contenders in their samples; it says nothing of whether chance made it so.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
     /// The best, by its position.
     pub best: usize,
-    /// For each contender, whether it is shown to be slower than the best.
-    pub slower: Vec<bool>,
-    /// For each contender, whether it may be called the fastest.
-    pub fastest: Vec<bool>,
+    /// The centre of the logarithms of each contender's ratios to the best.
+    centres: Vec<f64>,
 }
 
-/// The best of contenders, each with the logarithm of its time in each block, where it has one. `margin` is the share by
-/// which the centre of a contender's ratios to the best may exceed 1.
-///
-/// None where a contender has no block, or shares fewer than [`MIN_BLOCKS`] with the best: then nobody can be told apart.
-pub fn best(contenders: &[Vec<Option<f64>>], margin: f64) -> Option<Best> {
-    let medians = contenders.iter().map(|logs| median(&logs.iter().flatten().copied().collect::<Vec<_>>()));
-    let medians = medians.collect::<Option<Vec<f64>>>()?;
-    let least = place_of_least(&medians)?;
-    let against = |other: usize| {
-        let centre =
-            |logs: &Vec<Option<f64>>| Walsh::new(&differences(logs, &contenders[other])).map(|w| w.centre());
-        contenders.iter().map(centre).collect::<Option<Vec<f64>>>()
-    };
-    // The smallest median need not have the smallest ratios, which alone are free of what blocks share.
-    let best = place_of_least(&against(least)?)?;
-    let centres = against(best)?;
-    let shared = |logs: &Vec<Option<f64>>| differences(logs, &contenders[best]).len();
-    if contenders.iter().any(|logs| shared(logs) < MIN_BLOCKS) {
-        return None;
+impl Best {
+    /// Of contenders, each with the logarithm of its time in each block, where it has one.
+    ///
+    /// None where a contender has no block, or shares fewer than [`MIN_BLOCKS`] with the best: then nothing can be shown.
+    pub fn of(contenders: &[Vec<Option<f64>>]) -> Option<Best> {
+        let medians =
+            contenders.iter().map(|logs| median(&logs.iter().flatten().copied().collect::<Vec<_>>()));
+        let medians = medians.collect::<Option<Vec<f64>>>()?;
+        let least = place_of_least(&medians)?;
+        let against = |other: usize| {
+            let centre = |logs: &Vec<Option<f64>>| {
+                Walsh::new(&differences(logs, &contenders[other])).map(|w| w.centre())
+            };
+            contenders.iter().map(centre).collect::<Option<Vec<f64>>>()
+        };
+        // The smallest median need not have the smallest ratios, which alone are free of what blocks share.
+        let best = place_of_least(&against(least)?)?;
+        let centres = against(best)?;
+        let shared = |logs: &Vec<Option<f64>>| differences(logs, &contenders[best]).len();
+        contenders.iter().all(|logs| shared(logs) >= MIN_BLOCKS).then_some(Best { best, centres })
     }
-    let told_apart = pairs_apart(contenders);
-    let slower: Vec<bool> = (0..contenders.len())
-        .map(|place| centres[place] > 0.0 && told_apart.contains(&(place.min(best), place.max(best))))
-        .collect();
-    let within = |place: usize| centres[place] <= margin.ln_1p();
-    let fastest = (0..contenders.len()).map(|place| !slower[place] && within(place)).collect();
-    Some(Best { best, slower, fastest })
-}
 
-/// The pairs of contenders, the lower position first, that are told apart.
-fn pairs_apart(contenders: &[Vec<Option<f64>>]) -> Vec<(usize, usize)> {
-    let numbers = 0..contenders.len();
-    let pairs: Vec<(usize, usize)> =
-        numbers.flat_map(|second| (0..second).map(move |first| (first, second))).collect();
-    let compared = |&(first, second): &(usize, usize)| Compared {
-        logs: differences(&contenders[second], &contenders[first]),
-        weight: 1.0,
-    };
-    let apart = told_apart(&pairs.iter().map(compared).collect::<Vec<_>>());
-    pairs.into_iter().zip(apart).filter(|(_, apart)| *apart).map(|(pair, _)| pair).collect()
+    /// For each contender, whether it is shown to be slower than the best, and by more than `margin`, a share. `is_apart`
+    /// tells of two contenders, by position, whether their comparison is a difference in its table.
+    pub fn slower(&self, margin: f64, is_apart: impl Fn(usize, usize) -> bool) -> Vec<bool> {
+        let slower = |(place, centre): (usize, &f64)| {
+            place != self.best && *centre > margin.ln_1p() && is_apart(place, self.best)
+        };
+        self.centres.iter().enumerate().map(slower).collect()
+    }
 }
 
 /// One less the other, block by block, where both have one.
-fn differences(one: &[Option<f64>], other: &[Option<f64>]) -> Vec<f64> {
+pub fn differences(one: &[Option<f64>], other: &[Option<f64>]) -> Vec<f64> {
     one.iter().zip(other).filter_map(|(one, other)| Some((*one)? - (*other)?)).collect()
 }
 
@@ -84,31 +67,23 @@ mod tests {
     }
 
     #[test]
-    fn noise_alone_keeps_nobody_among_the_fastest() {
-        let steady = logs((0..8).map(|i| 1.0 + 0.001 * f64::from(i)));
-        // Between half and three times the time of the other, and mostly more: too noisy to be shown slower.
-        let noisy = logs([0.5, 3.0, 2.8, 0.6, 2.9, 2.5, 2.7, 1.1]);
-        let found = best(&[steady, noisy], 0.05).unwrap();
-        assert_eq!((found.best, found.slower, found.fastest), (0, vec![false; 2], vec![true, false]));
+    fn slower_is_said_only_beyond_the_margin_and_where_it_is_shown() {
+        let one = logs((0..8).map(|i| 1.0 + 0.1 * f64::from(i)));
+        let three = logs((0..8).map(|i| 1.03 * (1.0 + 0.1 * f64::from(i))));
+        let ten = logs((0..8).map(|i| 1.1 * (1.0 + 0.1 * f64::from(i))));
+        let found = Best::of(&[three, one.clone(), ten.clone()]).unwrap();
+        assert_eq!(found.best, 1);
+        assert_eq!(found.slower(0.05, |_, _| true), [false, false, true]);
+        assert_eq!(found.slower(0.02, |_, _| true), [true, false, true]);
+        assert_eq!(found.slower(0.05, |_, _| false), [false; 3]);
+        assert_eq!(Best::of(&[one[..5].to_vec(), ten[..5].to_vec()]), None);
     }
 
     #[test]
-    fn within_the_margin_but_shown_slower_is_not_the_fastest() {
-        let one = logs((0..8).map(|i| 1.0 + 0.1 * f64::from(i)));
-        let times = |factor: f64, scatter: [f64; 8]| {
-            logs((0..8).map(move |i| factor * (1.0 + scatter[i]) * (1.0 + 0.1 * i as f64)))
-        };
-        let slower = times(1.03, [0.0, 0.001, -0.001, 0.0, 0.002, -0.002, 0.001, 0.0]);
-        let found = best(&[slower.clone(), one.clone()], 0.05).unwrap();
-        assert_eq!((found.best, found.slower, found.fastest), (1, vec![true, false], vec![false, true]));
-        // Ten pairs share the error: eight blocks that agree carry them, and eight that scatter do not. There the margin
-        // alone decides.
-        let among =
-            |slower: &Vec<Option<f64>>| [slower.clone(), one.clone(), one.clone(), one.clone(), one.clone()];
-        assert_eq!(best(&among(&slower), 0.05).unwrap().fastest, [false, true, true, true, true]);
-        let scattering = times(1.03, [0.03, -0.02, 0.02, -0.02, 0.01, -0.02, 0.03, -0.03]);
-        assert_eq!(best(&among(&scattering), 0.05).unwrap().fastest, [true; 5]);
-        assert_eq!(best(&among(&scattering), 0.01).unwrap().fastest, [false, true, true, true, true]);
-        assert_eq!(best(&[slower[..5].to_vec(), slower[..5].to_vec()], 0.05), None);
+    fn the_best_is_the_best_within_blocks() {
+        // The first has the smaller median, because it has no sample of the slow blocks.
+        let first = vec![Some(1.1), Some(1.1), Some(1.1), Some(1.1), Some(1.1), Some(1.1), None, None];
+        let second = [1.0, 1.0, 1.0, 1.0, 1.2, 1.3, 2.0, 2.0].map(Some).to_vec();
+        assert_eq!(Best::of(&[first, second]).unwrap().best, 1);
     }
 }

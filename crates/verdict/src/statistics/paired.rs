@@ -1,16 +1,23 @@
 //! Two contenders by the samples that they have from the same blocks.
 //!
 //! Each block gives one logarithm of a ratio, in which whatever slowed or sped up the whole block cancels. The ratio
-//! shown is the centre of these, and its interval that of the signed-rank statistic (see [`super::signed_rank`]). So
-//! every further block narrows it, however much blocks differ from each other. If two contenders are equal, or one
-//! takes a constant factor of the other's time, the logarithms scatter alike on both sides of their centre, which is
-//! all that the interval assumes.
+//! shown is the centre of these. Its interval is what two have in common: that of the signed-rank statistic (see
+//! [`super::signed_rank`]) and, from eight blocks on, that of the trimmed mean (see [`super::trimmed`]), which one block
+//! that contradicts all others does not widen. They share the chance of error. So every further block narrows it, however
+//! much blocks differ from each other. If two contenders are equal, or one takes a constant factor of the other's time,
+//! the logarithms scatter alike on both sides of their centre. That is what the interval assumes, and that blocks are
+//! independent: it does not cover what all blocks of a run share, such as where the loader placed a library, nor a memory
+//! from one block to the next.
 //!
 //! Below six blocks there is a centre and no interval, because five cannot carry one of 95 %.
 
-use super::bootstrap::CONFIDENCE;
+use super::bootstrap::{CONFIDENCE, Interval};
 use super::ratio::{Ratio, is_duration};
 use super::signed_rank::Walsh;
+use super::trimmed::Trimmed;
+
+/// The trimmed mean's part of the chance of error, where there is one; the signed ranks have the rest.
+const TRIMMED: f64 = 0.01;
 
 /// The ratio of `pairs`, one (contender, baseline) for each block, with its 95 % interval. Their order is of no account.
 ///
@@ -43,8 +50,23 @@ pub fn geometric_mean_ratio(tests: &[Vec<Option<(f64, f64)>>]) -> Option<Ratio> 
 /// The ratio of which logarithms were taken block by block. None where there is none.
 pub fn ratio_of_logs(logs: &[f64]) -> Option<Ratio> {
     let walsh = Walsh::new(logs)?;
-    let interval = walsh.interval(CONFIDENCE).map(|interval| interval.map(f64::exp));
+    let interval = interval(&walsh, logs).map(|interval| interval.map(f64::exp));
     Some(Ratio { ratio: walsh.centre().exp(), interval })
+}
+
+/// The 95 % interval of the centre of logarithms; none with fewer than [`MIN_BLOCKS`](super::MIN_BLOCKS).
+pub(super) fn interval_of(logs: &[f64]) -> Option<Interval> {
+    interval(&Walsh::new(logs)?, logs)
+}
+
+fn interval(walsh: &Walsh, logs: &[f64]) -> Option<Interval> {
+    let Some(trimmed) = Trimmed::new(logs) else { return walsh.interval(CONFIDENCE) };
+    let ranks = walsh.interval(CONFIDENCE + TRIMMED)?;
+    let trimmed = trimmed.interval(1.0 - TRIMMED);
+    let centre = walsh.centre();
+    let both = Interval { low: ranks.low.max(trimmed.low), high: ranks.high.min(trimmed.high) };
+    // Where the two hardly meet, the ratio that is shown stays within its interval.
+    Some(Interval { low: both.low.min(centre), high: both.high.max(centre) })
 }
 
 /// The logarithm of each pair's ratio. None where a sample is no duration.

@@ -38,26 +38,44 @@ pub enum Difference {
 #[serde(rename_all = "kebab-case")]
 pub enum NoDifference {
     /// There are fewer samples than an interval needs.
-    #[error("there are too few samples for an interval")]
+    #[error("there are too few trials for an interval")]
     TooFewSamples,
-    /// The interval of the ratio includes one.
+    /// The interval of the ratio includes one, and differences beyond the margin.
     #[error("the 95 % interval of the ratio includes 1.00")]
     WithinInterval,
     /// The interval excludes one, which among all comparisons of the table may be chance.
-    #[error("among so many comparisons it may be chance")]
+    #[error("among all comparisons of the table it may be chance")]
     WithinTable,
+    /// No difference is shown, and the interval excludes those beyond the margin.
+    #[error("the 95 % interval of the ratio excludes differences beyond the margin")]
+    Close,
     /// The medians are closer than what the harness itself costs for the same work.
     #[error("the difference is smaller than what measuring costs")]
     WithinHarnessCost,
 }
 
 impl Difference {
-    /// What is left of it where it does not hold beside all comparisons of its table.
-    pub fn held(self, holds: bool) -> Difference {
-        match self {
+    /// What is left of it where it does not hold with all other comparisons of its table; without a difference, whether the
+    /// two are at least close: within `margin`, a share, of each other.
+    pub fn held(self, holds: bool, ratio: &Ratio, margin: f64) -> Difference {
+        let left = match self {
             Difference::Faster | Difference::Slower if !holds => Difference::None(NoDifference::WithinTable),
             difference => difference,
+        };
+        match left {
+            Difference::None(NoDifference::WithinTable | NoDifference::WithinInterval)
+                if ratio.is_within(margin) =>
+            {
+                Difference::None(NoDifference::Close)
+            }
+            left => left,
         }
+    }
+
+    /// Whether no difference is claimed, nor that there is none: the samples do not say.
+    pub fn is_open(self) -> bool {
+        use NoDifference::{TooFewSamples, WithinInterval, WithinTable};
+        matches!(self, Difference::None(TooFewSamples | WithinInterval | WithinTable))
     }
 }
 
@@ -71,6 +89,12 @@ impl Ratio {
     /// Whether the interval excludes one. A ratio without interval is no difference.
     pub fn is_difference(&self) -> bool {
         self.interval.is_some_and(|interval| !interval.includes(1.0))
+    }
+
+    /// Whether the interval excludes factors beyond `margin`, a share, on both sides.
+    pub fn is_within(&self, margin: f64) -> bool {
+        let most = 1.0 + margin;
+        self.interval.is_some_and(|interval| 1.0 / most <= interval.low && interval.high <= most)
     }
 
     /// What the interval alone says.

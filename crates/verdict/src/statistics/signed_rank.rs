@@ -7,6 +7,8 @@
 //! Bulletin 1, 1945). It assumes nothing of the values but that they are independent and scatter alike on both sides:
 //! outliers move it little, and with equal values it errs outwards.
 
+use std::sync::OnceLock;
+
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::bootstrap::Interval;
@@ -73,10 +75,24 @@ fn averages_up_to_zero(values: impl Iterator<Item = f64>) -> usize {
     sorted.iter().enumerate().map(count).sum()
 }
 
+/// The probability of each value of the statistic of so many values around zero, from zero on.
+fn chances(values: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; values * (values + 1) / 2 + 1];
+    chances[0] = 1.0;
+    // Each rank is counted or not, with the same chance.
+    for rank in 1..=values {
+        for sum in (0..chances.len()).rev() {
+            let with = if sum >= rank { chances[sum - rank] } else { 0.0 };
+            chances[sum] = (chances[sum] + with) / 2.0;
+        }
+    }
+    chances
+}
+
 /// How the signed-rank statistic of n values around zero is distributed.
 enum Distribution {
     /// The probability of each value from zero on.
-    Exact(Vec<f64>),
+    Exact(&'static [f64]),
     /// Its mean and standard deviation, for many values.
     Nearly { mean: f64, sd: f64 },
 }
@@ -88,16 +104,9 @@ impl Distribution {
             let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
             return Distribution::Nearly { mean, sd: variance.sqrt() };
         }
-        let mut chances = vec![0.0; values * (values + 1) / 2 + 1];
-        chances[0] = 1.0;
-        // Each rank is counted or not, with the same chance.
-        for rank in 1..=values {
-            for sum in (0..chances.len()).rev() {
-                let with = if sum >= rank { chances[sum - rank] } else { 0.0 };
-                chances[sum] = (chances[sum] + with) / 2.0;
-            }
-        }
-        Distribution::Exact(chances)
+        // A table asks for the same few of them thousands of times.
+        static EXACT: [OnceLock<Vec<f64>>; MOST_EXACT + 1] = [const { OnceLock::new() }; MOST_EXACT + 1];
+        Distribution::Exact(EXACT[values].get_or_init(|| chances(values)))
     }
 
     /// The probability of `sum` or less.

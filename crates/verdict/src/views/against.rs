@@ -34,6 +34,9 @@ pub struct Added {
     pub ratio: Ratio,
     /// Whether it is a difference once all comparisons of the view are counted.
     pub is_difference: bool,
+    /// Whether it is none, and the interval excludes differences beyond the run's margin.
+    #[serde(default)]
+    pub is_close: bool,
 }
 
 impl Against {
@@ -45,8 +48,8 @@ impl Against {
         over: usize,
         is_meant: impl Fn(&TestVerdict) -> bool,
     ) -> Against {
-        let both = |test: &TestVerdict| test.counts(contender) && test.counts(over);
-        let added = |ratio| Added { ratio, is_difference: false };
+        let both = |test: &TestVerdict| test.compares(contender) && test.compares(over);
+        let added = |ratio| Added { ratio, is_difference: false, is_close: false };
         let ratio = |test| both(test).then(|| ratio_in(test, contender, over)).flatten().map(added);
         let meant: Vec<&TestVerdict> = tests.iter().filter(|test| both(test) && is_meant(test)).collect();
         Against {
@@ -90,7 +93,10 @@ pub(super) fn tell_apart(
     let all = view
         .iter_mut()
         .flat_map(|against| against.tests.iter_mut().flatten().chain(against.geometric_mean.as_mut()));
-    all.for_each(|added| added.is_difference = apart.next().unwrap_or(false));
+    all.for_each(|added| {
+        added.is_difference = apart.next().unwrap_or(false);
+        added.is_close = !added.is_difference && added.ratio.is_within(run.schedule.margin);
+    });
 }
 
 /// Each contender shown against the one of its kind that `reference` picks, families one after another. A family

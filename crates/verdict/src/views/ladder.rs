@@ -96,19 +96,23 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
             None => rung,
         });
     }
-    tell_apart(test, &mut rungs);
+    tell_apart(test, &mut rungs, run.schedule.margin);
     rungs
 }
 
 /// Takes back the differences that could be chance among all rungs.
-fn tell_apart(test: &TestVerdict, rungs: &mut [Rung]) {
+fn tell_apart(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
     let compared = |rung: &Rung| {
         let (own, over) = (test.cell(rung.contender)?, test.cell(rungs[rung.over?].contender)?);
         rung.gain.map(|_| Compared { logs: log_ratios(&own.points, &over.points), weight: 1.0 })
     };
     let mut apart = told_apart(&rungs.iter().filter_map(compared).collect::<Vec<_>>()).into_iter();
-    for difference in rungs.iter_mut().filter_map(|rung| rung.difference.as_mut()) {
-        *difference = difference.held(apart.next().unwrap_or(false));
+    let found = rungs.iter_mut().filter_map(|rung| Some((&rung.gain, rung.difference.as_mut()?)));
+    for (gain, difference) in found {
+        let holds = apart.next().unwrap_or(false);
+        if let Some(gain) = gain {
+            *difference = difference.held(holds, gain, margin);
+        }
     }
 }
 
@@ -142,8 +146,8 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
 /// The same with what is to be said of it beside another, which stands at `over`.
 fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
     // The other's time over its own: how many times as fast.
-    let both_count = [&rung, other].iter().all(|rung| rung.standing == CellStanding::Counts);
-    let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_count);
+    let both_compare = [&rung, other].iter().all(|rung| test.compares(rung.contender));
+    let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_compare);
     let difference = gain.map(|gain| match gain.difference() {
         Difference::Slower => Difference::Faster,
         Difference::Faster => Difference::Slower,

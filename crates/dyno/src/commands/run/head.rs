@@ -167,6 +167,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         shows: test.shows.clone(),
         model: test.model.to_owned(),
         preparation: test.preparation,
+        prepares: test.prepares,
         statements: test.statements,
         first: test.first.clone(),
         last: test.last.clone(),

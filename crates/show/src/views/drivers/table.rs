@@ -2,7 +2,7 @@
 
 use dyno_verdict::{Added, Against, Verdict};
 
-use crate::grid::Grid;
+use crate::grid::{self, Grid};
 use crate::table::{TableOptions, plain};
 use crate::units::signed_percent;
 use crate::views::against::families;
@@ -23,12 +23,12 @@ fn grid(verdict: &Verdict, family: &[Against]) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
-/// `+12% (+10% … +14%)`; `≈` where it is no difference.
+/// `+12% (+10% … +14%)`; marked where it is no difference.
 fn tax(added: &Option<Added>) -> String {
-    let Some(Added { ratio, is_difference }) = added else { return "–".into() };
+    let Some(added @ Added { ratio, .. }) = added else { return "–".into() };
     let ends = ratio.interval;
     let interval =
         ends.map(|ends| format!(" ({} … {})", signed_percent(ends.low), signed_percent(ends.high)));
-    let mark = if *is_difference { "" } else { " ≈" };
+    let mark = grid::mark_of_added(added);
     format!("{}{}{mark}", signed_percent(ratio.ratio), interval.unwrap_or_default())
 }

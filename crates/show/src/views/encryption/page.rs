@@ -47,8 +47,9 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety \
                where there is such a one; ‡ marks those for which there is none: a part of what they cost is the price of \
                safety. The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
-               once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks \
-               what is too close to call: the interval includes no change, or it may be chance among so many comparisons."
+               once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks what is close: the interval excludes \
+               changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
+               chance among all comparisons of the table."
             .into(),
         choices: Vec::new(),
         figure: Figure::new(

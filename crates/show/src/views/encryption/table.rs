@@ -2,7 +2,7 @@
 
 use dyno_verdict::{Added, Verdict};
 
-use crate::grid::Grid;
+use crate::grid::{self, Grid};
 use crate::table::{TableOptions, chunks};
 use crate::units;
 
@@ -35,11 +35,11 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
     Some(Grid { header, rows })
 }
 
-/// `+12% (+10…+14)`; `≈` where it is no difference.
+/// `+12% (+10…+14)`; marked where it is no difference.
 fn percent(added: Option<&Added>) -> String {
-    let Some(Added { ratio, is_difference }) = added else { return "–".into() };
+    let Some(added @ Added { ratio, .. }) = added else { return "–".into() };
     let interval = ratio.interval.map(|interval| {
-        let mark = if *is_difference { "" } else { " ≈" };
+        let mark = grid::mark_of_added(added);
         format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))
     });
     format!("{}{}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())

@@ -28,8 +28,9 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
         title: "The ladder".into(),
         text: "Each rung changes one thing of another rung and is measured beside it. Its bar goes from the rate of that \
                rung to its own; the figure at the right is the gain. ‡ marks a rung that is safer or less safe than the rung \
-               it changes: it pays for safety, or buys speed with it. ≈ marks what is too close to call: the interval of \
-               the gain includes 1.00, there are too few trials for one, or it may be chance among so many rungs."
+               it changes: it pays for safety, or buys speed with it. ≈ marks what is close: the interval of the \
+               gain excludes changes beyond the run's margin. ? marks what the trials do not show: the interval includes 1.00, \
+               there are too few trials for one, or it may be chance among all rungs."
             .into(),
         choices: if several { series.iter().map(|series| series.name.clone()).collect() } else { Vec::new() },
         figure: Figure::new(
@@ -66,7 +67,11 @@ fn rows(ladder: &Ladder) -> Vec<LadderRow> {
 /// The rate, and what it gains.
 fn said(rung: &Rung) -> String {
     let Some(rate) = rung.rate else { return "failed".into() };
-    let mark = if matches!(rung.standing, CellStanding::Wrong(_)) { " ✗ wrong" } else { "" };
+    let mark = match rung.standing {
+        CellStanding::Wrong(_) => " ✗ wrong",
+        CellStanding::Disputed(_) => " ✗ disputed",
+        _ => "",
+    };
     let worked_out = if rung.extrapolated { " ~" } else { "" };
     let gain = rung.gain.as_ref().map(|_| table::short_gain(rung)).unwrap_or_default();
     format!("{}{worked_out}{mark}{}{gain}", units::rate(rate), if gain.is_empty() { "" } else { "  " })

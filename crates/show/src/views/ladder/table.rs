@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use dyno_record::FileRecord;
-use dyno_verdict::statistics::Difference;
 use dyno_verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
 
 use crate::grid::{self, Grid};
@@ -80,7 +79,10 @@ fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
          number stands under 'over', with its 95 % interval."
             .to_owned(),
     );
-    lines.extend(notes::too_close(rungs().filter_map(|rung| rung.difference)));
+    lines.extend(notes::no_difference(
+        rungs().filter_map(|rung| rung.difference),
+        verdict.about.schedule.margin,
+    ));
     if rungs().any(is_traded) {
         lines.push(
             "‡ the two rungs are not equally safe: the rung gains speed for safety, or pays for it".into(),
@@ -162,10 +164,8 @@ fn gain_with(rung: &Rung, detail: grid::Detail) -> String {
     let Some(gain) = &rung.gain else {
         return if rung.over.is_some() { "–".into() } else { String::new() };
     };
-    let is_none = matches!(rung.difference, Some(Difference::None(_)));
-    let marks = [(is_none, " ≈"), (is_traded(rung), " ‡")];
-    let marks: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
-    format!("{}{marks}", grid::with_interval(gain, detail))
+    let traded = if is_traded(rung) { " ‡" } else { "" };
+    format!("{}{}{traded}", grid::with_interval(gain, detail), grid::mark_of(rung.difference))
 }
 
 fn over(rung: &Rung) -> String {
@@ -185,8 +185,9 @@ fn longest(verdict: &Verdict, ladder: &Ladder) -> f64 {
 /// A bar as long as the rate: dark what the rung compared with has too, lighter what is gained over it, dotted what is
 /// lost. One that is longer than there is room ends in an arrow.
 fn bar(rung: &Rung, other: Option<f64>, longest: f64) -> String {
-    let Some(own) = rung.rate.filter(|_| longest > 0.0 && !matches!(rung.standing, CellStanding::Wrong(_)))
-    else {
+    let Some(own) = rung.rate.filter(|_| {
+        longest > 0.0 && !matches!(rung.standing, CellStanding::Wrong(_) | CellStanding::Disputed(_))
+    }) else {
         return " ".repeat(BAR);
     };
     if own > longest {

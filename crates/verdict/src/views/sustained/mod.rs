@@ -42,8 +42,8 @@ pub struct SustainedLine {
     pub tries: Vec<Try>,
     /// Whether in a trial fewer were due than tell of the target's share.
     pub too_few_due: bool,
-    /// Whether it is not shown to sustain less than the best of those ranked with it, of which there are two or more, and
-    /// within the run's margin of it.
+    /// Whether all others that are ranked with it, of which there is one or more, are shown to sustain less, by more than the
+    /// run's margin.
     pub best: bool,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn tell(sustained: &[Sustained], tests: &mut [TestVerdict]) {
     }
 }
 
-/// Those who sustain the most of each class, by position. All pairs of a class share an error of 5 % (Bonferroni), since
+/// The contender that sustains the most of each class, by position, where one does. All pairs of a class share an error of 5 % (Bonferroni), since
 /// each of them might have been the one that decides.
 fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Vec<usize> {
     let outcome = |contender: &usize| searches.get(contender).and_then(Search::outcome);
@@ -157,9 +157,11 @@ fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Ve
         };
         let pairs = (rivals.len() * (rivals.len() - 1) / 2) as f64;
         let is_best = |own: &Threshold| {
-            own.is_above(most) > 0.025 / pairs && own.median() * (1.0 + run.schedule.margin) >= most.median()
+            own.is_above(most) > 0.025 / pairs || own.median() * (1.0 + run.schedule.margin) >= most.median()
         };
-        found.extend(rivals.iter().filter(|(_, own)| is_best(own)).map(|(contender, _)| *contender));
+        let mut as_good = rivals.iter().filter(|(_, own)| is_best(own)).map(|(contender, _)| *contender);
+        // Where several are as good, none of them is said to be the best.
+        found.extend(as_good.next().filter(|_| as_good.next().is_none()));
     }
     found
 }
@@ -203,24 +205,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sustained_is_found_and_only_the_best_have_a_star() {
-        let verdict = judge(&searched([1500.0, 1490.0, 700.0]));
+    fn what_is_sustained_is_found_and_only_the_best_has_a_star() {
+        let verdict = judge(&searched([1500.0, 1000.0, 700.0]));
         let lines = &verdict.views.sustained[0].lines;
-        for (line, limit) in lines.iter().zip([1500.0, 1490.0, 700.0]) {
+        for (line, limit) in lines.iter().zip([1500.0, 1000.0, 700.0]) {
             let Outcome::Sustains { rate, interval: Some(interval) } = line.outcome else {
                 panic!("{line:?}")
             };
             assert!((rate / limit - 1.0).abs() < 0.1 && interval.includes(limit), "{line:?}");
             assert_eq!(line.closed, 2000.0);
         }
-        assert_eq!(lines.iter().map(|line| line.best).collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!(lines.iter().map(|line| line.best).collect::<Vec<_>>(), [true, false, false]);
         let cells = &verdict.tests[0].cells;
         assert!(
             cells[..3]
                 .iter()
                 .all(|cell| cell.standing == CellStanding::Sought && cell.figures.summary.is_none())
         );
-        assert_eq!(cells.iter().map(|cell| cell.fastest).collect::<Vec<_>>()[..3], [true, true, false]);
+        assert_eq!(cells.iter().map(|cell| cell.fastest).collect::<Vec<_>>()[..3], [true, false, false]);
+        // Of two that sustain as much, neither has the star.
+        let lines = &judge(&searched([1500.0, 1490.0, 700.0])).views.sustained[0].lines;
+        assert!(lines.iter().all(|line| !line.best), "{lines:?}");
     }
 
     #[test]
