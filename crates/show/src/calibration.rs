@@ -1,6 +1,6 @@
 //! What a machine can tell apart, as text.
 
-use dyno_verdict::{Calibrated, Calibration, Span};
+use dyno_verdict::{Calibrated, Calibration, Span, ToldApart};
 
 use crate::units::{percent, ratio};
 use crate::wrapped;
@@ -10,15 +10,30 @@ const TOLD: usize = 46;
 
 /// A calibration as a table for each contender.
 pub fn render(calibration: &Calibration) -> String {
-    let Calibration { suite, tests, blocks, contenders } = calibration;
+    let Calibration { suite, tests, blocks, disturbed, rests_on_disturbed, contenders } = calibration;
     let mut text = format!("{suite}: {tests} tests, {blocks} blocks\n");
+    if *disturbed > 0 {
+        let rest = match rests_on_disturbed {
+            true => {
+                "too few others are left, so these figures are of a machine at work, and dyno does not keep them"
+            }
+            false => "they are left out",
+        };
+        text.push_str(&wrapped(
+            &format!("Other work disturbed {disturbed} of {blocks} blocks: {rest}."),
+            "",
+            "  ",
+        ));
+        text.push('\n');
+    }
     for contender in contenders {
         text.push('\n');
         text.push_str(&table(contender));
     }
     let notes = [
-        "Each share is of 400 runs drawn from these blocks, which scatter around what was planted. A run of a pair of \
-         contenders has as many blocks as fit into its time.",
+        "Each share is of 400 runs drawn from these blocks, five neighbours at a time. A run of a pair of contenders has as \
+         many blocks as fit into its time. What all blocks share stays in the draws: if chance or placement made the equal \
+         copy slower here, equals are called different more often than elsewhere.",
         "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
          found where the table says slower of the mean, or on average of a test.",
     ];
@@ -40,7 +55,13 @@ fn table(contender: &Calibrated) -> String {
         },
         None => "no block".to_owned(),
     };
-    let mut text = format!("{}: an equal copy takes {beside} of its time\n", contender.label);
+    let said = match contender.told_apart {
+        ToldApart { by_mean: false, tests: 0 } => "in no test called different".to_owned(),
+        ToldApart { by_mean, tests } => {
+            format!("called different in {tests} tests{}", if by_mean { " and by the mean" } else { "" })
+        }
+    };
+    let mut text = format!("{}: an equal copy takes {beside} of its time, {said}\n", contender.label);
     let mut line = |told: &str, cell: &dyn Fn(&Span) -> String| {
         let cells: String = contender.spans.iter().map(|span| format!("{:>10}", cell(span))).collect();
         text.push_str(&format!("{told:<TOLD$}{cells}\n"));

@@ -132,7 +132,8 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
     let difference = cell.difference.map(|difference| match difference {
         Difference::Faster => "faster",
         Difference::Slower => "slower",
-        Difference::None(_) => "none",
+        open if open.is_open() => "none",
+        Difference::None(_) => "close",
     });
     let summary = cell.figures.summary;
     let interval = summary.and_then(|summary| summary.interval);

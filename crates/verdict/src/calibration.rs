@@ -1,9 +1,9 @@
 //! What a machine can tell apart: judged from a run in which copies of a contender were made slower by known shares.
 //!
 //! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks are
-//! drawn from those measured, with replacement, and judged as a run of them would be; the share of such draws that are
-//! called different is the answer. On which side of what was planted a block lies is drawn too: so the draws scatter as the
-//! blocks do, around a truth that is known, and of equals nothing but noise is called a difference.
+//! drawn from those measured, in stretches of neighbours, and judged as a run of them would be; the share of such draws
+//! that are called different is the answer. Nothing is taken out of the draws: if an equal copy was slower in every block,
+//! or blocks remember the one before, the draws say so too.
 
 use dyno_record::Run;
 use rand::rngs::ChaCha8Rng;
@@ -20,6 +20,9 @@ const SPANS: [u32; 3] = [10, 30, 60];
 /// How many draws are judged for each figure.
 const DRAWS: u32 = 400;
 
+/// How many neighbours are drawn together: what a block remembers of the one before stays in the draw.
+const STRETCH: usize = 5;
+
 /// The most blocks of a draw: with more, all is found that is worth finding.
 const MOST_BLOCKS: usize = 200;
 
@@ -32,6 +35,10 @@ pub struct Calibration {
     pub tests: usize,
     /// How many blocks were measured.
     pub blocks: usize,
+    /// In how many of them others took too much of the processors.
+    pub disturbed: usize,
+    /// Whether the figures rest on disturbed blocks, because too few others are left: then they tell of the others' work.
+    pub rests_on_disturbed: bool,
     /// For each contender of which there are copies.
     pub contenders: Vec<Calibrated>,
 }
@@ -43,8 +50,19 @@ pub struct Calibrated {
     pub label: String,
     /// The mean over all tests of an equal copy's time over its own: a bias shows here.
     pub equal: Option<Ratio>,
+    /// What a table of all blocks says of the equal copy.
+    pub told_apart: ToldApart,
     /// By how long a run is.
     pub spans: Vec<Span>,
+}
+
+/// What a table says of an equal copy. All that it says is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldApart {
+    /// Whether the mean is called different.
+    pub by_mean: bool,
+    /// In how many tests it is.
+    pub tests: usize,
 }
 
 /// What a run of some length can tell.
@@ -91,7 +109,15 @@ pub fn calibrate(run: &Run) -> Calibration {
     let contenders = originals.filter_map(|(index, _)| calibrated(run, &tests, index, &mut random)).collect();
     let blocks: std::collections::BTreeSet<u32> =
         run.trials.iter().filter(|trial| trial.is_measured()).map(|trial| trial.block).collect();
-    Calibration { suite: run.suite.name.clone(), tests: tests.len(), blocks: blocks.len(), contenders }
+    let disturbances = Disturbances::new(run);
+    Calibration {
+        suite: run.suite.name.clone(),
+        tests: tests.len(),
+        blocks: blocks.len(),
+        disturbed: disturbances.disturbed.len(),
+        rests_on_disturbed: disturbances.rests_on_disturbed(),
+        contenders,
+    }
 }
 
 fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) -> Option<Calibrated> {
@@ -110,16 +136,26 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
         let blocks = (f64::from(span) / seconds) as usize;
         let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
             let pairs = pairs(run, tests, copy, index);
-            let shares = shares(&pairs, blocks, slowdown, random);
+            let shares = shares(&pairs, blocks, random);
             Found { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
         });
         let found = found.collect();
-        let alarms = shares(&equals, blocks, 0.0, random);
+        let alarms = shares(&equals, blocks, random);
         let alarms = Alarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
         Span { seconds: span, blocks, alarms, found }
     });
     let spans = spans.collect();
-    Some(Calibrated { label: label.clone(), equal: ratio_of_logs(&means(&equals)), spans })
+    let equal = ratio_of_logs(&means(&equals));
+    Some(Calibrated { label: label.clone(), equal, told_apart: told(&equals), spans })
+}
+
+/// What a table of these blocks says.
+fn told(pairs: &Blocks) -> ToldApart {
+    if pairs.len() < MIN_BLOCKS {
+        return ToldApart { by_mean: false, tests: 0 };
+    }
+    let apart = told_apart(&table(pairs));
+    ToldApart { by_mean: apart[0], tests: apart[1..].iter().filter(|apart| **apart).count() }
 }
 
 /// The blocks in which both contenders have all tests that both have at all.
@@ -163,18 +199,11 @@ struct Shares {
     in_table: f64,
 }
 
-fn shares(pairs: &Blocks, blocks: usize, planted: f64, random: &mut ChaCha8Rng) -> Shares {
-    let truth = planted.ln_1p();
+fn shares(pairs: &Blocks, blocks: usize, random: &mut ChaCha8Rng) -> Shares {
     let (mut by_mean, mut by_test, mut in_table) = (0, 0.0, 0);
     if blocks >= MIN_BLOCKS && !pairs.is_empty() {
         for _ in 0..DRAWS {
-            let drawn: Blocks = (0..blocks.min(MOST_BLOCKS))
-                .map(|_| {
-                    let block = &pairs[random.random_range(0..pairs.len())];
-                    let side = if random.random_bool(0.5) { -1.0 } else { 1.0 };
-                    block.iter().map(|log| truth + side * (log - truth)).collect()
-                })
-                .collect();
+            let drawn = drawn(pairs, blocks.min(MOST_BLOCKS), random);
             let apart = told_apart(&table(&drawn));
             let (mean, tests) = (apart[0], &apart[1..]);
             by_mean += u32::from(mean);
@@ -184,6 +213,19 @@ fn shares(pairs: &Blocks, blocks: usize, planted: f64, random: &mut ChaCha8Rng) 
     }
     let share = |count: f64| count / f64::from(DRAWS);
     Shares { by_mean: share(by_mean.into()), by_test: share(by_test), in_table: share(in_table.into()) }
+}
+
+/// So many of the blocks, in stretches of neighbours; after the last comes the first. (The circular block bootstrap of
+/// D. N. Politis and J. P. Romano, 1992.)
+fn drawn(pairs: &Blocks, blocks: usize, random: &mut ChaCha8Rng) -> Blocks {
+    let stretch = STRETCH.min(pairs.len());
+    let mut drawn = Blocks::with_capacity(blocks);
+    while drawn.len() < blocks {
+        let start = random.random_range(0..pairs.len());
+        let stretch = (0..stretch).map(|place| pairs[(start + place) % pairs.len()].clone());
+        drawn.extend(stretch.take(blocks - drawn.len()));
+    }
+    drawn
 }
 
 /// What a run of these blocks compares: the mean, then each test.
@@ -205,6 +247,7 @@ mod tests {
     use dyno_record::{ContenderRecord, TrialRecord};
 
     use super::*;
+    use crate::judge;
 
     /// A run in which the first contender has copies, and samples scatter by half a percent.
     fn run(slowdowns: &[f64]) -> Run {
@@ -248,8 +291,37 @@ mod tests {
         assert!(blocks[0] < MIN_BLOCKS && blocks[2] >= 19, "{blocks:?}");
         let long = &contender.spans[2];
         assert_eq!((long.found[0].by_mean, long.found[0].by_test), (1.0, 1.0));
-        assert!(long.alarms.by_mean < 0.1 && long.alarms.by_mean <= long.alarms.in_table);
+        assert!(long.alarms.by_mean <= long.alarms.in_table);
         assert_eq!(contender.spans[0].found[0].by_mean, 0.0);
+    }
+
+    /// A copy that is called equal and takes 4 % longer in every block is no noise: the table says that it is slower, and
+    /// so do the draws.
+    #[test]
+    fn a_bias_of_the_equal_copy_is_not_taken_out_of_the_draws() {
+        let biased = |share: f64| {
+            let mut run = run(&[share]);
+            let copy = run.contenders.len() - 1;
+            run.contenders[copy].slowdown = Some(0.0);
+            run.elapsed_ns = run.elapsed_ns.max(1) * 1_000_000;
+            let own = pair_seconds(&run, 0).unwrap();
+            run.elapsed_ns = (run.elapsed_ns as f64 * 3.0 / own) as u64;
+            calibrate(&run).contenders.remove(0)
+        };
+        let found = biased(0.04);
+        let tests = judge(&run(&[0.04])).tests.len();
+        assert_eq!(found.told_apart, ToldApart { by_mean: true, tests });
+        assert_eq!(found.spans[2].alarms, Alarms { by_mean: 1.0, in_table: 1.0 });
+    }
+
+    #[test]
+    fn neighbours_are_drawn_together() {
+        let pairs: Blocks = (0..12).map(|block| vec![f64::from(block)]).collect();
+        let drawn = drawn(&pairs, 20, &mut ChaCha8Rng::seed_from_u64(1));
+        assert_eq!(drawn.len(), 20);
+        for stretch in drawn.chunks(STRETCH) {
+            assert!(stretch.windows(2).all(|pair| (pair[0][0] + 1.0) % 12.0 == pair[1][0]), "{stretch:?}");
+        }
     }
 
     #[test]

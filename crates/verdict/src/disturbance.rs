@@ -17,7 +17,7 @@ pub const MOST_FOREIGN: f64 = 0.03;
 const UNCERTAIN_NS: f64 = 50e6;
 
 /// The disturbances of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Disturbances {
     /// How many blocks were measured.
     pub blocks: usize,
@@ -27,6 +27,10 @@ pub struct Disturbances {
     pub left_out: bool,
     /// Whether the run file tells what others took.
     pub told: bool,
+    /// The share of the measured CPUs' time that other processes took in all measured blocks.
+    pub foreign: f64,
+    /// The share that the host gave to others (steal).
+    pub stolen: f64,
 }
 
 impl Disturbances {
@@ -44,7 +48,13 @@ impl Disturbances {
         let took_too_much =
             |(_, (over, taken)): &(&u32, &(f64, f64))| *taken > UNCERTAIN_NS && *taken > MOST_FOREIGN * *over;
         let disturbed: BTreeSet<u32> = blocks.iter().filter(took_too_much).map(|(block, _)| *block).collect();
+        let others = || trials().filter_map(|trial| trial.others);
+        let over: f64 = others().map(|others| others.over_ns as f64).sum();
+        // Errors of ticks may make less than nothing of it.
+        let share = |taken: f64| if over > 0.0 { (taken / over).max(0.0) } else { 0.0 };
         Disturbances {
+            foreign: share(others().map(|others| others.foreign_ns as f64).sum()),
+            stolen: share(others().map(|others| others.stolen_ns as f64).sum()),
             blocks: blocks.len(),
             left_out: !disturbed.is_empty() && blocks.len() - disturbed.len() >= MIN_BLOCKS,
             disturbed,
@@ -91,6 +101,7 @@ mod tests {
         let verdict = judge(&run);
         assert_eq!(verdict.disturbances.disturbed, BTreeSet::from([2, 5]));
         assert!(verdict.disturbances.left_out && !verdict.disturbances.rests_on_disturbed());
+        assert!(verdict.disturbances.foreign > 0.02 && verdict.disturbances.stolen == 0.0);
         for cell in verdict.tests.iter().flat_map(|test| &test.cells) {
             let left_out: Vec<u32> = cell.points.left_out.iter().map(|(block, _)| *block).collect();
             assert_eq!(left_out, [2, 5]);

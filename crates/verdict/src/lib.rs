@@ -29,7 +29,7 @@ mod views;
 pub use about::{About, Failures};
 pub use aliases::compare_as;
 pub use beside::{Beside, beside};
-pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, calibrate};
+pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, ToldApart, calibrate};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};

@@ -55,7 +55,9 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     perform(request, &registry, &run.place, outputs, |run, _| {
         let calibration = calibrate(run);
         let exit = shown(&calibration)?;
-        keep(run, &calibration)?;
+        if exit == Exit::Done {
+            keep(run, &calibration)?;
+        }
         Ok(exit)
     })
 }
@@ -95,5 +97,6 @@ fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
 }
 
 fn shown(calibration: &Calibration) -> Result<Exit> {
-    print(&calibration::render(calibration))
+    print(&calibration::render(calibration))?;
+    Ok(if calibration.rests_on_disturbed { Exit::Incomplete } else { Exit::Done })
 }

@@ -200,10 +200,10 @@ fn detectable(verdict: &Verdict) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(format!(
-        "Its scatter lets a run like this show a difference of {} in four of five runs. The intervals do not cover what all \
+        "With this scatter, four of five runs like this one would show a difference of {}. The intervals do not cover what all \
          blocks share, such as where a library was loaded, nor a memory from one block to the next: another run, or copies \
          under other names, show that.",
-        parts.join(" and of ")
+        parts.join(", or of ")
     ))
 }
 

@@ -14,7 +14,7 @@ use super::{units, wrapped};
 
 pub use contenders::{left_out, safety, versions};
 pub use legend::{fastest_mark, figure_marks, legend, no_difference, reading};
-pub use troubles::{disturbances, noisy, troubles};
+pub use troubles::{disturbances, noisy, others, troubles};
 
 /// What was run, where, how often and why it ended.
 pub fn heading(verdict: &Verdict) -> Vec<String> {

@@ -35,6 +35,19 @@ pub fn disturbances(verdict: &Verdict) -> Vec<String> {
     noisy(verdict).into_iter().chain(left_out).chain(untold).collect()
 }
 
+/// What others took of the measured CPUs, as a fact of the run.
+pub fn others(verdict: &Verdict) -> String {
+    let disturbances = &verdict.disturbances;
+    if !disturbances.told {
+        return "unknown: the run file does not say".to_owned();
+    }
+    format!(
+        "other processes took {} of the measured CPUs' time, and the host {} (steal)",
+        units::percent(disturbances.foreign),
+        units::percent(disturbances.stolen)
+    )
+}
+
 /// How many blocks were disturbed, of all.
 fn blocks(verdict: &Verdict) -> String {
     let Disturbances { blocks, disturbed, .. } = &verdict.disturbances;

@@ -97,6 +97,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
         fact("System", format!("Linux {}{system}", verdict.about.machine.kernel.release)),
         fact("Storage", format!("{}{device}", storage.file_system)),
         fact("Placement", verdict.about.placement.note.clone()),
+        fact("Order", format!("random, from the seed {}", verdict.about.schedule.seed)),
+        fact("Other work", notes::others(verdict)),
         fact("Versions", versions(verdict)),
         fact(
             "Trials",

@@ -22,7 +22,7 @@ use super::trimmed::Trimmed;
 /// has one.
 const RANKS: f64 = 0.4;
 pub(super) const STUDENT: f64 = 0.4;
-const TRIMMED: f64 = 0.2;
+pub(super) const TRIMMED: f64 = 0.2;
 
 /// A comparison of a table.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,11 @@
 //! The smallest difference that a comparison could have shown, from its own scatter.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::StudentsT;
 
-use super::apart::STUDENT;
+use super::apart::{STUDENT, TRIMMED};
 use super::bootstrap::MIN_BLOCKS;
 use super::summary::standard_deviation;
+use super::trimmed::{Trimmed, away};
 
 /// How often a difference of the size told is found.
 pub const POWER: f64 = 0.8;
@@ -17,11 +18,10 @@ pub fn detectable(logs: &[f64], chance: f64) -> Option<f64> {
     }
     let n = logs.len() as f64;
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
-    let critical = student.inverse_cdf(1.0 - chance * STUDENT / 2.0);
-    // How far Student's statistic scatters where there is a difference, which is more than where there is none.
-    let scatter = (1.0 + critical * critical / (2.0 * (n - 1.0))).sqrt();
-    let away = critical + scatter * student.inverse_cdf(POWER);
-    let factor = (away * standard_deviation(logs)? / n.sqrt()).exp();
+    let by_mean = away(&student, chance * STUDENT, POWER) * standard_deviation(logs)? / n.sqrt();
+    // Outliers do not count for the trimmed mean.
+    let trimmed = Trimmed::new(logs).map(|trimmed| trimmed.detectable(chance * TRIMMED, POWER));
+    let factor = trimmed.map_or(by_mean, |trimmed| trimmed.min(by_mean)).exp();
     factor.is_finite().then_some(factor)
 }
 
@@ -38,6 +38,10 @@ mod tests {
         assert!(found(12, 0.02) < found(12, 0.04) && found(24, 0.04) < found(12, 0.04));
         // Twelve blocks of 2 %: 2.72, and 1.16 times 0.88, of 2.09 % / 3.46.
         assert!((found(12, 0.02) - 1.0227).abs() < 0.0005, "{}", found(12, 0.02));
+        // One outlier hides little.
+        let mut outlier = logs(12, 0.02);
+        outlier[3] = 2.0;
+        assert!(detectable(&outlier, 0.05).unwrap() < 1.05);
         assert_eq!(detectable(&logs(5, 0.02), 0.05), None);
     }
 }

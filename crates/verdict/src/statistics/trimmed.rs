@@ -51,11 +51,24 @@ impl Trimmed {
         2.0 * self.student.sf(self.mean.abs() / self.error)
     }
 
+    /// How far a centre must be from zero to be found, with so much chance of error, in a share `power` of samples like this.
+    pub(super) fn detectable(&self, chance: f64, power: f64) -> f64 {
+        self.error * away(&self.student, chance, power)
+    }
+
     /// The interval of the centre; it excludes zero where [`Trimmed::p_value`] is less than one less the confidence.
     pub(super) fn interval(&self, confidence: f64) -> Interval {
         let half = self.error * self.student.inverse_cdf((1.0 + confidence) / 2.0);
         Interval { low: self.mean - half, high: self.mean + half }
     }
+}
+
+/// How many standard errors a difference must be away to be found with so much chance of error in a share `power` of runs,
+/// by a statistic distributed as `student` where there is none; there is more scatter where there is one.
+pub(super) fn away(student: &StudentsT, chance: f64, power: f64) -> f64 {
+    let critical = student.inverse_cdf(1.0 - chance / 2.0);
+    let scatter = (1.0 + critical * critical / (2.0 * student.freedom())).sqrt();
+    critical + scatter * student.inverse_cdf(power)
 }
 
 #[cfg(test)]
