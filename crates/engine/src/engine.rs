@@ -17,6 +17,7 @@ use super::profile::Profile;
 use super::server::{Protocol, Url};
 use super::settings::{Difference, Values, differences, is_name, parse_setting};
 use super::start::Start;
+use super::upkeep::Upkeep;
 
 /// The settings that dyno takes itself.
 const COMMON_SETTINGS: [&str; 7] =
@@ -80,6 +81,8 @@ pub struct Engine {
     rules: Vec<Rule>,
     #[serde(default)]
     isolation: Vec<IsolationRule>,
+    #[serde(default)]
+    upkeep: Vec<Upkeep>,
 }
 
 /// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
@@ -173,6 +176,17 @@ impl Engine {
         self.quiet.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
     }
 
+    /// The upkeep that it has with the settings asked for.
+    pub fn upkeep(&self, asked: &[Setting]) -> impl Iterator<Item = &Upkeep> {
+        self.upkeep.iter().filter(move |upkeep| upkeep.applies(asked))
+    }
+
+    /// The settings that make its upkeep come early; those asked for stay as they are.
+    pub fn early_upkeep(&self, asked: &[Setting]) -> Vec<Setting> {
+        let limits = self.upkeep(asked).flat_map(Upkeep::limits);
+        limits.filter(|limit| asked.iter().all(|setting| setting.name != limit.name)).collect()
+    }
+
     /// How it encrypts; none where it does not.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
@@ -200,6 +214,7 @@ impl Engine {
         if let Some(encryption) = &self.encryption {
             encryption.check()?;
         }
+        self.upkeep.iter().try_for_each(Upkeep::check)?;
         for (list, names) in [("read_back", &self.read_back), ("claimed", &self.claimed)] {
             if let Some(name) = names.iter().find(|name| !is_name(name)) {
                 bail!("{list}: '{name}' cannot be the name of a setting");

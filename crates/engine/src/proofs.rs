@@ -1,7 +1,7 @@
 //! What `dyno prove` found on this machine, kept in one file, and what it means for the levels of contenders.
 //!
-//! A result holds of the same build of an engine with the same settings in force on the same file system, by the same
-//! version of dyno, and of nothing else.
+//! A result holds of the same build of an engine with the same settings in force on the same file system, and of nothing
+//! else. It holds for later versions of dyno too, as long as they ask for the same evidence.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, InForce};
-use dyno_record::{Hole, KeptProof, Level, PROOF_SCHEMA, Safety, Standing, Survival, Tally};
+use dyno_record::{EVIDENCE, Hole, KeptProof, Level, PROOF_SCHEMA, Safety, Standing, Survival};
 use serde::Deserialize;
 
 use crate::Contender;
@@ -20,6 +20,11 @@ use crate::home::kept_files;
 const VARIABLE: &str = "DYNO_PROOFS";
 /// The file within dyno's folder of data.
 const NAME: &str = "proofs.jsonl";
+
+/// The name under which a build has the digest of a server's program.
+const SERVER: &str = "server";
+/// From how many cuts or kills on it is said that a level was survived; fewer are observations.
+const ENOUGH: u64 = 10;
 
 /// What is known, oldest first.
 #[derive(Debug, Clone, Default)]
@@ -76,11 +81,13 @@ impl Proofs {
         let alike = self.kept.iter().filter(|proof| {
             subject_of(proof) == wanted
                 && proof.survival.file_system == file_system
-                && proof.survival.dyno == env!("CARGO_PKG_VERSION")
+                && proof.survival.evidence == EVIDENCE
         });
         let rank = |survival: &Survival| {
-            let Survival { cuts, kills, .. } = survival;
-            (cuts.tried + kills.tried > cuts.survived + kills.survived, cuts.tried, kills.tried)
+            let Survival { cuts, kills, errors, unflushed, .. } = survival;
+            let is_harmed = errors.is_some_and(|errors| errors.lost > 0) || *unflushed > 0;
+            let is_lossy = cuts.tried + kills.tried > cuts.survived + kills.survived || is_harmed;
+            (is_lossy, cuts.tried, kills.tried)
         };
         alike.map(|proof| &proof.survival).max_by_key(|survival| rank(survival))
     }
@@ -113,10 +120,12 @@ fn by_name(settings: &[InForce]) -> BTreeMap<&str, &str> {
     settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
 }
 
-/// What identifies the build beside the engine's version. The client of a server makes nothing durable.
+/// What identifies the build beside the engine's version. The client of a server makes nothing durable, so of what is known
+/// of a server's build only its own program counts.
 fn build(contender: &Contender, hello: &Hello) -> BTreeMap<String, Vec<String>> {
     if contender.engine.is_server() {
-        return BTreeMap::new();
+        let program = hello.build.get_key_value(SERVER);
+        return program.map(|(name, digest)| (name.clone(), digest.clone())).into_iter().collect();
     }
     let variant = contender.variant.iter().map(|variant| variant.name.clone());
     let driver = [contender.driver.name.clone(), hello.driver_version.clone()].into_iter().chain(variant);
@@ -179,7 +188,9 @@ fn places() -> Vec<PathBuf> {
 
 /// What the settings of a contender promise, held against what became of it: why the promise is broken, or nothing where
 /// it was kept or where there is none.
-pub fn breaches(promised: &Safety, cuts: &Tally, kills: &Tally) -> Vec<String> {
+pub fn breaches(promised: &Safety, survival: &Survival) -> Vec<String> {
+    let Survival { cuts, kills, unflushed, commits, .. } = survival;
+    let errors = survival.errors.unwrap_or_default();
     let mut breaches = Vec::new();
     let mut breach = |is_promised: bool, count: u64, tried: u64, what: &str| {
         if is_promised && count > 0 {
@@ -187,10 +198,12 @@ pub fn breaches(promised: &Safety, cuts: &Tally, kills: &Tally) -> Vec<String> {
         }
     };
     let (power, process) = (promised.level >= Level::PowerLoss, promised.level >= Level::ProcessCrash);
-    breach(power, cuts.lost, cuts.tried, "power-loss: acknowledged commits gone after cuts,");
-    breach(process, kills.lost, kills.tried, "process-crash: acknowledged commits gone after kills,");
-    breach(process, kills.broken, kills.tried, "process-crash: broken data after kills,");
-    breach(promised.consistent, cuts.broken, cuts.tried, "consistent: broken data after cuts,");
+    breach(power, cuts.lost, cuts.tried, "acknowledged commits gone after cuts,");
+    breach(power, *unflushed, *commits, "commits acknowledged without a flush,");
+    breach(power, errors.lost, errors.tried, "acknowledged commits gone after failures of the device,");
+    breach(process, kills.lost, kills.tried, "acknowledged commits gone after kills,");
+    breach(process, kills.broken, kills.tried, "broken data after kills,");
+    breach(promised.consistent, cuts.broken, cuts.tried, "broken data after cuts,");
     breaches
 }
 
@@ -199,7 +212,7 @@ fn tried(safety: Safety, survival: Survival) -> Safety {
     let Survival { cuts, kills, .. } = &survival;
     let is_known = safety.hole == Some(Hole::LastCommit) && cuts.most_lost <= 1 && cuts.broken == 0;
     let crashes = kills.survived < kills.tried;
-    let breaches = if is_known && !crashes { Vec::new() } else { breaches(&safety, cuts, kills) };
+    let breaches = if is_known && !crashes { Vec::new() } else { breaches(&safety, &survival) };
     if !breaches.is_empty() {
         let level = if crashes { Level::None } else { safety.level.min(Level::ProcessCrash) };
         let caveat = format!(
@@ -221,8 +234,8 @@ fn tried(safety: Safety, survival: Survival) -> Safety {
         };
     }
     let survived = match safety.level {
-        Level::PowerLoss => cuts.is_whole() && !crashes,
-        Level::ProcessCrash => kills.is_whole(),
+        Level::PowerLoss => cuts.is_whole() && cuts.tried >= ENOUGH && !crashes,
+        Level::ProcessCrash => kills.is_whole() && kills.tried >= ENOUGH,
         Level::None => false,
     };
     let standing = if survived { Standing::Survived } else { Standing::Observed };

@@ -15,7 +15,7 @@ use crate::cuts::{Cut, Kept, Roll};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, judge_at};
 use crate::proof::Workshop;
 use crate::subject::Subject;
 
@@ -94,22 +94,20 @@ impl Workshop {
         let mut strict = history.acknowledgements();
         strict.drain(..strict.len().saturating_sub(LAST));
         strict.push(end);
-        let strict = strict.into_iter().map(|place| Cut { place, kept: Kept::None, is_strict: true });
-        let written = Cut { place: history.entries().len(), kept: Kept::All, is_strict: false };
+        let strict =
+            strict.into_iter().map(|place| Cut { place, kept: Kept::None, is_strict: true, is_drawn: false });
+        let written =
+            Cut { place: history.entries().len(), kept: Kept::All, is_strict: false, is_drawn: false };
         for cut in strict.chain([written]) {
             let image = roll.content(&cut);
             let Some((found, _)) = self.look(subject, &image)? else {
                 verdict.broken.push("the file system cannot be mounted".to_owned());
                 continue;
             };
-            let may_have = |commit| history.may_have(cut.place, commit);
-            let one = judge(
-                &found,
-                &history.promised(cut.place),
-                subject.before(),
-                may_have,
-                subject.is_in_order(),
-            );
+            if found.late.is_some() {
+                continue;
+            }
+            let one = judge_at(subject, &history, cut.place, &found);
             verdict.lost = verdict.lost.union(&one.lost).copied().collect::<BTreeSet<u64>>();
             verdict.broken.extend(one.broken);
         }

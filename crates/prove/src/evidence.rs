@@ -16,7 +16,7 @@ use crate::disk::log::Entry;
 use crate::ground::Ground;
 use crate::history::History;
 use crate::image::Image;
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, judge, judge_at};
 use crate::proof::Workshop;
 use crate::subject::Subject;
 use crate::tree::Tree;
@@ -38,8 +38,9 @@ pub struct About {
     pub cut: String,
     /// The commits that were acknowledged before.
     pub acknowledged: BTreeSet<u64>,
-    /// Those that may be there.
-    pub begun: BTreeSet<u64>,
+    /// Those that may be there; absent where any may.
+    #[serde(default)]
+    pub begun: Option<BTreeSet<u64>>,
     /// What is wrong.
     pub lost: BTreeSet<u64>,
     /// What else is.
@@ -95,14 +96,15 @@ impl Workshop {
         cut: &Cut,
     ) -> Result<(Cut, Verdict)> {
         let less = [Kept::None].into_iter().chain((1..TRIES).map(Kept::First));
-        let less = less.map(|kept| Cut { place: cut.place, kept, is_strict: false });
+        let less = less.map(|kept| Cut { kept, is_strict: false, ..cut.clone() });
         for cut in less.chain([cut.clone()]) {
             self.interrupts.check()?;
             let content = Roll::new(history.entries(), base.clone()).content(&cut);
             let Some((found, _)) = self.look(subject, &content)? else { continue };
-            let may_have = |commit| history.may_have(cut.place, commit);
-            let promised = history.promised(cut.place);
-            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
+            if found.late.is_some() {
+                continue;
+            }
+            let verdict = judge_at(subject, history, cut.place, &found);
             if !verdict.is_survived() {
                 return Ok((cut, verdict));
             }
@@ -121,7 +123,10 @@ impl Workshop {
         };
         let (found, _) =
             self.look(subject, &content)?.context("the file system on the disk cannot be mounted")?;
-        let may_have = |commit| about.begun.contains(&commit);
+        if let Some(why) = found.late {
+            bail!("the data could not be looked at: {why}; give it more time by --timeout");
+        }
+        let may_have = |commit| about.begun.as_ref().is_none_or(|begun| begun.contains(&commit));
         Ok(judge(&found, &about.acknowledged, subject.before(), may_have, subject.is_in_order()))
     }
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::disk::log::Entry;
 use crate::mark::Mark;
-use crate::subject::CLIENT;
 
 /// What a line of a program's standard output says of its commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +15,8 @@ pub enum Line {
     Begins(u64),
     /// This commit was acknowledged: from now on it must not be lost.
     Acknowledged(u64),
+    /// Upkeep of this name is about to begin.
+    Upkeep(String),
     /// Nothing of them.
     Other,
 }
@@ -29,6 +30,18 @@ pub fn words(line: &str) -> Line {
     }
 }
 
+/// Work beside the commits, as a checkpoint or the closing of the database, in which something was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Its name.
+    pub name: String,
+    /// Its entries of the log.
+    pub range: Range<usize>,
+}
+
+/// The name of the upkeep at the end of a session.
+pub const CLOSE: &str = "orderly close";
+
 /// The entries of a log, and the commits in their places among them.
 #[derive(Debug)]
 pub struct History {
@@ -38,6 +51,8 @@ pub struct History {
     acknowledged: Vec<(usize, u64)>,
     /// From the last mark that the work begins to the one that it ends; everything where there are none.
     at_work: Range<usize>,
+    /// In the order of the log: the upkeep that began, and after how many entries.
+    kept_up: Vec<(usize, String)>,
     /// How many acknowledgements came together with another one, in one write.
     bundled: u64,
 }
@@ -53,7 +68,7 @@ pub struct Observed {
     pub writes: f64,
     /// Bytes written for each.
     pub bytes: f64,
-    /// Commits that were acknowledged though no flush had ended since they began.
+    /// Commits that were certainly acknowledged though no flush had ended since they began.
     pub unflushed: u64,
     /// Acknowledgements that came several in one write, which lets them come late: the program does not flush its
     /// standard output after each line.
@@ -66,6 +81,7 @@ impl History {
         let at_work =
             Mark::Begins.place(&entries).unwrap_or(0)..Mark::Ends.place(&entries).unwrap_or(entries.len());
         let (mut begun, mut acknowledged, mut bundled) = (Vec::new(), Vec::new(), 0);
+        let mut kept_up = Vec::new();
         let mut line = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let Entry::Text(bytes) = entry else { continue };
@@ -81,13 +97,14 @@ impl History {
                         acknowledged.push((place, number));
                         here += 1;
                     }
+                    Line::Upkeep(name) => kept_up.push((place, name)),
                     Line::Other => {}
                 }
                 line.clear();
             }
             bundled += if here > 1 { here } else { 0 };
         }
-        History { entries, begun, acknowledged, at_work, bundled }
+        History { entries, begun, acknowledged, at_work, kept_up, bundled }
     }
 
     /// Leaves out what comes before the first commit begins and after the last is acknowledged.
@@ -114,6 +131,60 @@ impl History {
         first.unwrap_or(self.at_work.end).min(self.at_work.end)..self.at_work.end
     }
 
+    /// The upkeep in which something was written: what began between two commits, and the end of each session from its last
+    /// commit on, with the opening of the next.
+    pub fn upkeep(&self) -> Vec<Upkeep> {
+        let closes = self.entries.iter().enumerate();
+        let closes = closes.filter(|(_, entry)| Mark::Closed.is(entry)).map(|(place, _)| place);
+        let closes: Vec<usize> = closes.chain([self.at_work.end]).collect();
+        let named = |name: &str, start: usize, end: usize| Upkeep {
+            name: name.to_owned(),
+            range: start..end.max(start),
+        };
+        let began = self.kept_up.iter().map(|(place, name)| {
+            let close = closes.iter().copied().find(|end| end > place).unwrap_or(*place);
+            named(name, *place, self.next(*place).min(close))
+        });
+        let closed = closes.iter().map(|&close| {
+            let lines = self.acknowledged.iter().map(|&(place, _)| place);
+            let lines = lines.chain(self.kept_up.iter().map(|&(place, _)| place));
+            let last = lines.filter(|&place| place < close).max().unwrap_or(close);
+            named(CLOSE, last, self.next(close))
+        });
+        let mut upkeep: Vec<Upkeep> = began.chain(closed).collect();
+        upkeep.retain(|one| self.entries[one.range.clone()].iter().any(|entry| entry.written().is_some()));
+        upkeep
+    }
+
+    /// Where the next commit begins, or the work ends.
+    fn next(&self, place: usize) -> usize {
+        let lines = if self.begun.is_empty() { &self.acknowledged } else { &self.begun };
+        lines.iter().map(|&(place, _)| place).find(|&next| next > place).unwrap_or(self.at_work.end)
+    }
+
+    /// The places after which what was flushed stays the same until the next flush, each where the most is promised: right
+    /// after the last acknowledgement before that flush or, where none came, right after the flush. The last one is the end
+    /// of the work.
+    pub fn between_flushes(&self, from_start: bool) -> Vec<usize> {
+        let places = self.places(from_start);
+        if self.acknowledged.is_empty() && !from_start {
+            return Vec::new();
+        }
+        let flushes = places.clone().filter(|&place| self.entries.get(place).is_some_and(Entry::is_flush));
+        let ends: Vec<usize> = flushes.chain([places.end]).collect();
+        let mut found: Vec<usize> = Vec::new();
+        let mut start = places.start;
+        for end in ends {
+            let promised = self.acknowledged.iter().map(|&(place, _)| place + 1);
+            let last = promised.filter(|place| (start..=end).contains(place)).max();
+            found.push(last.unwrap_or(start).min(end));
+            start = end + 1;
+        }
+        found.retain(|place| places.contains(place) || *place == places.end);
+        found.dedup();
+        found
+    }
+
     /// The places right after each acknowledgement.
     pub fn acknowledgements(&self) -> Vec<usize> {
         self.acknowledged.iter().map(|&(place, _)| place + 1).collect()
@@ -124,21 +195,15 @@ impl History {
         before(&self.acknowledged, place)
     }
 
-    /// The commits that may be there after a cut.
-    pub fn begun(&self, place: usize) -> BTreeSet<u64> {
-        match self.begun.is_empty() {
-            true => (1..=self.promised(place).last().map_or(1, |last| last + 1)).collect(),
-            false => before(&self.begun, place),
-        }
+    /// The commits that may be there after a cut: those that had begun. A program that does not report when it begins a
+    /// commit may have begun any.
+    pub fn begun(&self, place: usize) -> Option<BTreeSet<u64>> {
+        (!self.begun.is_empty()).then(|| before(&self.begun, place))
     }
 
-    /// Whether a commit may be there after a cut: it was begun. A program that does not say when it begins one may
-    /// have begun the next.
+    /// Whether a commit may be there after a cut.
     pub fn may_have(&self, place: usize, commit: u64) -> bool {
-        match self.begun.is_empty() {
-            true => commit <= self.promised(place).last().map_or(1, |last| last + 1),
-            false => before(&self.begun, place).contains(&commit),
-        }
+        self.begun.is_empty() || self.begun.iter().any(|&(begin, number)| begin < place && number == commit)
     }
 
     /// What was asked of the disk.
@@ -153,38 +218,53 @@ impl History {
         let first = if commits == 1 { self.at_work.start } else { first };
         let each = |sum: u64| sum as f64 / (commits.saturating_sub(1).max(1)) as f64;
         let (mut flushes, mut writes, mut bytes) = (0, 0, 0);
-        // Commits of several clients overlap: what comes between the first and the last is of all of them.
-        let are_many = self.acknowledged.iter().any(|&(_, number)| number >= CLIENT);
-        let counted = if are_many { std::iter::once(first..last).collect() } else { self.spans(first, last) };
-        for span in counted {
-            for entry in &self.entries[span] {
-                flushes += u64::from(entry.is_flush());
-                if let Some(written) = entry.written() {
-                    writes += 1;
-                    bytes += written as u64;
-                }
+        for entry in self.within_commits(first, last) {
+            flushes += u64::from(entry.is_flush());
+            if let Some(written) = entry.written() {
+                writes += 1;
+                bytes += written as u64;
             }
         }
         (observed.flushes, observed.writes, observed.bytes) = (each(flushes), each(writes), each(bytes));
-        let is_flushed = |span: Range<usize>| self.entries[span].iter().any(Entry::is_flush);
-        observed.unflushed =
-            self.spans(first, last).into_iter().filter(|span| !is_flushed(span.clone())).count() as u64;
+        observed.unflushed = self.unflushed();
         observed
     }
 
-    /// The entries of each commit but the first: from its begin, or from the acknowledgement before it, to its
-    /// own. What a program does between its commits is no part of them where it says when they begin.
-    fn spans(&self, first: usize, last: usize) -> Vec<Range<usize>> {
+    /// The entries of the commits but the first, each once however many commits it is a part of: from the begin of a commit,
+    /// or from the acknowledgement before it, to its own. What a program does between its commits is no part of them where
+    /// it reports when they begin.
+    fn within_commits(&self, first: usize, last: usize) -> impl Iterator<Item = &Entry> {
+        let mut done = first;
+        let mut entries: Vec<&[Entry]> = Vec::new();
         let ends = self.acknowledged.iter().filter(|&&(place, _)| place > first && place <= last);
-        let mut before = first;
-        ends.map(|&(end, commit)| {
-            let is_its = |&&(place, number): &&(usize, u64)| number == commit && place <= end;
-            let begin = self.begun.iter().rev().find(is_its).map(|&(place, _)| place);
-            let start = begin.unwrap_or(before);
-            before = end;
-            start..end
-        })
-        .collect()
+        let starts = ends.clone().map(|&(end, commit)| self.begin(end, commit));
+        // A later acknowledgement may be of a commit that began earlier: of all that end from here on, the earliest counts.
+        let mut earliest: Vec<usize> = starts.map(|start| start.unwrap_or(first)).collect();
+        for at in (1..earliest.len()).rev() {
+            earliest[at - 1] = earliest[at - 1].min(earliest[at]);
+        }
+        for (&(end, _), start) in ends.zip(earliest) {
+            entries.push(&self.entries[start.max(done).min(end)..end]);
+            done = end;
+        }
+        entries.into_iter().flatten()
+    }
+
+    /// Where a commit began that was acknowledged at a place, if the program reports that.
+    fn begin(&self, end: usize, commit: u64) -> Option<usize> {
+        let is_its = |&&(place, number): &&(usize, u64)| number == commit && place <= end;
+        self.begun.iter().rev().find(is_its).map(|&(place, _)| place)
+    }
+
+    /// How many commits were certainly acknowledged without a flush: none ended since they began. Of a program that does
+    /// not report when it begins one that is certain only before the first flush of its work, since one flush can be that of
+    /// many commits.
+    fn unflushed(&self) -> u64 {
+        let is_unflushed = |&&(end, commit): &&(usize, u64)| {
+            let begin = self.begin(end, commit).unwrap_or(self.at_work.start).min(end);
+            !self.entries[begin..end].iter().any(Entry::is_flush)
+        };
+        self.acknowledged.iter().filter(is_unflushed).count() as u64
     }
 }
 

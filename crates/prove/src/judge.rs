@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use dyno_record::Tally;
 use serde::Serialize;
 
-use crate::subject::{CLIENT, Found};
+use crate::history::History;
+use crate::subject::{CLIENT, Found, Subject};
 
 /// What is wrong after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -65,12 +66,18 @@ pub fn judge(
     verdict
 }
 
+/// Holds what was found of a subject against what it had promised at a place of its history.
+pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &Found) -> Verdict {
+    let may_have = |commit| history.may_have(place, commit);
+    judge(found, &history.promised(place), subject.before(), may_have, subject.is_in_order())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn judged(found: &[u64], promised: &[u64]) -> Verdict {
-        let found = Found { commits: found.iter().copied().collect(), troubles: Vec::new() };
+        let found = Found { commits: found.iter().copied().collect(), ..Found::default() };
         judge(&found, &promised.iter().copied().collect(), Some(0), |commit| commit <= 3, true)
     }
 
@@ -83,7 +90,7 @@ mod tests {
         assert_eq!(judged(&[0, 2], &[]).broken.len(), 1, "an earlier one is gone");
         assert_eq!(judged(&[], &[1]).broken.len(), 1, "what was there before is gone");
         let clients = |found: &[u64]| {
-            let found = Found { commits: found.iter().copied().collect(), troubles: Vec::new() };
+            let found = Found { commits: found.iter().copied().collect(), ..Found::default() };
             judge(&found, &BTreeSet::new(), Some(0), |_| true, true).broken.len()
         };
         assert_eq!(clients(&[0, 1, 2, CLIENT + 1]), 0, "another client's second one is not asked for");

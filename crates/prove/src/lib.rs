@@ -22,4 +22,5 @@ pub mod proof;
 pub mod refuge;
 pub mod subject;
 pub mod tree;
+mod tried;
 mod unrecorded;

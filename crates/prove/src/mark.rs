@@ -13,6 +13,8 @@ pub enum Mark {
     /// What comes after it is the program's work. Who has to set something up for the program, and to make it durable,
     /// says this once more when that is done.
     Begins,
+    /// The program has closed its database in order, and dyno is about to start it again.
+    Closed,
     /// What comes after it is not.
     Ends,
 }
@@ -22,6 +24,7 @@ impl Mark {
     pub fn text(self) -> &'static [u8] {
         match self {
             Mark::Begins => b"\ndyno: work begins\n",
+            Mark::Closed => b"\ndyno: work is closed\n",
             Mark::Ends => b"\ndyno: work ends\n",
         }
     }
@@ -36,6 +39,11 @@ impl Mark {
 
     /// Where it was said last.
     pub fn place(self, entries: &[Entry]) -> Option<usize> {
-        entries.iter().rposition(|entry| matches!(entry, Entry::Text(text) if text == self.text()))
+        entries.iter().rposition(|entry| self.is(entry))
+    }
+
+    /// Whether an entry is this mark.
+    pub fn is(self, entry: &Entry) -> bool {
+        matches!(entry, Entry::Text(text) if text == self.text())
     }
 }

@@ -45,6 +45,11 @@ impl Ended {
         self.status.is_some_and(|status| status.success())
     }
 
+    /// Whether it did not end in time.
+    pub fn is_late(&self) -> bool {
+        self.status.is_none()
+    }
+
     /// How it ended, for people, with what it said.
     pub fn describe(&self) -> String {
         let how = match self.status {
@@ -57,6 +62,18 @@ impl Ended {
         }
     }
 }
+
+/// A program that looks at data did not end in time, so nothing is known of them.
+#[derive(Debug)]
+pub struct Late(pub String);
+
+impl std::fmt::Display for Late {
+    fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Late {}
 
 /// Where a program writes to.
 pub enum Output {
@@ -111,20 +128,30 @@ pub fn run(
     }
     let start = Instant::now();
     let end = limit.manner.kill_after.unwrap_or(limit.patience);
-    let mut status = None;
-    while status.is_none() && start.elapsed() < end && interrupts.signal().is_none() {
-        status = child.try_wait()?;
-        if status.is_none() {
-            thread::sleep(STEP);
-        }
-    }
+    let status = wait(&mut child, start, end, interrupts)?;
     let killed = end_all(&mut child);
     limit.manner.watch.map_or(Ok(()), |watch| watch.end(child.id()))?;
-    if limit.manner.kill_after.is_some() {
-        status = status.or(killed);
-    }
+    let status = status.or(killed.filter(|_| limit.manner.kill_after.is_some()));
     interrupts.check()?;
     Ok(Ended { status, output: text(&kept), errors: text(&errors) })
+}
+
+/// Waits for a program until its time is over: how it ended, if it did. After a stall of the whole machine it may have ended
+/// long ago, so it is asked once more after the clock.
+fn wait(
+    child: &mut Child,
+    start: Instant,
+    end: Duration,
+    interrupts: &Interrupts,
+) -> io::Result<Option<ExitStatus>> {
+    loop {
+        let is_over = start.elapsed() >= end || interrupts.signal().is_some();
+        let status = child.try_wait()?;
+        if status.is_some() || is_over {
+            return Ok(status);
+        }
+        thread::sleep(STEP);
+    }
 }
 
 /// What is standard input: a file, or a pipe where the program is to wait until it is watched.

@@ -1,17 +1,18 @@
 //! The proof of one subject: it works on a recorded disk, and then the disk is looked at as power cuts could have
 //! left it; and it is killed at random moments.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_lab::interrupts::Interrupts;
-use dyno_record::Tally;
+use dyno_record::{Tally, Upkept};
 use serde::Serialize;
 
 use crate::calls::Seen;
 use crate::content::Content;
-use crate::cuts::{self, Cut, Kept, Roll};
+use crate::cuts::Count;
 use crate::disk::Program;
 use crate::disk::faults::Fault;
 use crate::disk::files;
@@ -24,6 +25,10 @@ use crate::subject::{Found, Manner, Subject};
 
 /// How many failures are kept in words.
 const SHOWN: usize = 5;
+/// In how many recordings of its work a subject is cut, at most, and for how many cuts there is one.
+const RUNS: usize = 5;
+const CUTS_A_RUN: usize = 20;
+
 /// How much is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
@@ -85,8 +90,12 @@ pub struct Proof {
     pub calls: Option<Seen>,
     /// Why nobody could watch it, if nobody could.
     pub calls_unseen: Option<String>,
+    /// In how many recordings of its work, each cut apart.
+    pub runs: usize,
     /// All cuts.
     pub cuts: Tally,
+    /// Those of them whose place and state were drawn.
+    pub drawn: Tally,
     /// Those of them right after an acknowledgement that keep only what was flushed.
     pub strict: Tally,
     /// Those of them that tore a write.
@@ -95,6 +104,16 @@ pub struct Proof {
     pub kills: Tally,
     /// After how many cuts the file system itself could not be mounted, which says nothing of the subject.
     pub unmountable: usize,
+    /// Upkeep in all runs, by its name, and the cuts within it.
+    pub upkeep: BTreeMap<String, Upkept>,
+    /// How many looks at the data did not end in time, which says nothing of them.
+    pub late: usize,
+    /// Why the first of these did not.
+    pub late_why: Option<String>,
+    /// After how many cuts or kills something was wrong, and was not when the same data were looked at again.
+    pub unrepeated: usize,
+    /// The first of these.
+    pub unrepeated_first: Option<Failure>,
     /// A disk that forgets everything was noticed, as it must be.
     pub notices_loss: bool,
     /// The longest that it took to look at the data after a cut, recovery included, in milliseconds.
@@ -121,24 +140,36 @@ impl Workshop {
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
-        let without = self.without_work(subject, &base)?;
         if self.ground == Ground::Folder {
             let (history, incomplete) = self.work(subject, &base)?;
             (proof.observed.commits, proof.incomplete) = (history.observed().commits, incomplete);
-            proof.notices_loss = notices_loss(subject, &without, &history);
+            proof.notices_loss = notices_loss(subject, &self.without_work(subject, &base)?, &history);
             self.observe(subject, &base, effort, &mut proof, tell)?;
             return Ok(proof);
         }
-        let (history, incomplete) = self.record(subject, &base, None)?;
-        // dyno itself moves the folders of servers before and after, which no engine answers for.
-        let history = if self.ground == Ground::Files { history.of_commits() } else { history };
+        let (history, incomplete) = self.history(subject, &base)?;
         (proof.observed, proof.incomplete) = (history.observed(), incomplete);
-        let harmful = self.cut(subject, &base, &history, effort, &mut proof, tell)?;
-        proof.notices_loss = notices_loss(subject, &without, &history);
-        if let (Some(cut), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
+        // After the work: a program whose data are not on the disk finds them here.
+        proof.notices_loss = notices_loss(subject, &self.without_work(subject, &base)?, &history);
+        proof.runs = effort.cuts.div_ceil(CUTS_A_RUN).clamp(1, RUNS);
+        let all = effort.cuts.div_ceil(proof.runs);
+        tell(&format!("{} power cuts and one after each flush", effort.cuts));
+        let count = Count { all, flushes: effort.cuts, seed: effort.seed };
+        let first = self.cut(subject, (&base, &history, 0), count, &mut proof)?;
+        let mut harmful = first.map(|cut| (None, cut));
+        for number in 1..proof.runs {
+            let (other, incomplete) = self.history(subject, &base)?;
+            proof.incomplete = proof.incomplete.or(incomplete);
+            let seed = effort.seed.wrapping_add(number as u64);
+            let count = Count { all, flushes: all / 2, seed };
+            if let Some(cut) = self.cut(subject, (&base, &other, number), count, &mut proof)? {
+                harmful.get_or_insert((Some(other), cut));
+            }
+        }
+        if let (Some((other, cut)), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
             tell("keeping the smallest cut that does harm");
-            let name = (named.label, named.again);
-            proof.kept_in = Some(self.keep(subject, (&base, &history), &cut, name, place)?);
+            let (name, harmed) = ((named.label, named.again), other.as_ref().unwrap_or(&history));
+            proof.kept_in = Some(self.keep(subject, (&base, harmed), &cut, name, place)?);
         }
         // Neither depends on what a cut takes.
         if self.ground == Ground::Files {
@@ -162,6 +193,14 @@ impl Workshop {
         self.content(stand)
     }
 
+    /// The history of the subject's work. The text is why it did not come to its end.
+    fn history(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
+        let (history, incomplete) = self.record(subject, base, None)?;
+        // dyno itself moves the folders of servers before and after, which no engine answers for.
+        let is_files = self.ground == Ground::Files;
+        Ok((if is_files { history.of_commits() } else { history }, incomplete))
+    }
+
     /// Lets the subject work on a recorded disk, which may have a fault. The text is why it did not come to its end.
     pub(crate) fn record(
         &self,
@@ -179,45 +218,6 @@ impl Workshop {
         Ok((History::new(entries, |line| subject.read(line)), incomplete))
     }
 
-    /// Tries the cuts; the first of them that does harm.
-    fn cut(
-        &self,
-        subject: &dyn Subject,
-        base: &Content,
-        history: &History,
-        effort: Effort,
-        proof: &mut Proof,
-        tell: &dyn Fn(&str),
-    ) -> Result<Option<Cut>> {
-        let mut harmful = None;
-        let chosen = cuts::choose(history, base, subject.before().is_some(), effort.cuts, effort.seed);
-        tell(&format!("{} power cuts", chosen.len()));
-        let mut roll = Roll::new(history.entries(), base.clone());
-        for cut in &chosen {
-            self.interrupts.check()?;
-            let Some((found, took)) = self.look(subject, &roll.content(cut))? else {
-                proof.unmountable += 1;
-                continue;
-            };
-            proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
-            let promised = history.promised(cut.place);
-            let may_have = |commit| history.may_have(cut.place, commit);
-            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
-            verdict.count(&mut proof.cuts, promised.len());
-            if cut.is_strict {
-                verdict.count(&mut proof.strict, promised.len());
-            }
-            if matches!(cut.kept, Kept::Torn { .. }) {
-                verdict.count(&mut proof.torn, promised.len());
-            }
-            if !verdict.is_survived() && harmful.is_none() {
-                harmful = Some(cut.clone());
-            }
-            proof.note(verdict, || describe(cut, promised.len()));
-        }
-        Ok(harmful)
-    }
-
     /// What the subject finds where nothing of its work was kept, as by a device whose flushes do nothing.
     ///
     /// # Errors
@@ -225,6 +225,11 @@ impl Workshop {
     fn without_work(&self, subject: &dyn Subject, base: &Content) -> Result<Found> {
         let (found, _) =
             self.look(subject, base)?.context("the file system cannot be mounted before the first commit")?;
+        if let Some(why) = found.late {
+            bail!(
+                "the data before the first commit could not be looked at: {why}; give it more time by --timeout"
+            );
+        }
         ensure!(
             subject.before().is_none_or(|first| found.commits.contains(&first)),
             "after a clean end its first commit is not there, so it keeps nothing that a power cut could take{}",
@@ -262,12 +267,4 @@ impl Proof {
             self.failures.push(Failure { after: after(), verdict });
         }
     }
-}
-
-fn describe(cut: &Cut, promised: usize) -> String {
-    let what = match cut.is_strict {
-        true => "right after an acknowledgement that keeps only what was flushed".to_owned(),
-        false => format!("that keeps {}", cut.kept),
-    };
-    format!("a cut at entry {} of the log {what}; {promised} commits were acknowledged", cut.place)
 }

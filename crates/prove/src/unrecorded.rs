@@ -1,6 +1,7 @@
 //! What can be seen of a subject without a recorder: its system calls, and what kills leave.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
@@ -11,7 +12,7 @@ use crate::calls::{Seen, Watch};
 use crate::content::Content;
 use crate::disk::log::Entry;
 use crate::history::History;
-use crate::judge::judge;
+use crate::judge::judge_at;
 use crate::proof::{Effort, Proof, Workshop};
 use crate::subject::{Manner, Subject};
 
@@ -83,18 +84,45 @@ impl Workshop {
             let worked = subject.work(stand.folder(), fs::File::create(&said)?, manner)?;
             whole = whole.or(Some(worked.took));
             let history = spoken(subject, fs::read(&said)?);
-            let found = subject.check(stand.folder())?;
-            stand.end()?;
-            let promised = history.promised(1);
-            let may_have = |commit| history.may_have(1, commit);
-            let verdict = judge(&found, &promised, subject.before(), may_have, subject.is_in_order());
             if let Some(after) = after {
-                verdict.count(&mut proof.kills, promised.len());
-                proof.note(verdict, || {
-                    format!("a kill after {} ms, {} commits acknowledged", after.as_millis(), promised.len())
-                });
+                let promised = history.promised(history.entries().len()).len();
+                let after =
+                    || format!("a kill after {} ms, {promised} commits acknowledged", after.as_millis());
+                self.judge_kill(subject, stand.folder(), &history, (promised, &after), proof)?;
+            }
+            stand.end()?;
+        }
+        Ok(())
+    }
+
+    /// Judges what a kill left; twice, if something is wrong for the first time.
+    fn judge_kill(
+        &self,
+        subject: &dyn Subject,
+        folder: &Path,
+        history: &History,
+        (promised, after): (usize, &dyn Fn() -> String),
+        proof: &mut Proof,
+    ) -> Result<()> {
+        let look = || -> Result<_> {
+            let found = subject.check(folder)?;
+            let verdict = judge_at(subject, history, history.entries().len(), &found);
+            Ok((found.late, verdict))
+        };
+        let (late, verdict) = look()?;
+        if let Some(why) = late {
+            proof.late(why);
+            return Ok(());
+        }
+        if !verdict.is_survived() && !proof.is_harmed() {
+            let (late, again) = look()?;
+            if late.is_none() && again.is_survived() {
+                proof.unrepeated(verdict, after);
+                return Ok(());
             }
         }
+        verdict.count(&mut proof.kills, promised);
+        proof.note(verdict, after);
         Ok(())
     }
 }

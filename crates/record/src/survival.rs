@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 /// The version of a kept result's schema.
 pub const PROOF_SCHEMA: &str = "dyno-proof/1";
 
+/// The version of what a result is evidence of: it changes when more is tried, or when something is judged differently.
+/// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss.
+pub const EVIDENCE: u32 = 1;
+
 /// How it went for many cuts, or for many kills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
@@ -27,11 +31,23 @@ pub struct Tally {
     pub broken: u64,
 }
 
+/// Upkeep, as a checkpoint or the closing of the database, and what became of cuts within it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Upkept {
+    /// How often the device saw it.
+    pub seen: u64,
+    /// Power cuts within it or at its end.
+    pub cuts: Tally,
+}
+
 /// What was found of a contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Survival {
     /// The version of dyno that tried it.
     pub dyno: String,
+    /// The version of what it is evidence of ([`EVIDENCE`]); 0 in older results.
+    #[serde(default)]
+    pub evidence: u32,
     /// When, UTC, RFC 3339.
     pub proved: String,
     /// The file system on which the data were.
@@ -50,8 +66,25 @@ pub struct Survival {
     pub calls: Option<f64>,
     /// Power cuts.
     pub cuts: Tally,
+    /// Those power cuts whose place and state were drawn, of which a share can be estimated; absent in older results, where
+    /// all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Tally>,
+    /// How many recordings of the work were cut; 0 in older results, which had one.
+    #[serde(default)]
+    pub runs: u64,
+    /// Upkeep that was recorded and cut within, by its name; empty in older results, which recorded none on purpose.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub upkeep: BTreeMap<String, Upkept>,
+    /// Commits that were acknowledged although no flush had ended since they began.
+    #[serde(default)]
+    pub unflushed: u64,
     /// Kills of all its processes.
     pub kills: Tally,
+    /// Failures of the device, as a write that is refused, in which the contender acknowledged anything; absent where none
+    /// were tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Tally>,
     /// The first cut or kill after which something was wrong, and what, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,

@@ -55,7 +55,7 @@ pub struct ProveArgs {
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
-    /// How many power cuts to try; with none no devices fail either, since cuts tell what a contender loses without that
+    /// How many power cuts to try, and at most as many again, one after each flush; with none no devices fail either, since cuts tell what a contender loses without that
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,
     /// How many kills to try

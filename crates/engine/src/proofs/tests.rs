@@ -1,3 +1,5 @@
+use dyno_record::Tally;
+
 use super::*;
 
 fn tally(tried: u64, lost: u64, most_lost: u64, broken: u64) -> Tally {
@@ -6,7 +8,8 @@ fn tally(tried: u64, lost: u64, most_lost: u64, broken: u64) -> Tally {
 
 fn survival(cuts: Tally, kills: Tally) -> Survival {
     Survival {
-        dyno: env!("CARGO_PKG_VERSION").to_owned(),
+        dyno: "0.0.1".to_owned(),
+        evidence: EVIDENCE,
         proved: "2026-11-22T20:00:00Z".to_owned(),
         file_system: "ext4".to_owned(),
         seed: 1,
@@ -15,7 +18,12 @@ fn survival(cuts: Tally, kills: Tally) -> Survival {
         flushes: Some(2.0),
         calls: Some(2.0),
         cuts,
+        drawn: Some(cuts),
+        runs: 1,
+        upkeep: BTreeMap::new(),
+        unflushed: 0,
         kills,
+        errors: None,
         failure: None,
     }
 }
@@ -92,4 +100,19 @@ fn lines_that_nobody_can_read_are_told_and_left_out() {
     assert_eq!(proofs.of_engine("sqlite").collect::<Vec<_>>(), [&proof, &proof]);
     assert_eq!(troubles.len(), 1);
     assert!(troubles[0].starts_with("kept:3: "), "{troubles:?}");
+}
+
+#[test]
+fn a_commit_without_a_flush_and_a_loss_by_a_failing_device_break_a_promise_about_power() {
+    let whole = || survival(tally(100, 0, 0, 0), tally(20, 0, 0, 0));
+    let unflushed = Survival { unflushed: 1, ..whole() };
+    let failing = Survival { errors: Some(tally(5, 1, 3, 0)), ..whole() };
+    for (harmed, said) in
+        [(unflushed, "without a flush, 1 of 50"), (failing, "failures of the device, 1 of 5")]
+    {
+        let found = tried(promised(Level::PowerLoss, None), harmed.clone());
+        assert_eq!((found.level, found.standing), (Level::ProcessCrash, Standing::Disproved));
+        assert!(found.caveat.as_ref().unwrap().contains(said), "{found:?}");
+        assert_ne!(tried(promised(Level::ProcessCrash, None), harmed).standing, Standing::Disproved);
+    }
 }

@@ -34,6 +34,6 @@ pub use install::{engines_folder, install, installed};
 pub use installation::Installation;
 pub use names::scratch_name;
 pub use pool::ServerPool;
-pub use private::PrivateServer;
+pub use private::{NotReady, PrivateServer};
 pub use process::descendants;
 pub use segments::sweep as sweep_segments;

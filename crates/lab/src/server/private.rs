@@ -38,6 +38,11 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the end of a server may take to show after its clients have lost it.
 const DEATH_PATIENCE: Duration = Duration::from_millis(500);
 
+/// A server still runs and does not accept connections, although its time is over: perhaps the machine is slow.
+#[derive(Debug, thiserror::Error)]
+#[error("it was not ready within {0} s; {1}")]
+pub struct NotReady(u64, String);
+
 /// A running server. Dropped, it is stopped and its folders are removed.
 #[derive(Debug)]
 pub struct PrivateServer {
@@ -232,7 +237,7 @@ impl PrivateServer {
             }
             self.interrupts.check()?;
             if Instant::now() > deadline {
-                bail!("it was not ready within {} s; {}", START_PATIENCE.as_secs(), self.log_end());
+                return Err(NotReady(START_PATIENCE.as_secs(), self.log_end()).into());
             }
             thread::sleep(Duration::from_millis(5));
         }

@@ -24,39 +24,72 @@ pub struct Cut {
     pub kept: Kept,
     /// It comes right after an acknowledgement and keeps nothing that was not flushed.
     pub is_strict: bool,
+    /// Its place and state were drawn: of such cuts a share that does harm can be estimated.
+    pub is_drawn: bool,
 }
 
 /// How many candidates there are for each cut that is tried.
 const CANDIDATES: usize = 4;
 
-/// Chooses `count` cuts whose disks differ, in the order of their places: up to half of them right after an
-/// acknowledgement with nothing kept that was not flushed, the others anywhere and of all kinds. The same seed makes the
+/// How many cuts of a history are tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Count {
+    /// Cuts in all, unless `flushes` is more than half of them.
+    pub all: usize,
+    /// The most of those that come between two flushes.
+    pub flushes: usize,
+    /// The seed of what is drawn.
+    pub seed: u64,
+}
+
+/// Chooses cuts whose disks differ, in the order of their places.
+///
+/// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many, those
+/// of upkeep and the last go before the others. Of the rest a half comes right after an acknowledgement and keeps nothing
+/// that was not flushed either, a quarter comes within upkeep, and the others anywhere, of all kinds. The same seed makes the
 /// same choice. There are fewer where there are not so many different disks.
-pub fn choose(history: &History, base: &Content, from_start: bool, count: usize, seed: u64) -> Vec<Cut> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
+    let mut random = ChaCha8Rng::seed_from_u64(count.seed);
+    let upkeep = history.upkeep();
+    let mut flushed = history.between_flushes(from_start);
+    flushed.shuffle(&mut random);
+    let is_kept_up = |place: usize| upkeep.iter().any(|one| one.range.contains(&place));
+    let end = history.places(from_start).end;
+    flushed.sort_by_key(|&place| (place != end, !is_kept_up(place)));
+    flushed.truncate(count.flushes);
     let acknowledgements = history.acknowledgements();
-    let strict = acknowledgements.iter().map(|&place| Cut { place, kept: Kept::None, is_strict: true });
-    let mut candidates: Vec<Cut> = strict.collect();
+    let strict = |place: usize, is_drawn| Cut {
+        place,
+        kept: Kept::None,
+        is_strict: acknowledgements.contains(&place),
+        is_drawn,
+    };
+    let mut candidates: Vec<Cut> = flushed.iter().map(|&place| strict(place, false)).collect();
+    candidates.extend(acknowledgements.iter().map(|&place| strict(place, true)));
     let places: Vec<usize> = history.places(from_start).collect();
-    for _ in 0..if places.is_empty() { 0 } else { CANDIDATES * count } {
-        let place = places[random.random_range(0..places.len())];
+    let rare: Vec<usize> = places.iter().copied().filter(|&place| is_kept_up(place)).collect();
+    for number in 0..if places.is_empty() { 0 } else { CANDIDATES * count.all } {
+        let among = if number % 2 == 0 && !rare.is_empty() { &rare } else { &places };
+        let place = among[random.random_range(0..among.len())];
         let kept = states::any(&states::unflushed(history.entries(), place), history.entries(), &mut random);
-        candidates.push(Cut { place, kept, is_strict: false });
+        candidates.push(Cut { place, kept, is_strict: false, is_drawn: true });
     }
     let mut different = differing(candidates, history, base);
     different.shuffle(&mut random);
-    let (strict, others): (Vec<Cut>, Vec<Cut>) = different.into_iter().partition(|cut| cut.is_strict);
-    let half = strict.len().min(count.div_ceil(2)).max(count.saturating_sub(others.len()).min(strict.len()));
-    let mut chosen: Vec<Cut> = strict.into_iter().take(half).collect();
-    chosen.extend(others.into_iter().take(count - chosen.len()));
+    let (mut chosen, drawn): (Vec<Cut>, Vec<Cut>) = different.into_iter().partition(|cut| !cut.is_drawn);
+    let room = count.all.saturating_sub(chosen.len()).max(count.all / 2);
+    let (strict, others): (Vec<Cut>, Vec<Cut>) = drawn.into_iter().partition(|cut| cut.is_strict);
+    let half = strict.len().min(room.div_ceil(2)).max(room.saturating_sub(others.len()).min(strict.len()));
+    chosen.extend(strict.into_iter().take(half));
+    chosen.extend(others.into_iter().take(room - half));
     chosen.sort_by_key(|cut| cut.place);
     chosen
 }
 
 /// Those whose disks no earlier one has with the same promises.
 fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
-    // The strict ones come first at their place, so that they are kept.
-    candidates.sort_by_key(|cut| (cut.place, !cut.is_strict));
+    // Those that are not drawn come first at their place, and then the strict ones, so that they are kept.
+    candidates.sort_by_key(|cut| (cut.place, cut.is_drawn, !cut.is_strict));
     let mut seen = HashSet::new();
     let mut roll = Roll::new(history.entries(), base.clone());
     let mut promises: BTreeMap<usize, usize> = BTreeMap::new();

@@ -58,7 +58,7 @@ proptest! {
     fn what_was_flushed_is_there_and_nothing_is_that_was_not_written(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Content::Disk(Image::default());
-        let cuts = choose(&history, &base, false, 20, seed);
+        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &cuts {
             let found = sectors(&roll.content(cut));
@@ -83,9 +83,9 @@ proptest! {
     fn no_disk_is_tried_twice_and_a_seed_is_a_choice(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Content::Disk(Image::default());
-        let cuts = choose(&history, &base, false, 20, seed);
-        prop_assert!(cuts.len() <= 20);
-        prop_assert_eq!(&cuts, &choose(&history, &base, false, 20, seed));
+        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
+        prop_assert!(cuts.len() <= 31);
+        prop_assert_eq!(&cuts, &choose(&history, &base, false, Count { all: 20, flushes: 20, seed }));
         let mut roll = Roll::new(history.entries(), base.clone());
         let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.content(cut).digest())).collect();
         prop_assert_eq!(disks.len(), cuts.len());
@@ -98,7 +98,8 @@ fn every_kind_of_state_is_tried() {
     let kinds: Vec<(u8, u64, u64)> =
         (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
     let history = history(&kinds);
-    let cuts = choose(&history, &Content::Disk(Image::default()), false, 200, 1);
+    let cuts =
+        choose(&history, &Content::Disk(Image::default()), false, Count { all: 200, flushes: 0, seed: 1 });
     let tells: [fn(&Kept) -> bool; 6] = [
         |kept| *kept == Kept::None,
         |kept| *kept == Kept::All,
@@ -146,7 +147,7 @@ fn held(content: &Content, name: &str) -> Option<(u64, Vec<u8>)> {
 fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     let state = |syncs, kept| {
         let (entries, base) = replaced(syncs);
-        let cut = Cut { place: entries.len(), kept, is_strict: true };
+        let cut = Cut { place: entries.len(), kept, is_strict: true, is_drawn: false };
         Roll::new(&entries, base).content(&cut)
     };
     let [old, new] = [1, 2].map(|byte| Some((1024, vec![byte; 2])));

@@ -67,9 +67,12 @@ impl Subject for Program {
             run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
         let number = |line: &str| line.strip_prefix("have ")?.trim().parse().ok();
         let commits: BTreeSet<u64> = ended.output.lines().filter_map(number).collect();
+        if ended.is_late() {
+            return Ok(Found::late(format!("the check {}", ended.describe())));
+        }
         let troubles =
             if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
-        Ok(Found { commits, troubles })
+        Ok(Found { commits, troubles, late: None })
     }
 
     fn before(&self) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! What dyno's own subjects write: for each commit two rows of a table, or a pair of a store, whose content follows from
 //! the commit's number.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -45,6 +45,13 @@ pub fn statements(commit: u64, parts: u64) -> Vec<String> {
 pub fn numbers(client: u64, clients: u64, commits: u64) -> impl Iterator<Item = u64> {
     let share = commits / clients + u64::from(client < commits % clients);
     (1..=share).map(move |number| client * CLIENT + number)
+}
+
+/// Whether upkeep follows a client's commit: after more and more commits, so that it meets pages that are full to different
+/// degrees.
+pub fn is_followed_by_upkeep(commit: u64) -> bool {
+    let number = commit % CLIENT;
+    (1..=number).any(|step| step * (step + 1) / 2 == number)
 }
 
 /// The accounts between which a commit of one of several clients moves a sum, and the sum.
@@ -203,14 +210,11 @@ pub fn read_digest(row: &[Value], count: u64) -> Found {
         let mut digest = StoreDigest::default();
         pairs.iter().for_each(|(key, value)| digest.add(key, value));
         if digest.answer() == row {
-            return Found { commits: (0..=last).collect(), troubles: Vec::new() };
+            return Found { commits: (0..=last).collect(), ..Found::default() };
         }
     }
     let many = row.first().and_then(number).unwrap_or_default();
-    Found {
-        commits: BTreeSet::new(),
-        troubles: vec![format!("there are {many} pairs, which are not the first that were written")],
-    }
+    Found::trouble(format!("there are {many} pairs, which are not the first that were written"))
 }
 
 /// The store.
@@ -247,11 +251,11 @@ mod tests {
     #[test]
     fn whole_commits_are_found_and_halves_are_told() {
         let found = read_rows(&[row(0, 0), row(0, 1), row(2, 0), row(2, 1)], PARTS);
-        assert_eq!(found, Found { commits: [0, 2].into(), troubles: Vec::new() });
+        assert_eq!(found, Found { commits: [0, 2].into(), ..Found::default() });
         let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)], PARTS);
         assert_eq!((found.commits, found.troubles.len()), ([0].into(), 1));
         let found = read_rows(&[row(0, 0), row(1, 0)], ONE);
-        assert_eq!(found, Found { commits: [0, 1].into(), troubles: Vec::new() });
+        assert_eq!(found, Found { commits: [0, 1].into(), ..Found::default() });
         assert_eq!(statements(1, ONE).len() + 3, statements(1, PARTS).len());
         let mut wrong = row(0, 1);
         wrong[2] = Value::Text("torn".to_owned());
@@ -270,7 +274,7 @@ mod tests {
         }
         let row = |(id, sum): (usize, &i64)| vec![Value::Integer(id as i64), Value::Integer(*sum)];
         let mut rows: Vec<Vec<Value>> = balances.iter().enumerate().map(row).collect();
-        let mut found = Found { commits: commits.into(), troubles: Vec::new() };
+        let mut found = Found { commits: commits.into(), ..Found::default() };
         read_balances(&rows, &mut found);
         assert_eq!(found.troubles, [""; 0]);
         rows[transfer(1).0 as usize][1] = Value::Text("0".to_owned());

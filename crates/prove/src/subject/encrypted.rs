@@ -46,7 +46,7 @@ impl Subject for Encrypted {
     fn check(&self, folder: &Path) -> Result<Found> {
         match self.open(folder) {
             Ok(mounted) => self.inner.check(mounted.clear()),
-            Err(error) => Ok(Found { troubles: vec![format!("{error:#}")], ..Found::default() }),
+            Err(error) => Ok(Found::trouble(format!("{error:#}"))),
         }
     }
 

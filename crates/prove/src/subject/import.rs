@@ -14,7 +14,7 @@ use dyno_protocol::{Server, Value};
 use super::link::Link;
 use super::{Embedded, Found, Manner, PrivateSubject, Subject, Worked, data};
 use crate::history::Line;
-use crate::process::{Ended, Limit, Output, run};
+use crate::process::{Ended, Late, Limit, Output, run};
 
 /// The table.
 const TABLE: &str = "imported";
@@ -124,6 +124,35 @@ fn worked(ended: &Ended, start: Instant) -> Worked {
 }
 
 impl SqliteImport {
+    /// What is there of the import.
+    fn look_at(&self, folder: &Path) -> Result<Found> {
+        let mut found = Found { commits: [BEFORE].into(), ..Found::default() };
+        if !self.is_existing && !Self::database(folder).exists() {
+            return Ok(found);
+        }
+        if self.is_existing {
+            found = self.look.check(folder)?;
+        }
+        let tables = format!("SELECT name FROM sqlite_schema WHERE name = '{TABLE}'");
+        let answer = |sql: String| self.look.ask(folder, &[sql, "PRAGMA integrity_check".to_owned()]);
+        let is_there =
+            answer(tables)?.map(|rows| rows.iter().any(|row| row[0] == Value::Text(TABLE.to_owned())));
+        match is_there {
+            Err(why) => found.troubles.push(why),
+            // A new database appears with its table, or not at all.
+            Ok(false) if !self.is_existing => found.troubles.push("the database has no table".to_owned()),
+            Ok(false) => {}
+            Ok(true) => match answer(sums())? {
+                Ok(rows) if rows.get(1) == Some(&vec![Value::Text("ok".to_owned())]) => {
+                    judge(&mut found, rows.first().map(Vec::as_slice));
+                }
+                Ok(rows) => found.troubles.push(format!("the integrity check says: {}", data::shown(&rows))),
+                Err(why) => found.troubles.push(why),
+            },
+        }
+        Ok(found)
+    }
+
     fn database(folder: &Path) -> PathBuf {
         folder.join(super::runner::DATABASE).join("dyno.db")
     }
@@ -149,31 +178,10 @@ impl Subject for SqliteImport {
     }
 
     fn check(&self, folder: &Path) -> Result<Found> {
-        let mut found = Found { commits: [BEFORE].into(), troubles: Vec::new() };
-        if !self.is_existing && !Self::database(folder).exists() {
-            return Ok(found);
-        }
-        if self.is_existing {
-            found = self.look.check(folder)?;
-        }
-        let tables = format!("SELECT name FROM sqlite_schema WHERE name = '{TABLE}'");
-        let answer = |sql: String| self.look.ask(folder, &[sql, "PRAGMA integrity_check".to_owned()]);
-        let is_there =
-            answer(tables)?.map(|rows| rows.iter().any(|row| row[0] == Value::Text(TABLE.to_owned())));
-        match is_there {
-            Err(why) => found.troubles.push(why),
-            // A new database appears with its table, or not at all.
-            Ok(false) if !self.is_existing => found.troubles.push("the database has no table".to_owned()),
-            Ok(false) => {}
-            Ok(true) => match answer(sums())? {
-                Ok(rows) if rows.get(1) == Some(&vec![Value::Text("ok".to_owned())]) => {
-                    judge(&mut found, rows.first().map(Vec::as_slice));
-                }
-                Ok(rows) => found.troubles.push(format!("the integrity check says: {}", data::shown(&rows))),
-                Err(why) => found.troubles.push(why),
-            },
-        }
-        Ok(found)
+        self.look_at(folder).or_else(|error| match error.is::<Late>() {
+            true => Ok(Found::late(format!("{error:#}"))),
+            false => Err(error),
+        })
     }
 
     fn before(&self) -> Option<u64> {

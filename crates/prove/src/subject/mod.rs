@@ -26,6 +26,9 @@ pub use import::{Import, ServerImport, SqliteImport};
 pub use runner::Embedded;
 pub use server::PrivateSubject;
 
+/// How a line begins by which a subject of dyno's own reports that upkeep begins; its name follows.
+const UPKEEP: &str = "upkeep ";
+
 /// What was found in a folder after a cut or a kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
@@ -33,6 +36,20 @@ pub struct Found {
     pub commits: BTreeSet<u64>,
     /// What is wrong beside missing commits: it does not open, half a transaction, a check of the engine's own.
     pub troubles: Vec<String>,
+    /// Why nothing is known of what is there, where the look did not end in time: that is no loss.
+    pub late: Option<String>,
+}
+
+impl Found {
+    /// Nothing but one thing that is wrong.
+    pub fn trouble(what: String) -> Found {
+        Found { troubles: vec![what], ..Found::default() }
+    }
+
+    /// Nothing is known, because the look did not end in time.
+    pub fn late(why: String) -> Found {
+        Found { late: Some(why), ..Found::default() }
+    }
 }
 
 /// What became of a program that worked.

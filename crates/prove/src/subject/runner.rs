@@ -3,6 +3,7 @@
 //! clients are threads of one process, all commits are one test, and each client says so itself ([`threads`]).
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -16,14 +17,17 @@ use dyno_plan::probe;
 use dyno_protocol::{Event, Operation, Test, Value};
 use dyno_suite::NO_SQL;
 
-use super::{Found, Manner, Subject, Worked, data, threads};
+use super::{Found, Manner, Subject, UPKEEP, Worked, data, threads};
 use crate::history::Line;
-use crate::process::{Ended, Limit, Output, run};
+use crate::mark::Mark;
+use crate::process::{Ended, Late, Limit, Output, run};
 
 /// The folder of the database on the disk.
 pub const DATABASE: &str = "database";
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
+/// In how many sessions the commits are made, each of which opens the database and closes it.
+const SESSIONS: u64 = 3;
 
 /// A contender whose engine is within its runner's process.
 #[derive(Debug)]
@@ -61,13 +65,16 @@ impl Embedded {
     /// What statements answer, the first row of each or nothing; or why they did not.
     ///
     /// # Errors
-    /// The runner cannot be started, or dyno is asked to stop.
+    /// The runner cannot be started or does not end in time ([`Late`]), or dyno is asked to stop.
     pub fn ask(&self, folder: &Path, statements: &[String]) -> Result<Result<Vec<Vec<Value>>, String>> {
         let test = |(number, text): (usize, &String)| {
             data::test(&number.to_string(), std::slice::from_ref(text), &self.inputs)
         };
         let tests = statements.iter().enumerate().map(test).collect::<Result<_>>()?;
         let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
+        if ended.is_late() {
+            return Err(Late(format!("the runner {}", ended.describe())).into());
+        }
         let answers = answers(&ended);
         Ok(match answers.failed {
             Some(why) => Err(why),
@@ -84,6 +91,67 @@ impl Embedded {
             true => data::test(&number.to_string(), &data::statements(number, data::PARTS), &self.inputs),
             false => data::put(number, self.contender.per_commit, &self.inputs),
         }
+    }
+
+    /// Whether its clients are threads of one process, whose commits are one test.
+    fn is_mixed(&self) -> bool {
+        self.threads && self.clients > 1
+    }
+
+    /// The tests of a client in one of several sessions: its share of the commits, and upkeep between them.
+    fn tests(&self, client: u64, (session, sessions): (u64, u64)) -> Result<Vec<Test>> {
+        if self.is_mixed() {
+            return Ok(vec![threads::test(self.has_sql(), self.clients, self.commits, &self.inputs)?]);
+        }
+        let numbers: Vec<u64> = data::numbers(client, self.clients, self.commits).collect();
+        let [first, end] = [session, session + 1].map(|part| numbers.len() as u64 * part / sessions);
+        let mut tests = Vec::new();
+        for &number in &numbers[first as usize..end as usize] {
+            tests.push(self.commit(number)?);
+            if client == 0 && data::is_followed_by_upkeep(number) {
+                let upkeep = self.contender.engine.upkeep(&self.contender.settings);
+                for one in upkeep.filter(|one| !one.statements.is_empty()) {
+                    tests.push(data::test(&format!("{UPKEEP}{}", one.name), &one.statements, &self.inputs)?);
+                }
+            }
+        }
+        Ok(tests)
+    }
+
+    /// Makes the commits of a session by all clients at once: why it did not come to its end, if it did not.
+    fn session(
+        &self,
+        session: (u64, u64),
+        folder: &Path,
+        output: &File,
+        manner: Manner,
+    ) -> Result<Option<String>> {
+        let one = |client: u64| -> Result<Option<String>> {
+            let output = Output::Recorder(output.try_clone()?);
+            let ended = self.start(folder, self.tests(client, session)?, output, manner)?;
+            Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
+        };
+        let processes = if self.is_mixed() { 1 } else { self.clients };
+        let failures = thread::scope(|scope| {
+            let clients = (0..processes).map(|client| scope.spawn(move || one(client)));
+            let clients: Vec<_> = clients.collect();
+            let ended = clients
+                .into_iter()
+                .map(|client| client.join().unwrap_or_else(|_| bail!("a client panicked")));
+            ended.collect::<Result<Vec<_>>>()
+        })?;
+        Ok(failures.into_iter().flatten().next())
+    }
+
+    /// Reports upkeep that shows in its files alone, of which there are some.
+    fn report_files(&self, folder: &Path, mut output: &File) -> Result<()> {
+        let Contender { engine, settings, .. } = &self.contender;
+        for (name, end) in engine.upkeep(settings).filter_map(|one| Some((&one.name, one.files.as_ref()?))) {
+            if holds(&folder.join(DATABASE), end) {
+                output.write_all(format!("{UPKEEP}{name}\n").as_bytes())?;
+            }
+        }
+        Ok(())
     }
 
     /// What the answers say of a store, of which the last is its digest.
@@ -129,43 +197,35 @@ impl Subject for Embedded {
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let start = Instant::now();
-        let is_mixed = self.threads && self.clients > 1;
-        let tests = |client: u64| -> Result<Vec<Test>> {
-            match is_mixed {
-                true => Ok(vec![threads::test(self.has_sql(), self.clients, self.commits, &self.inputs)?]),
-                false => {
-                    data::numbers(client, self.clients, self.commits).map(|one| self.commit(one)).collect()
-                }
+        let sessions = if self.is_mixed() { 1 } else { SESSIONS.min(self.commits / self.clients).max(1) };
+        let mut failure = None;
+        for session in 0..sessions {
+            let left = manner.kill_after.map(|after| after.saturating_sub(start.elapsed()));
+            failure =
+                self.session((session, sessions), folder, &output, Manner { kill_after: left, ..manner })?;
+            if failure.is_some() || session + 1 == sessions {
+                break;
             }
-        };
-        let one = |client: u64| -> Result<Option<String>> {
-            let output = Output::Recorder(output.try_clone()?);
-            let ended = self.start(folder, tests(client)?, output, manner)?;
-            Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
-        };
-        let processes = if is_mixed { 1 } else { self.clients };
-        let failures = thread::scope(|scope| {
-            let clients = (0..processes).map(|client| scope.spawn(move || one(client)));
-            let clients: Vec<_> = clients.collect();
-            let ended = clients
-                .into_iter()
-                .map(|client| client.join().unwrap_or_else(|_| bail!("a client panicked")));
-            ended.collect::<Result<Vec<_>>>()
-        })?;
-        Ok(Worked { failure: failures.into_iter().flatten().next(), took: start.elapsed() })
+            Mark::Closed.set(&output)?;
+            self.report_files(folder, &output)?;
+        }
+        Ok(Worked { failure, took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
         let number = |test: &str| test.parse().ok();
         match serde_json::from_str(line) {
-            Ok(Event::Progress { test }) => number(&test).map_or(Line::Other, Line::Begins),
+            Ok(Event::Progress { test }) => match test.strip_prefix(UPKEEP) {
+                Some(name) => Line::Upkeep(name.to_owned()),
+                None => number(&test).map_or(Line::Other, Line::Begins),
+            },
             Ok(Event::Sample(sample)) => number(&sample.test).map_or(Line::Other, Line::Acknowledged),
             Ok(Event::Operation(Operation { number, done })) => match (u64::try_from(number), done) {
                 (Ok(number), true) => Line::Acknowledged(number),
                 (Ok(number), false) => Line::Begins(number),
                 (Err(_), _) => Line::Other,
             },
-            _ => Line::Other,
+            _ => line.strip_prefix(UPKEEP).map_or(Line::Other, |name| Line::Upkeep(name.to_owned())),
         }
     }
 
@@ -188,6 +248,9 @@ impl Subject for Embedded {
         }
         let asked = tests.len();
         let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
+        if ended.is_late() {
+            return Ok(Found::late(format!("the runner {}", ended.describe())));
+        }
         let answers = answers(&ended);
         let is_whole = answers.rows.len() == asked;
         let mut found = match (answers.rows.first(), self.has_sql()) {
@@ -220,6 +283,15 @@ impl Subject for Embedded {
     fn is_in_order(&self) -> bool {
         true
     }
+}
+
+/// Whether a folder or one within it holds a file whose name ends so.
+fn holds(folder: &Path, end: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => holds(&entry.path(), end),
+        Ok(kind) => kind.is_file() && entry.file_name().to_string_lossy().ends_with(end),
+        Err(_) => false,
+    })
 }
 
 /// The events of a runner that has ended.

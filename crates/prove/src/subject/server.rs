@@ -12,14 +12,14 @@ use anyhow::{Context, Result, anyhow};
 use dyno_client::{mysql, postgres};
 use dyno_engine::{Contender, Protocol};
 use dyno_lab::interrupts::Interrupts;
-use dyno_lab::server::{Installation, PrivateServer};
+use dyno_lab::server::{Installation, NotReady, PrivateServer};
 use dyno_protocol::{Build, Server, Setting, Value};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::link::Link;
-use super::{Found, Manner, Subject, Worked, data};
+use super::{Found, Manner, Subject, UPKEEP, Worked, data};
 use crate::history::{Line, words};
 use crate::mark::Mark;
 
@@ -158,6 +158,19 @@ impl PrivateSubject {
             output.write_all(format!("begin {number}\n").as_bytes())?;
             link.execute(&statements)?;
             output.write_all(format!("ack {number}\n").as_bytes())?;
+            if client == 0 && data::is_followed_by_upkeep(number) {
+                self.keep_up(&link, &mut output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes each upkeep happen.
+    fn keep_up(&self, link: &Link, output: &mut File) -> Result<()> {
+        let Contender { engine, settings, .. } = &self.contender;
+        for upkeep in engine.upkeep(settings) {
+            output.write_all(format!("{UPKEEP}{}\n", upkeep.name).as_bytes())?;
+            link.execute(&upkeep.statements)?;
         }
         Ok(())
     }
@@ -199,7 +212,7 @@ impl PrivateSubject {
     /// # Errors
     /// As for [`Subject::check`].
     pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Found>) -> Result<Found> {
-        let trouble = |why: String| Ok(Found { troubles: vec![why], ..Found::default() });
+        let trouble = |why: String| Ok(Found::trouble(why));
         let Some(data) = find(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
         match fs::remove_file(data.join(STALE)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
@@ -209,17 +222,25 @@ impl PrivateSubject {
             Ok(server) => server,
             Err(error) => {
                 self.interrupts.check()?;
-                return trouble(format!("{error:#}"));
+                return match error.is::<NotReady>() {
+                    true => Ok(Found::late(format!("{error:#}"))),
+                    false => trouble(format!("{error:#}")),
+                };
             }
         };
-        let found = self.reach(&mut server).and_then(|link| {
+        let reached = self.reach(&mut server);
+        let is_late = reached.is_err() && server.is_alive();
+        let found = reached.and_then(|link| {
             self.enter(&link)?;
             look(&link)
         });
         self.interrupts.check()?;
         // Nobody needs what it would still write.
         server.kill();
-        found.or_else(|error| trouble(format!("{error:#}")))
+        found.or_else(|error| match is_late {
+            true => Ok(Found::late(format!("the server did not answer in time: {error:#}"))),
+            false => trouble(format!("{error:#}")),
+        })
     }
 }
 
@@ -275,6 +296,10 @@ impl Subject for PrivateSubject {
         drop(output);
         let took = start.elapsed();
         self.interrupts.check()?;
+        // A server that was killed is not closed in order.
+        if kill_after.is_none() && done.is_ok() {
+            self.end(&mut server);
+        }
         server.stop();
         keep(&server, folder)?;
         let failure = done.err().map(|error| format!("{error:#}"));
@@ -282,7 +307,7 @@ impl Subject for PrivateSubject {
     }
 
     fn read(&self, line: &str) -> Line {
-        words(line)
+        line.strip_prefix(UPKEEP).map_or_else(|| words(line), |name| Line::Upkeep(name.to_owned()))
     }
 
     fn check(&self, folder: &Path) -> Result<Found> {

@@ -127,10 +127,10 @@ pub fn read(counts: &[u64], digest: &[Value]) -> Found {
             "of the clients' pairs {} are there, and they are not the first of each",
             data::shown(&counts)
         );
-        return Found { commits: BTreeSet::new(), troubles: vec![trouble] };
+        return Found::trouble(trouble);
     }
     commits.insert(0);
-    Found { commits, troubles: Vec::new() }
+    Found { commits, ..Found::default() }
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ impl Maker<'_> {
         clients: u64,
     ) -> Result<PrivateSubject> {
         Ok(PrivateSubject {
-            contender: contender.clone(),
+            contender: with_early_upkeep(contender),
             installation: Installation::find(engine, &contender.build)?,
             commits,
             clients,
@@ -151,7 +151,7 @@ impl Maker<'_> {
     /// A contender whose engine is within its runner.
     pub fn embedded(&self, contender: &Contender, commits: u64) -> Embedded {
         Embedded {
-            contender: contender.clone(),
+            contender: with_early_upkeep(contender),
             commits,
             clients: 1,
             threads: false,
@@ -170,4 +170,12 @@ impl Maker<'_> {
             interrupts: self.conduct.interrupts.clone(),
         }
     }
+}
+
+/// The contender as it works: with limits so small that its upkeep comes within a few commits.
+fn with_early_upkeep(contender: &Contender) -> Contender {
+    let mut contender = contender.clone();
+    let limits = contender.engine.early_upkeep(&contender.settings);
+    contender.settings.extend(limits);
+    contender
 }

@@ -23,7 +23,7 @@ use dyno_prove::ground::Ground;
 use dyno_prove::posix;
 use dyno_prove::proof::{Effort, Named, Proof, Workshop};
 use dyno_prove::subject::Subject;
-use dyno_record::{Level, Safety, Standing, Survival};
+use dyno_record::{EVIDENCE, Level, Safety, Standing, Survival};
 use serde::Serialize;
 
 use super::{Exit, Input, print};
@@ -63,6 +63,9 @@ struct Proved {
     /// How it was broken.
     breaches: Vec<String>,
     proof: Option<Proof>,
+    /// What of it is kept.
+    #[serde(skip)]
+    survival: Option<Survival>,
     /// Why there is none.
     why_not: Option<String>,
     /// Whether it is kept for later tables.
@@ -146,7 +149,10 @@ fn prove_all(
         ];
         let again = again.concat();
         let named = Named { subject: &program, label: command, again: &again };
-        proved.take(workshop.prove(named, effort, &|what| tell("the command", what)));
+        proved.take(
+            workshop.prove(named, effort, &|what| tell("the command", what)),
+            (workshop.ground, seed, 1),
+        );
         report.subjects.push(proved);
     }
     let is_sound = report.controls.as_ref().is_some_and(Controls::behaved);
@@ -154,7 +160,7 @@ fn prove_all(
         workshop.interrupts.check()?;
         let mut proved = prove(contender, arguments, &maker, workshop, effort, &tell);
         if is_sound {
-            match keep(contender, &mut proved, workshop, effort, arguments.clients) {
+            match keep(contender, &mut proved, workshop) {
                 Ok(path) => report.kept_in = path.or(report.kept_in),
                 Err(error) => terminal::say(&format!("dyno: {error:#}")),
             }
@@ -168,7 +174,7 @@ fn prove_all(
         let again =
             [ground_arguments(arguments), vec!["--import".to_owned(), arguments.import.join(",")]].concat();
         let named = Named { subject: subject.as_ref(), label: &label, again: &again };
-        proved.take(workshop.prove(named, effort, &|what| tell(&label, what)));
+        proved.take(workshop.prove(named, effort, &|what| tell(&label, what)), (workshop.ground, seed, 1));
         report.subjects.push(proved);
     }
     workshop.interrupts.check()?;
@@ -204,7 +210,7 @@ fn prove(
         let named = Named { subject: subject.as_ref(), label, again: &again };
         workshop.prove(named, effort, &|what| tell(label, what))
     });
-    proved.take(proof);
+    proved.take(proof, (workshop.ground, effort.seed, arguments.clients));
     proved
 }
 
@@ -233,14 +239,10 @@ fn import_promise(label: &str) -> Safety {
 }
 
 /// Keeps what was found for later tables, and says where; nothing where it proves nothing.
-fn keep(
-    contender: &Contender,
-    proved: &mut Proved,
-    workshop: &Workshop,
-    effort: Effort,
-    clients: u64,
-) -> Result<Option<PathBuf>> {
-    let (Some(hello), Some(proof)) = (&proved.hello, &proved.proof) else { return Ok(None) };
+fn keep(contender: &Contender, proved: &mut Proved, workshop: &Workshop) -> Result<Option<PathBuf>> {
+    let (Some(hello), Some(proof), Some(survival)) = (&proved.hello, &proved.proof, &proved.survival) else {
+        return Ok(None);
+    };
     if !proof.notices_loss || proof.incomplete.is_some() {
         return Ok(None);
     }
@@ -250,22 +252,33 @@ fn keep(
         // It says nothing of any file system that there is.
         Ground::Files => return Ok(None),
     };
-    let survival = Survival {
-        dyno: env!("CARGO_PKG_VERSION").to_owned(),
-        proved: jiff::Timestamp::now().to_string(),
-        file_system,
-        seed: effort.seed,
-        clients,
-        commits: proof.observed.commits,
-        flushes: (workshop.ground != Ground::Folder).then_some(proof.observed.flushes),
-        calls: proof.calls.as_ref().map(|seen| seen.calls),
-        cuts: proof.cuts,
-        kills: proof.kills,
-        failure: proof.failures.first().map(table::failure),
-    };
+    let survival = Survival { file_system, ..survival.clone() };
     let path = proofs::add(&proofs::keep(contender, hello, survival))?;
     proved.is_kept = true;
     Ok(Some(path))
+}
+
+/// What a proof found, as it is kept and as it is held against a promise.
+fn survival(proof: &Proof, ground: Ground, seed: u64, clients: u64) -> Survival {
+    Survival {
+        dyno: env!("CARGO_PKG_VERSION").to_owned(),
+        evidence: EVIDENCE,
+        proved: jiff::Timestamp::now().to_string(),
+        file_system: ground.name().to_owned(),
+        seed,
+        clients,
+        commits: proof.observed.commits,
+        flushes: (ground != Ground::Folder).then_some(proof.observed.flushes),
+        calls: proof.calls.as_ref().map(|seen| seen.calls),
+        cuts: proof.cuts,
+        drawn: (proof.cuts.tried > 0).then_some(proof.drawn),
+        runs: proof.runs as u64,
+        upkeep: proof.upkeep.clone(),
+        unflushed: if ground == Ground::Folder { 0 } else { proof.observed.unflushed },
+        kills: proof.kills,
+        errors: proof.failed_devices(),
+        failure: proof.failures.first().map(table::failure),
+    }
 }
 
 impl Proved {
@@ -274,17 +287,18 @@ impl Proved {
         Proved { label: label.to_owned(), ..Proved::default() }
     }
 
-    fn take(&mut self, proof: Result<Proof>) {
+    fn take(&mut self, proof: Result<Proof>, (ground, seed, clients): (Ground, u64, u64)) {
         match proof {
             Ok(proof) => {
+                let survival = survival(&proof, ground, seed, clients);
                 if let Some(claimed) = &self.promised {
-                    self.breaches = proofs::breaches(claimed, &proof.cuts, &proof.kills);
+                    self.breaches = proofs::breaches(claimed, &survival);
                     // Where no power was cut, a promise about that was not tried.
                     let is_tried = claimed.level != Level::PowerLoss || proof.cuts.tried > 0;
                     let is_known = proof.notices_loss && (is_tried || !self.breaches.is_empty());
                     self.kept = is_known.then_some(self.breaches.is_empty());
                 }
-                self.proof = Some(proof);
+                (self.proof, self.survival) = (Some(proof), Some(survival));
             }
             Err(error) => self.why_not = Some(format!("{error:#}")),
         }

@@ -1,0 +1,149 @@
+//! Tries the power cuts of one history, and asks for harm twice before it is believed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Result;
+use dyno_record::{Tally, Upkept};
+
+use crate::content::Content;
+use crate::cuts::{self, Count, Cut, Kept, Roll};
+use crate::history::{History, Upkeep};
+use crate::judge::{Verdict, judge_at};
+use crate::proof::{Proof, Workshop};
+use crate::subject::{Found, Subject};
+
+/// What a look at a disk after a cut came to.
+enum Look {
+    /// The verdict, and how long the look took.
+    Judged(Verdict, Duration),
+    /// The file system could not be mounted.
+    Unmountable,
+    /// The look did not end in time, and why.
+    Late(String),
+    /// Something was wrong, and when the same disk was looked at again, nothing was.
+    Unrepeated(Verdict),
+}
+
+impl Workshop {
+    /// Tries cuts of a history, the `number`th of its subject; the first of them that does harm.
+    pub(crate) fn cut(
+        &self,
+        subject: &dyn Subject,
+        (base, history, number): (&Content, &History, usize),
+        count: Count,
+        proof: &mut Proof,
+    ) -> Result<Option<Cut>> {
+        let mut harmful = None;
+        let upkeep = history.upkeep();
+        for one in &upkeep {
+            proof.upkeep.entry(one.name.clone()).or_default().seen += 1;
+        }
+        let chosen = cuts::choose(history, base, subject.before().is_some(), count);
+        let mut roll = Roll::new(history.entries(), base.clone());
+        for cut in &chosen {
+            self.interrupts.check()?;
+            let promised = history.promised(cut.place).len();
+            let after = || describe(cut, promised, number);
+            match self.judged(subject, history, cut, &roll.content(cut), proof.is_harmed())? {
+                Look::Judged(verdict, took) => {
+                    proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
+                    proof.count(cut, &verdict, promised, &upkeep);
+                    if !verdict.is_survived() && harmful.is_none() {
+                        harmful = Some(cut.clone());
+                    }
+                    proof.note(verdict, after);
+                }
+                Look::Unmountable => proof.unmountable += 1,
+                Look::Late(why) => proof.late(why),
+                Look::Unrepeated(verdict) => proof.unrepeated(verdict, after),
+            }
+        }
+        Ok(harmful)
+    }
+
+    /// Judges a disk; twice, if something is wrong for the first time.
+    fn judged(
+        &self,
+        subject: &dyn Subject,
+        history: &History,
+        cut: &Cut,
+        content: &Content,
+        is_harmed: bool,
+    ) -> Result<Look> {
+        let look = || -> Result<Look> {
+            Ok(match self.look(subject, content)? {
+                None => Look::Unmountable,
+                Some((Found { late: Some(why), .. }, _)) => Look::Late(why),
+                Some((found, took)) => Look::Judged(judge_at(subject, history, cut.place, &found), took),
+            })
+        };
+        match look()? {
+            Look::Judged(verdict, _) if !verdict.is_survived() && !is_harmed => match look()? {
+                Look::Judged(again, _) if again.is_survived() => Ok(Look::Unrepeated(verdict)),
+                again => Ok(again),
+            },
+            first => Ok(first),
+        }
+    }
+}
+
+impl Proof {
+    /// Whether harm was found and found again.
+    pub(crate) fn is_harmed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    /// A look that did not end in time.
+    pub(crate) fn late(&mut self, why: String) {
+        self.late += 1;
+        self.late_why.get_or_insert(why);
+    }
+
+    /// Harm that was not found again.
+    pub(crate) fn unrepeated(&mut self, verdict: Verdict, after: impl Fn() -> String) {
+        self.unrepeated += 1;
+        self.unrepeated_first.get_or_insert_with(|| crate::proof::Failure { after: after(), verdict });
+    }
+
+    /// What became of it when its device failed, of the failures in which it acknowledged anything; none where none were
+    /// tried.
+    pub fn failed_devices(&self) -> Option<Tally> {
+        let counted = self.errors.iter().filter(|failed| failed.acknowledged > 0);
+        let mut tally = Tally::default();
+        counted.for_each(|failed| failed.verdict.count(&mut tally, failed.acknowledged));
+        (!self.errors.is_empty()).then_some(tally)
+    }
+
+    fn count(&mut self, cut: &Cut, verdict: &Verdict, promised: usize, upkeep: &[Upkeep]) {
+        let mut tallies: Vec<&mut Tally> = vec![&mut self.cuts];
+        if cut.is_drawn {
+            tallies.push(&mut self.drawn);
+        }
+        if cut.is_strict {
+            tallies.push(&mut self.strict);
+        }
+        if matches!(cut.kept, Kept::Torn { .. }) {
+            tallies.push(&mut self.torn);
+        }
+        tallies.into_iter().for_each(|tally| verdict.count(tally, promised));
+        let names: BTreeMap<&str, ()> = upkeep
+            .iter()
+            .filter(|one| one.range.contains(&cut.place) || one.range.end == cut.place)
+            .map(|one| (one.name.as_str(), ()))
+            .collect();
+        for name in names.into_keys() {
+            let Upkept { cuts, .. } = self.upkeep.entry(name.to_owned()).or_default();
+            verdict.count(cuts, promised);
+        }
+    }
+}
+
+fn describe(cut: &Cut, promised: usize, number: usize) -> String {
+    let what = match cut.is_strict {
+        true => "right after an acknowledgement that keeps only what was flushed".to_owned(),
+        false => format!("that keeps {}", cut.kept),
+    };
+    let run = if number > 0 { format!(" of run {}", number + 1) } else { String::new() };
+    format!("a cut at entry {} of the log{run} {what}; {promised} commits were acknowledged", cut.place)
+}
