@@ -113,8 +113,8 @@ impl Postgres {
             rows.recycle(batch);
             copies[place].put(&lines).map_err(|error| self.refusal(error, &sent[place]))?;
         }
-        let ended = copies.into_iter().zip(&sent);
-        ended.map(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent))).collect()
+        let mut ended = copies.into_iter().zip(&sent);
+        ended.try_for_each(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent)))
     }
 
     /// What the server says of rows that it was sent, with the line of the file where it names one of its own.
