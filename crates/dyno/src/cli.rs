@@ -107,7 +107,7 @@ pub enum Command {
     /// dyno loads all rows or none. It never rounds a number and never cuts a text. docs/import.md explains what
     /// dyno chooses and why.
     #[command(before_help = examples::IMPORT)]
-    Import(ImportArgs),
+    Import(Box<ImportArgs>),
     /// Prove what survives power cuts and kills: every acknowledged commit, or not
     ///
     /// dyno lets each contender work on a disk that records every write and flush, and then looks at the data as many

@@ -503,7 +503,7 @@ fn rows_of_a_district_that_are_all_lost_are_missed() {
     place.write("mine.toml", &changed);
     let small = "--scale 0.01 --set warm_up=0 --clients 2 --duration 0.5s --trials 1 --no-warm-up --quiet";
     place
-        .dyno(&format!("run ./mine.toml {small} --with sqlite:memory -o run.jsonl"))
+        .dyno(&format!("run ./mine.toml {small} --with sqlite:wal -o run.jsonl"))
         .exits(3)
         .without_panic();
     let broken = broken(&place, "trade");
@@ -552,5 +552,5 @@ fn a_check_without_an_expected_answer_is_compared_among_engines() {
         "mine.toml",
         &mix.replace("count(*)", "count(*), NULL").replace("count = 3", "count = 3\nclients = \"klients\""),
     );
-    place.dyno("run ./mine.toml --trials 1").exits(2).prints("there is no parameter 'klients'");
+    place.dyno("run ./mine.toml --trials 1").exits(2).says("there is no parameter 'klients'");
 }

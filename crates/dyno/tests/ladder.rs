@@ -85,7 +85,7 @@ fn a_file_of_another_shape_is_told_with_its_line() {
     says(&with("5,5A,101,14033,7,1,07:04:00"), "own.tsv:2: the record has 1 fields");
     says(
         &with("5\t5A\t101\tstop\t7\t1\t07:04:00"),
-        "own.tsv:2: Stop is \"stop\", and that column takes whole numbers",
+        "own.tsv:2: Stop is 'stop', and that column takes whole numbers",
     );
     says(&with("5\t5A\t101\t007\t7\t1\t07:04:00"), "own.tsv:2: Stop is \"007\"");
     says(&with("5\t5A\t101\t2147483648\t7\t1\t07:04:00"), "own.tsv:2: Stop is \"2147483648\"");

@@ -136,7 +136,7 @@ fn a_record_that_does_not_fit_is_told() {
         (
             "1A\ttwo\t\n",
             &[
-                "\"two\" is no whole number",
+                "'two' is no whole number",
                 "invalid input syntax for type integer: \"two\"",
                 "Incorrect integer value: 'two'",
             ],

@@ -94,13 +94,13 @@ fn contenders_that_can_take_turns_and_the_others_do_not() {
 #[test]
 fn who_is_ranked_with_one_apart_takes_no_turns() {
     let place = Place::new();
-    let contenders = "--with sqlite:nosync --with sqlite:nosync,page_size=8192 --with sqlite:wal-normal --with sqlite:memory";
+    let contenders = "--with sqlite:nosync --with sqlite:nosync,page_size=8192 --with sqlite,synchronous=NORMAL --with sqlite:memory";
     place.dyno(&format!("run speedtest --only 15 --trials 1 {contenders} --quiet -o run.jsonl")).exits(0);
     let run = run(&place);
     let apart: Vec<&str> =
         run.contenders.iter().map(|one| one.apart.as_deref().unwrap_or_default()).collect();
     for rival in &apart[..2] {
-        assert!(rival.contains("sqlite:wal-normal may be ranked with it"), "{apart:?}");
+        assert!(rival.contains("sqlite,synchronous=NORMAL may be ranked with it"), "{apart:?}");
     }
     assert!(apart[2].contains("waits for the disk"), "{apart:?}");
     assert!(apart[3].contains("no other contender that takes turns"), "{apart:?}");
@@ -179,7 +179,7 @@ fn an_interrupt_ends_all_who_take_turns() {
     wait_for("the warm-up and a block in turns", 120, || blocks() >= 2);
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
-    crate::common::Result::from(output).exits(130).without_panic().prints("interrupted");
+    crate::common::Result::from(output).exits(130).without_panic().prints("then you stopped it");
     let run = run(&place);
     assert!(run.trials.iter().all(|trial| trial.failure.is_none()));
     assert!(trials(&run, 0)[0].samples.iter().all(|sample| sample.slices.is_some()));

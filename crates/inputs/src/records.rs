@@ -95,7 +95,7 @@ pub fn whole_number<T: FromStr>(field: &[u8]) -> Result<T> {
     let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
     number.ok_or_else(|| {
         let (field, bits) = (String::from_utf8_lossy(field), 8 * size_of::<T>());
-        anyhow!("'{field}' is no whole number of {bits} bits")
+        anyhow!("'{}' is no whole number of {bits} bits", field.escape_debug())
     })
 }
 

@@ -69,19 +69,21 @@ fn check(line: &[u8], columns: &[FileColumn], delimiter: char) -> Result<()> {
     let names = || columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
     ensure!(
         fields.len() == columns.len(),
-        "the record has {} fields and not {}: {}, with '{delimiter}' between them",
+        "the record has {} fields and not {}: {}, with '{}' between them",
         fields.len(),
         columns.len(),
-        names()
+        names(),
+            delimiter.escape_debug()
     );
     for (field, column) in fields.iter().zip(columns).filter(|(_, column)| column.kind == FieldKind::Integer)
     {
         let number = field.parse::<i32>().ok().filter(|number| number.to_string() == *field);
         number.with_context(|| {
             format!(
-                "{} is '{field}', and that column takes whole numbers of 32 bits, written without plus, blanks and \
+                "{} is '{}', and that column takes whole numbers of 32 bits, written without plus, blanks and \
                  leading zeros; a header line is none of the records",
-                column.name
+                column.name,
+                field.escape_debug()
             )
         })?;
     }

@@ -45,7 +45,8 @@ impl Statements {
             let Ok(statement) = CStr::from_bytes_until_nul(rest) else {
                 let tail = String::from_utf8_lossy(&rest[..rest.len().min(60)]);
                 anyhow::bail!(
-                    "statement {number} has no NUL byte at its end: the file is cut off (it ends with '{tail}')"
+                    "statement {number} has no NUL byte at its end: the file is cut off (it ends with '{}')",
+                    tail.escape_debug()
                 );
             };
             ensure!(!statement.is_empty(), "statement {number} is empty");

@@ -74,7 +74,7 @@ impl<'a> Giver<'a> {
             bail!("standard input ended where a turn was expected");
         }
         let turn: Turn = serde_json::from_str(&line)
-            .with_context(|| format!("the line '{}' is not a turn", line.trim_end()))?;
+            .with_context(|| format!("the line '{}' is not a turn", line.trim_end().escape_debug()))?;
         ensure!(turn.operations > 0, "a turn of no operations was given");
         Ok(turn)
     }

@@ -69,7 +69,7 @@ fn by_test(verdict: &Verdict) -> Vec<String> {
     tables
 }
 
-/// A test's table, without the columns that can be missed where it would be too wide.
+/// A test's table, without the columns that can be missed where it would be too wide, and at last with its title in lines.
 fn fitting(mut grid: Grid) -> String {
     for missed in ["bytes/s", "min", "max"] {
         let text = plain(&grid);
@@ -80,6 +80,9 @@ fn fitting(mut grid: Grid) -> String {
             grid.header.remove(column);
             grid.rows.iter_mut().for_each(|row| drop(row.remove(column)));
         }
+    }
+    if width(&plain(&grid)) > limit() {
+        grid.header[1] = fold(&grid.header[1], TITLE);
     }
     plain(&grid)
 }

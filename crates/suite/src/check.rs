@@ -31,7 +31,7 @@ impl Suite {
             is_id(&self.name),
             "{}:{line}: the suite's name \"{}\" is not {ID}",
             self.path.display(),
-            self.name
+            self.name.escape_debug()
         );
         rung::check(&self.rungs).with_context(|| self.path.display().to_string())?;
         self.check_tests()?;
@@ -56,7 +56,7 @@ impl Suite {
                 is_id(&test.id),
                 "{}:{line}: the test's id \"{}\" is not {ID}",
                 self.path.display(),
-                test.id
+                test.id.escape_debug()
             );
             if let Some(complaint) = model::complaint(test) {
                 bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);

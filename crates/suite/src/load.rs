@@ -21,7 +21,7 @@ impl Suite {
     pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
         let text = read(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
         let Some(other) = include::included(&text) else { return Suite::parse(text, path, dialects) };
-        ensure!(is_id(&other), "{}: include = \"{other}\" is not {ID}", path.display());
+        ensure!(is_id(&other), "{}: include = \"{}\" is not {ID}", path.display(), other.escape_debug());
         let file = path.with_file_name(format!("{other}.toml"));
         // By itself first, so that its mistakes are told with its own lines. One level is enough.
         let other = read_included(&file, dialects)

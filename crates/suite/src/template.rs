@@ -102,6 +102,8 @@ impl<'a> Renderer<'a> {
 
     /// The text of a template.
     pub fn render(&self, template: &str) -> Result<String, TemplateError> {
+        // What an earlier template drew does not count against this one.
+        self.watch.has_written();
         let mut text = Bounded { text: Vec::new(), most: self.bytes, watch: self.watch };
         let rendered = self
             .environment

@@ -159,7 +159,7 @@ impl Reader {
 }
 
 fn excerpt(line: &[u8]) -> String {
-    format!("'{}'", shortened(String::from_utf8_lossy(line).trim_end(), 200))
+    format!("'{}'", shortened(String::from_utf8_lossy(line).trim_end(), 200).escape_debug())
 }
 
 /// The beginning of a text, with an ellipsis where there is more.

@@ -15,7 +15,7 @@ use crate::trial::Bench;
 use crate::{Answer, Engine, Failure, Rows, Session};
 
 pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Sample> {
-    ensure!(work.delimiter.is_ascii(), "the delimiter '{}' is not one byte", work.delimiter);
+    ensure!(work.delimiter.is_ascii(), "the delimiter '{}' is not one byte", work.delimiter.escape_debug());
     let timed = timed(&work.commits, work.records);
     // Also brings the file into the kernel's cache: reading it is timed, waiting for a device is not.
     let cut = check(work, timed)?;

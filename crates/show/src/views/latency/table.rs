@@ -103,7 +103,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     });
     let is_least = lines().any(|(_, line)| !line.at_least.is_empty());
     let least = is_least.then(|| {
-        "≥: the figure takes in operations that were not done when the time was up, or that failed. It is at least so long."
+        "≥ at least this: the figure counts operations that were still under way, or had not succeeded, when the time was up"
             .to_owned()
     });
     let a_minute = latency.tests.iter().filter_map(|test| {
