@@ -502,10 +502,7 @@ fn rows_of_a_district_that_are_all_lost_are_missed() {
     assert_ne!(changed, text);
     place.write("mine.toml", &changed);
     let small = "--scale 0.01 --set warm_up=0 --clients 2 --duration 0.5s --trials 1 --no-warm-up --quiet";
-    place
-        .dyno(&format!("run ./mine.toml {small} --with sqlite:wal -o run.jsonl"))
-        .exits(3)
-        .without_panic();
+    place.dyno(&format!("run ./mine.toml {small} --with sqlite:wal -o run.jsonl")).exits(3).without_panic();
     let broken = broken(&place, "trade");
     for begins in ["2:", "4:", "8:", "9:", "10:"] {
         assert!(broken.iter().any(|says| says.starts_with(begins)), "{begins} {broken:?}");

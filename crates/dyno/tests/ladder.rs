@@ -87,9 +87,9 @@ fn a_file_of_another_shape_is_told_with_its_line() {
         &with("5\t5A\t101\tstop\t7\t1\t07:04:00"),
         "own.tsv:2: Stop is 'stop', and that column takes whole numbers",
     );
-    says(&with("5\t5A\t101\t007\t7\t1\t07:04:00"), "own.tsv:2: Stop is \"007\"");
-    says(&with("5\t5A\t101\t2147483648\t7\t1\t07:04:00"), "own.tsv:2: Stop is \"2147483648\"");
-    says(b"route\tbranch\tversion\tstop\tvehicle\tday\ttime\n", "own.tsv:1: Version is \"version\"");
+    says(&with("5\t5A\t101\t007\t7\t1\t07:04:00"), "own.tsv:2: Stop is '007'");
+    says(&with("5\t5A\t101\t2147483648\t7\t1\t07:04:00"), "own.tsv:2: Stop is '2147483648'");
+    says(b"route\tbranch\tversion\tstop\tvehicle\tday\ttime\n", "own.tsv:1: Version is 'version'");
     says(&with("5\t5\\A\t101\t14033\t7\t1\t07:04:00"), "own.tsv:2: the line holds a backslash");
     says(&with("5\t5\0A\t101\t14033\t7\t1\t07:04:00"), "own.tsv:2: the line holds a NUL byte");
     says(&[good.as_bytes(), b"5\t\xff\n"].concat(), "own.tsv:2: byte 3 of the line is not UTF-8");

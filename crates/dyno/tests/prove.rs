@@ -67,13 +67,16 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
         ("sqlite:extra", 6, 0),
         ("sqlite,journal_mode=PERSIST", 6, 0),
         ("sqlite:wal", 2, 0),
-        ("sqlite:wal-normal", 0, 20),
+        // All since the last checkpoint, which comes after commits 1, 3, 6, 10 and 15, and as the database is closed.
+        ("sqlite:wal-normal", 0, 5),
         ("sqlite:nosync", 0, 20),
     ] {
         let subject = subject(&report, label);
         // A commit that makes the file longer may need one more.
         let seen = subject["proof"]["observed"]["flushes"].as_f64().unwrap();
-        assert!((f64::from(flushes)..f64::from(flushes) + 0.7).contains(&seen), "{label}: {seen}");
+        // One that overwrites a log after a checkpoint needs one less: ext4 flushes only for the data.
+        let least = if label == "sqlite:wal" { 1.0 } else { f64::from(flushes) };
+        assert!((least..f64::from(flushes) + 0.7).contains(&seen), "{label}: {seen}");
         assert_eq!(subject["proof"]["observed"]["commits"], 20, "{label}");
         // The calls that asked for the flushes, seen apart: that of a folder is one, and ext4 flushes more for it.
         let calls = subject["proof"]["calls"]["calls"].as_f64().unwrap();
@@ -270,7 +273,10 @@ fn an_import_is_all_or_nothing_whatever_happens() {
     }
     // The control: without a sync it is gone, and not half there.
     let unsynced = subject(&report, "import unsynced sqlite");
-    assert_eq!(count(unsynced, "strict", "lost"), 1, "{unsynced}");
+    // Each run has one such cut.
+    let runs = unsynced["proof"]["runs"].as_u64().unwrap();
+    assert_eq!(count(unsynced, "strict", "tried"), runs, "{unsynced}");
+    assert_eq!(count(unsynced, "strict", "lost_all"), runs, "{unsynced}");
     assert_eq!(count(unsynced, "cuts", "broken"), 0, "{unsynced}");
     place.assert_clean();
 }

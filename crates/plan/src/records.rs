@@ -73,7 +73,7 @@ fn check(line: &[u8], columns: &[FileColumn], delimiter: char) -> Result<()> {
         fields.len(),
         columns.len(),
         names(),
-            delimiter.escape_debug()
+        delimiter.escape_debug()
     );
     for (field, column) in fields.iter().zip(columns).filter(|(_, column)| column.kind == FieldKind::Integer)
     {

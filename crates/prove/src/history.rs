@@ -53,11 +53,14 @@ pub struct History {
     at_work: Range<usize>,
     /// In the order of the log: the upkeep that began, and after how many entries.
     kept_up: Vec<(usize, String)>,
+    /// In the order of the log: the sessions but the last were closed before these entries.
+    closed: Vec<usize>,
     /// How many acknowledgements came together with another one, in one write.
     bundled: u64,
 }
 
-/// What a disk was asked to do for each commit, from the first acknowledgement to the last.
+/// What a disk was asked to do for each commit, from the first acknowledgement to the last of each stretch between upkeep and
+/// openings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Observed {
     /// Acknowledged commits.
@@ -81,7 +84,7 @@ impl History {
         let at_work =
             Mark::Begins.place(&entries).unwrap_or(0)..Mark::Ends.place(&entries).unwrap_or(entries.len());
         let (mut begun, mut acknowledged, mut bundled) = (Vec::new(), Vec::new(), 0);
-        let mut kept_up = Vec::new();
+        let (mut kept_up, mut closed) = (Vec::new(), Vec::new());
         let mut line = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let Entry::Text(bytes) = entry else { continue };
@@ -91,7 +94,11 @@ impl History {
                     line.push(byte);
                     continue;
                 }
-                match read(String::from_utf8_lossy(&line).trim()) {
+                let text = String::from_utf8_lossy(&line);
+                if Mark::Closed.is_line(&text) {
+                    closed.push(place);
+                }
+                match read(text.trim()) {
                     Line::Begins(number) => begun.push((place, number)),
                     Line::Acknowledged(number) => {
                         acknowledged.push((place, number));
@@ -104,7 +111,7 @@ impl History {
             }
             bundled += if here > 1 { here } else { 0 };
         }
-        History { entries, begun, acknowledged, at_work, kept_up, bundled }
+        History { entries, begun, acknowledged, at_work, kept_up, closed, bundled }
     }
 
     /// Leaves out what comes before the first commit begins and after the last is acknowledged.
@@ -134,9 +141,7 @@ impl History {
     /// The upkeep in which something was written: what began between two commits, and the end of each session from its last
     /// commit on, with the opening of the next.
     pub fn upkeep(&self) -> Vec<Upkeep> {
-        let closes = self.entries.iter().enumerate();
-        let closes = closes.filter(|(_, entry)| Mark::Closed.is(entry)).map(|(place, _)| place);
-        let closes: Vec<usize> = closes.chain([self.at_work.end]).collect();
+        let closes: Vec<usize> = self.closed.iter().copied().chain([self.at_work.end]).collect();
         let named = |name: &str, start: usize, end: usize| Upkeep {
             name: name.to_owned(),
             range: start..end.max(start),
@@ -210,15 +215,19 @@ impl History {
     pub fn observed(&self) -> Observed {
         let commits = self.acknowledged.len() as u64;
         let mut observed = Observed { commits, bundled: self.bundled, ..Observed::default() };
-        let [Some(&(first, _)), Some(&(last, _))] = [self.acknowledged.first(), self.acknowledged.last()]
-        else {
-            return observed;
-        };
+        let stretches = self.stretches();
+        let counted: usize = stretches.iter().map(|stretch| stretch.len() - 1).sum();
         // A single one has nothing before it but the beginning.
-        let first = if commits == 1 { self.at_work.start } else { first };
-        let each = |sum: u64| sum as f64 / (commits.saturating_sub(1).max(1)) as f64;
+        let entries: Vec<&Entry> = match self.acknowledged[..] {
+            [] => return observed,
+            [only] => self.within_commits(self.at_work.start, &[only]).collect(),
+            _ if counted == 0 => self.after_the_first(&self.acknowledged).collect(),
+            _ => stretches.iter().flat_map(|stretch| self.after_the_first(stretch)).collect(),
+        };
+        let counted = if counted == 0 { (commits - 1).max(1) } else { counted as u64 };
+        let each = |sum: u64| sum as f64 / counted as f64;
         let (mut flushes, mut writes, mut bytes) = (0, 0, 0);
-        for entry in self.within_commits(first, last) {
+        for entry in entries {
             flushes += u64::from(entry.is_flush());
             if let Some(written) = entry.written() {
                 writes += 1;
@@ -230,20 +239,43 @@ impl History {
         observed
     }
 
-    /// The entries of the commits but the first, each once however many commits it is a part of: from the begin of a commit,
+    /// The acknowledgements between each two of upkeep and openings, without those of commits that had begun before. The
+    /// first of a stretch finishes what came before it, as SQLite begins its log anew after a checkpoint, and costs more than
+    /// a commit does.
+    fn stretches(&self) -> Vec<Vec<(usize, u64)>> {
+        let upkeep = self.kept_up.iter().map(|&(place, _)| place);
+        let mut starts: Vec<usize> = upkeep.chain(self.closed.iter().copied()).chain([0]).collect();
+        starts.sort_unstable();
+        let ends = starts[1..].iter().copied().chain([usize::MAX]);
+        let stretches = starts.iter().zip(ends).map(|(&start, end)| {
+            let within = |&&(place, _): &&(usize, u64)| (start..end).contains(&place);
+            let after = |&&(place, commit): &&(usize, u64)| {
+                self.begin(place, commit).is_none_or(|begin| begin >= start)
+            };
+            self.acknowledged.iter().filter(within).filter(after).copied().collect()
+        });
+        stretches.filter(|stretch: &Vec<_>| !stretch.is_empty()).collect()
+    }
+
+    /// The entries of the commits but the first.
+    fn after_the_first(&self, acknowledged: &[(usize, u64)]) -> impl Iterator<Item = &Entry> + use<'_> {
+        let (first, others) = acknowledged.split_first().map_or((0, acknowledged), |(one, all)| (one.0, all));
+        self.within_commits(first, others)
+    }
+
+    /// The entries of commits from a place on, each once however many commits it is a part of: from the begin of a commit,
     /// or from the acknowledgement before it, to its own. What a program does between its commits is no part of them where
     /// it reports when they begin.
-    fn within_commits(&self, first: usize, last: usize) -> impl Iterator<Item = &Entry> {
+    fn within_commits(&self, first: usize, ends: &[(usize, u64)]) -> impl Iterator<Item = &Entry> + use<'_> {
         let mut done = first;
         let mut entries: Vec<&[Entry]> = Vec::new();
-        let ends = self.acknowledged.iter().filter(|&&(place, _)| place > first && place <= last);
-        let starts = ends.clone().map(|&(end, commit)| self.begin(end, commit));
+        let starts = ends.iter().map(|&(end, commit)| self.begin(end, commit));
         // A later acknowledgement may be of a commit that began earlier: of all that end from here on, the earliest counts.
         let mut earliest: Vec<usize> = starts.map(|start| start.unwrap_or(first)).collect();
         for at in (1..earliest.len()).rev() {
             earliest[at - 1] = earliest[at - 1].min(earliest[at]);
         }
-        for (&(end, _), start) in ends.zip(earliest) {
+        for (&(end, _), start) in ends.iter().zip(earliest) {
             entries.push(&self.entries[start.max(done).min(end)..end]);
             done = end;
         }
@@ -300,7 +332,7 @@ mod tests {
         assert_eq!((history.places(false), history.places(true)), (3..7, 1..7));
         assert!(history.promised(2).is_empty());
         assert_eq!(history.promised(3), [1].into());
-        assert!(history.may_have(3, 2) && !history.may_have(3, 3) && history.may_have(7, 4));
+        assert!(history.may_have(3, 3), "it does not say when a commit begins");
         let observed = history.observed();
         assert_eq!((observed.commits, observed.bundled, observed.unflushed), (3, 2, 1));
         assert_eq!((observed.flushes, observed.writes, observed.bytes), (0.5, 0.5, 50.0));
@@ -342,5 +374,27 @@ mod tests {
         let observed = history.observed();
         assert_eq!((observed.flushes, observed.writes, observed.unflushed), (1.0, 0.0, 0));
         assert!(!history.may_have(5, 2) && history.may_have(6, 2));
+    }
+
+    #[test]
+    fn the_first_commit_after_upkeep_or_an_opening_is_not_counted() {
+        let closed = String::from_utf8(Mark::Closed.text().to_vec()).unwrap();
+        let mut entries = Vec::new();
+        // The flushes of each commit, and what follows it.
+        for (commit, (flushes, then)) in
+            [(3, ""), (1, "keep up\n"), (2, ""), (1, &closed), (4, ""), (1, "")].into_iter().enumerate()
+        {
+            entries.push(text(&format!("begin {commit}\n")));
+            entries.extend((0..flushes).map(|_| Entry::Flush));
+            entries.push(text(&format!("ack {commit}\n")));
+            entries.extend((!then.is_empty()).then(|| text(then)));
+            entries.push(Entry::Flush);
+        }
+        let read = |line: &str| match line {
+            "keep up" => Line::Upkeep("upkeep".to_owned()),
+            line => words(line),
+        };
+        let observed = History::new(entries, read).observed();
+        assert_eq!((observed.commits, observed.flushes), (6, 1.0));
     }
 }

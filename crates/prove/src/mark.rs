@@ -42,6 +42,11 @@ impl Mark {
         entries.iter().rposition(|entry| self.is(entry))
     }
 
+    /// Whether a line is this mark's.
+    pub fn is_line(self, line: &str) -> bool {
+        line.as_bytes() == self.text().trim_ascii()
+    }
+
     /// Whether an entry is this mark.
     pub fn is(self, entry: &Entry) -> bool {
         matches!(entry, Entry::Text(text) if text == self.text())

@@ -69,7 +69,7 @@ fn by_test(verdict: &Verdict) -> Vec<String> {
     tables
 }
 
-/// A test's table, without the columns that can be missed where it would be too wide, and at last with its title in lines.
+/// A test's table, without the columns that can be missed where it would be too wide, and at last with its title in a line above.
 fn fitting(mut grid: Grid) -> String {
     for missed in ["bytes/s", "min", "max"] {
         let text = plain(&grid);
@@ -82,7 +82,8 @@ fn fitting(mut grid: Grid) -> String {
         }
     }
     if width(&plain(&grid)) > limit() {
-        grid.header[1] = fold(&grid.header[1], TITLE);
+        let title = std::mem::take(&mut grid.header[1]);
+        return format!("   {title}\n{}", plain(&grid));
     }
     plain(&grid)
 }

@@ -79,7 +79,9 @@ fn what_is_no_table_of_text_is_refused() {
     place.write("e.csv", "<!DOCTYPE html>\n<html><body>Not, found</body></html>\n");
     place.write("j.json", "[\n {\"id\": 1, \"n\": 2},\n {\"id\": 2, \"n\": 3}\n]\n");
     import(&place, "e.csv --into a.db").exits(2).says("e.csv is a page of HTML or XML");
-    import(&place, "j.json --into a.db").exits(2).says("j.json is JSON, of which dyno reads one object on each line");
+    import(&place, "j.json --into a.db")
+        .exits(2)
+        .says("j.json is JSON, of which dyno reads one object on each line");
     assert_eq!(names(&place), ["e.csv", "j.json"]);
 }
 

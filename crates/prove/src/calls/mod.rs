@@ -139,16 +139,20 @@ impl Drop for Watch {
 
 fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> Seen {
     let observed = |wanted: &dyn Fn(&Call) -> bool| {
+        // Each line is an entry, so that the commits before upkeep and those after it are at different places.
+        let lines = |text: &[u8]| -> Vec<Entry> {
+            text.split_inclusive(|&byte| byte == b'\n').map(|line| Entry::Text(line.to_vec())).collect()
+        };
         let (mut entries, mut at) = (Vec::new(), 0);
         for call in calls.iter().filter(|call| wanted(call)) {
             let place = (call.place as usize).min(output.len());
             if place > at {
-                entries.push(Entry::Text(output[at..place].to_vec()));
+                entries.extend(lines(&output[at..place]));
                 at = place;
             }
             entries.push(Entry::Flush);
         }
-        entries.push(Entry::Text(output[at..].to_vec()));
+        entries.extend(lines(&output[at..]));
         History::new(entries, &read).observed()
     };
     let all = observed(&|_| true);
