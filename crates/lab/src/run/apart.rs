@@ -10,7 +10,7 @@ use dyno_record::Run;
 use super::keep::Came;
 use super::sustain::Seeking;
 use super::{Runner, State, Step, When, settle};
-use crate::trial::{Conduct, Interrupts, Outcome, Trial};
+use crate::trial::{Outcome, Trial};
 
 impl Runner<'_> {
     /// Runs one trial by itself and adds it to the record.
@@ -76,14 +76,10 @@ impl Runner<'_> {
         Ok((trial, seeking))
     }
 
-    /// Removes what a trial that did not finish left on somebody's server: a job without tests makes the
-    /// trial's database anew and removes it. An interrupt does not keep it from that.
+    /// Removes what a trial that did not finish left on somebody's server.
     fn tidy(&mut self, contender: &Contender, job: &Job) {
-        let conduct = Conduct { interrupts: Interrupts::default(), ..self.conduct.clone() };
-        let job = Job { tests: Vec::new(), ..job.clone() };
-        let result = conduct.run(&contender.runner.command(), &job, |_| {});
-        let scratch = job.server.map(|server| server.scratch).unwrap_or_default();
-        if !matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished) {
+        if !self.conduct.tidy(contender, job) {
+            let scratch = job.server.as_ref().map_or("", |server| &server.scratch);
             self.observer.warn(&format!(
                 "the database {scratch} may be left on {}; it can be dropped by hand",
                 contender.label

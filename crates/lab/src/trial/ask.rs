@@ -4,7 +4,7 @@ use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_protocol::{Build, Hello, Job};
 
-use super::{Conduct, Outcome, Servers};
+use super::{Conduct, Interrupts, Outcome, Servers};
 
 /// What came of asking.
 #[derive(Debug)]
@@ -27,7 +27,11 @@ impl Conduct {
         }
         let mut trial = || -> Result<_> {
             job.server = servers.reach(contender)?;
-            self.run(&contender.runner.command(), &job, |_| {})
+            let trial = self.run(&contender.runner.command(), &job, |_| {})?;
+            if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
+                self.tidy(contender, &job);
+            }
+            Ok(trial)
         };
         let why = match trial().map(|trial| (trial.outcome, trial.hello, trial.may_have_connected)) {
             Ok((Outcome::Interrupted, ..)) => return Reply::Interrupted,
@@ -46,5 +50,14 @@ impl Conduct {
             true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build),
             false => why,
         })
+    }
+
+    /// Removes what a job that did not finish left on somebody's server: a job without tests makes its database anew and
+    /// removes it. An interrupt does not keep it from that. False where it did not come to its end.
+    pub(crate) fn tidy(&self, contender: &Contender, job: &Job) -> bool {
+        let conduct = Conduct { interrupts: Interrupts::default(), ..self.clone() };
+        let job = Job { tests: Vec::new(), ..job.clone() };
+        let result = conduct.run(&contender.runner.command(), &job, |_| {});
+        matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished)
     }
 }
