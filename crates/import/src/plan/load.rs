@@ -269,17 +269,7 @@ impl Plan {
         let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
         let bytes = read.load(Ordering::Relaxed);
         let course = Course::Beside(waits);
-        Ok(Report {
-            rows,
-            rejected: 0,
-            bytes,
-            took: Duration::ZERO,
-            reached,
-            course,
-            widened: false,
-            columns: Vec::new(),
-            notes: Vec::new(),
-        })
+        Ok(report(rows, bytes, reached, course))
     }
 
     /// Parses on all cores, where the pages are written too.
@@ -322,17 +312,7 @@ impl Plan {
             Ok(filled)
         })?;
         let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
-        Ok(Report {
-            rows,
-            rejected: 0,
-            bytes,
-            took: Duration::ZERO,
-            reached,
-            course,
-            widened: false,
-            columns: Vec::new(),
-            notes: Vec::new(),
-        })
+        Ok(report(rows, bytes, reached, course))
     }
 
     /// Where in the file's order columns are.
@@ -352,6 +332,21 @@ impl Plan {
             nulls,
         };
         Converter { columns: self.table.columns.iter().zip(each).map(wanted).collect(), nulls: every }
+    }
+}
+
+/// The report of rows that have been loaded, as far as a course knows it; the rest is filled in when all is done.
+fn report(rows: u64, bytes: u64, reached: Reached, course: Course) -> Report {
+    Report {
+        rows,
+        rejected: 0,
+        bytes,
+        took: Duration::ZERO,
+        reached,
+        course,
+        widened: false,
+        columns: Vec::new(),
+        notes: Vec::new(),
     }
 }
 
