@@ -2,7 +2,7 @@
 //! nothing left behind.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use dyno_protocol::{Build, Setting};
 use nix::sys::signal::{Signal, kill};
@@ -55,6 +55,18 @@ impl Running {
 
     /// What statements return, executed by the engine's own client.
     pub fn execute(&self, statements: &str) -> String {
+        let output = self.output(statements);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The same; None where the server does not answer.
+    pub fn try_execute(&self, statements: &str) -> Option<String> {
+        let output = self.output(statements);
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn output(&self, statements: &str) -> Output {
         let (host, port, user) = self.reach();
         let output = if self.url.starts_with("postgres") {
             let port = port.to_string();
@@ -64,9 +76,7 @@ impl Running {
             let command = ["--no-defaults", "-u", &user, "-S", &host, "-Ne", statements];
             Command::new("mariadb").args(command).output()
         };
-        let output = output.unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        output.unwrap()
     }
 }
 

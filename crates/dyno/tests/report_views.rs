@@ -320,7 +320,11 @@ fn seconds_are_bars_and_stalls_stand_out() {
     }
     std::fs::write(place.path("run.jsonl"), record::whole(&record).unwrap()).unwrap();
     let shown = place.dyno("show run.jsonl").exits(0).prints("read: second by second");
-    assert!(shown.stdout.contains("1.00 s"), "one stall of a second: {}", shown.stdout);
+    // A busy machine adds what its clients waited for the processor just before and after.
+    let row = shown.stdout.split("second by second").nth(1).unwrap().lines().nth(1).unwrap();
+    let longest =
+        row.trim_end().strip_suffix(" s").and_then(|row| row.rsplit(' ').next()?.parse::<f64>().ok());
+    assert!(longest.is_some_and(|longest| (1.0..2.0).contains(&longest)), "one stall of a second: {row}");
     place.dyno("report run.jsonl -o page.html").exits(0);
     let browser = Browser::start();
     browser.show(&place.path("page.html"));

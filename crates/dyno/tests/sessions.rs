@@ -28,9 +28,9 @@ fn sessions_connect_do_what_was_planned_and_leave() {
         let done = |class: &Value| class["done"].as_u64().unwrap();
         let (connect, pages) = classes.split_last().unwrap();
         assert_eq!(connect["class"], "connect", "{label}");
-        // To connect is none of the operations, of which 100 arrive in 20 sessions on the average.
+        // To connect is no operation. On average 100 operations arrive in 20 sessions; a busy machine does fewer.
         assert_eq!(sample["operations"].as_u64().unwrap(), pages.iter().map(done).sum::<u64>(), "{label}");
-        assert!((4..=45).contains(&done(connect)), "{label}: {connect}");
+        assert!((1..=45).contains(&done(connect)), "{label}: {connect}");
         for part in ["response", "service", "wait", "late"] {
             assert!(connect[part].as_str().unwrap().starts_with("HISTFAAA"), "{label}: {part}");
         }

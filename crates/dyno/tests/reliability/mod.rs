@@ -3,22 +3,26 @@
 //! `DYNO_TRIES=10000 cargo test -p dyno --test tests reliability::many -- --ignored --nocapture` makes many tries, from
 //! the seed `DYNO_SEED` on. docs/reliability.md has what came of them.
 
+mod events;
 mod family;
 mod foreign;
+mod planted;
 mod proxy;
+mod questions;
+mod servers;
 mod tls;
 mod tries;
 
 use std::collections::BTreeMap;
 
-use crate::engines::Running;
-use tries::{Server, Try};
+use servers::Server;
+use tries::Try;
 
 /// The seeds of the small test.
 const SMALL: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
 fn servers() -> [Server; 2] {
-    ["postgres", "mariadb"].map(|scheme| Server { scheme, running: Running::start(scheme) })
+    ["postgres", "mariadb"].map(Server::start)
 }
 
 /// Makes the tries of seeds, reports by event, and fails where one fell.

@@ -30,6 +30,21 @@ pub enum Fault {
     Slow(u64),
 }
 
+impl Fault {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::None => "open",
+            Fault::StripMySql | Fault::StripPostgres => "without encryption",
+            Fault::Refuse(_) => "refused",
+            Fault::Cut(_) => "cut",
+            Fault::Garbage(_) => "noise",
+            Fault::Stall(_) => "silent",
+            Fault::Slow(_) => "slow",
+        }
+    }
+}
+
 /// PostgreSQL's requests for encryption by TLS and by GSSAPI: a length and a number.
 const REQUESTS: [[u8; 8]; 2] = [[0, 0, 0, 8, 4, 210, 22, 47], [0, 0, 0, 8, 4, 210, 22, 48]];
 /// MySQL's greeting: where the version begins, the bytes between its end and the capabilities' second byte, and the bit of
