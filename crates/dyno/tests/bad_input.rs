@@ -42,9 +42,11 @@ fn a_template_without_end_is_refused_with_its_line() {
     let place = Place::new();
     for (template, why) in ENDLESS {
         place.write("endless.toml", &suite("endless", "Endless", template));
-        let result = place.dyno("run ./endless.toml --trials 1 --quiet").exits(2).without_panic();
-        result.says("endless.toml:").says("test 1").says(why);
-        place.assert_clean();
+        for command in ["run ./endless.toml --trials 1 --quiet", "list ./endless.toml"] {
+            let result = place.dyno(command).exits(2).without_panic();
+            result.says("endless.toml:").says("test 1").says(why);
+            place.assert_clean();
+        }
     }
 }
 
@@ -52,19 +54,21 @@ fn a_template_without_end_is_refused_with_its_line() {
 fn a_template_that_doubles_a_text_is_given_up() {
     let place = Place::new();
     place.write("doubles.toml", &suite("doubles", "Doubles", DOUBLES));
-    // With less memory than the machine has, so that the test takes little of it.
-    let dyno = place.command();
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 2000000; exec \"$0\" run ./doubles.toml --trials 1 --quiet"]);
-    command.arg(dyno.get_program()).current_dir(dyno.get_current_dir().unwrap());
-    command.env("TMPDIR", place.path("data")).env_remove("DYNO_HOME");
-    let result: Result = command.output().unwrap().into();
-    result
-        .exits(2)
-        .without_panic()
-        .says("doubles.toml:12: test 1: its text takes more than")
-        .says("does a loop double it?");
-    place.assert_clean();
+    for arguments in ["run ./doubles.toml --trials 1 --quiet", "list ./doubles.toml"] {
+        // With less memory than the machine has, so that the test takes little of it.
+        let dyno = place.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v 2000000; exec \"$0\" {arguments}")]);
+        command.arg(dyno.get_program()).current_dir(dyno.get_current_dir().unwrap());
+        command.env("TMPDIR", place.path("data")).env_remove("DYNO_HOME");
+        let result: Result = command.output().unwrap().into();
+        result
+            .exits(2)
+            .without_panic()
+            .says("doubles.toml:12: test 1: its text takes more than")
+            .says("does a loop double it?");
+        place.assert_clean();
+    }
 }
 
 /// Starts dyno, waits for a file below `data/`, sends a signal, and gives what dyno came to.

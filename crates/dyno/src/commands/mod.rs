@@ -9,6 +9,7 @@ mod export;
 mod history;
 mod import;
 mod list;
+mod planning;
 mod prove;
 mod report;
 mod run;

@@ -5,19 +5,20 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use dyno_engine::{Contender, Registry};
 use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::trial::Interrupts;
 use dyno_plan::{Plan, check_models, select};
 use dyno_suite::Suite;
-use dyno_suite::watch::Watch;
 
-use super::super::Input;
+use super::super::{Input, planning};
 use super::suite::{SuiteItem, readable};
+use crate::progress::Progress;
 
-/// The suite of a file. Its inputs are written and its statements rendered, with its own parameters and contenders, in a
-/// folder that is removed again.
+/// The suite of a file; None where a signal came first. Its inputs are written and its statements rendered, with its own
+/// parameters and contenders, in a folder that is removed again.
 ///
 /// # Errors
 /// It holds a mistake: with its file and line.
-pub fn suite(path: &str, registry: &Registry) -> Result<SuiteItem> {
+pub fn suite(path: &str, registry: &Registry, interrupts: &Interrupts) -> Result<Option<SuiteItem>> {
     let suite = Suite::load(Path::new(path), &registry.dialects()).input()?;
     let contenders = suite
         .contenders()
@@ -29,7 +30,9 @@ pub fn suite(path: &str, registry: &Registry) -> Result<SuiteItem> {
     let able = contenders.into_iter().filter(|contender| check_models(&suite, &selection, contender).is_ok());
     let parameters = dyno_suite::resolve(&suite.parameters, &[]).input()?;
     let scratch = Scratch::create(&scratch::default_parent())?;
-    let (able, inputs) = (able.collect(), scratch.inputs());
-    Plan::watched(&suite, &parameters, able, &selection, &inputs, None, &Watch::default()).input()?;
-    Ok(readable(suite.name.clone(), &suite))
+    let (able, inputs, planned) = (able.collect(), scratch.inputs(), suite.clone());
+    let memory = planning::memory(dyno_plan::bounds(&suite, &parameters));
+    let plan = move |watch: &_| Plan::watched(&planned, &parameters, able, &selection, &inputs, None, watch);
+    let made = planning::make(plan, memory, 0, interrupts, &mut Progress::new(true))?;
+    Ok(made.map(|_| readable(suite.name.clone(), &suite)))
 }

@@ -8,8 +8,10 @@ mod suite;
 
 use anyhow::{Result, bail};
 use dyno_engine::{Engine, Home, Registry};
+use dyno_lab::trial::Interrupts;
 use dyno_nearest as nearest;
 use serde::Serialize;
+use signal_hook::consts::SIGINT;
 
 use super::{Exit, Input, print};
 use crate::cli::{ListArgs, TextFormat};
@@ -36,7 +38,11 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
         return show(&listing, arguments.format, screen::text);
     };
     if dyno_suite::is_path(name) {
-        let listing = Listing { engines: Vec::new(), suites: vec![check::suite(name, &registry)?] };
+        let interrupts = Interrupts::listen()?;
+        let Some(suite) = check::suite(name, &registry, &interrupts)? else {
+            return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
+        };
+        let listing = Listing { engines: Vec::new(), suites: vec![suite] };
         return show(&listing, arguments.format, |listing| listing.suites.iter().map(suite::text).collect());
     }
     let (engines, suites) = named(name, &home, &registry).input()?;

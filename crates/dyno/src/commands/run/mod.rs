@@ -5,7 +5,6 @@ mod file;
 mod head;
 mod open_files;
 mod outputs;
-mod planning;
 mod probing;
 mod request;
 mod sustain;
@@ -32,7 +31,7 @@ use dyno_suite::Cpus;
 use dyno_suite::watch::Watch;
 use signal_hook::consts::SIGINT;
 
-use super::{Exit, Input, report, scaling, show};
+use super::{Exit, Input, planning, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
@@ -165,6 +164,7 @@ pub(super) fn perform(
         (request.suite.clone(), request.parameters.clone(), file.map(Path::to_owned));
     let (origin, reaching) = (request.origin.clone(), Arc::new(OnceLock::new()));
     let found = (origin.suite && !place.trust).then(|| reaching.clone());
+    let memory = planning::memory(dyno_plan::bounds(&suite, &parameters));
     let work = move |watch: &Watch| {
         if let Some(found) = found {
             let bounds = dyno_plan::bounds(&suite, &parameters);
@@ -172,7 +172,7 @@ pub(super) fn perform(
         }
         Plan::watched(&suite, &parameters, contenders, &selection, &inputs, file.as_deref(), watch)
     };
-    let Some(plan) = planning::make(work, bytes, &conduct.interrupts, &mut progress)? else {
+    let Some(plan) = planning::make(work, memory, bytes, &conduct.interrupts, &mut progress)? else {
         progress.finish();
         say("dyno: interrupted before the first trial; nothing is kept");
         return Ok(Exit::Signal(conduct.interrupts.signal().unwrap_or(SIGINT)));

@@ -1,5 +1,5 @@
-//! Waits for a plan while a thread makes it: hears signals, shows progress, and gives up on a template that takes
-//! all memory or all day.
+//! Waits for a plan while a thread makes it: hears signals, shows progress, and gives up on a template that takes too
+//! much memory or time.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -9,10 +9,11 @@ use anyhow::{Context, Result, anyhow};
 use dyno_lab::machine::available_memory;
 use dyno_lab::trial::Interrupts;
 use dyno_plan::Plan;
+use dyno_suite::Bounds;
 use dyno_suite::watch::{Watch, used_memory};
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::super::Input;
+use super::Input;
 use crate::progress::Progress;
 
 /// How often it is looked whether something came between.
@@ -21,24 +22,22 @@ const LOOK: Duration = Duration::from_millis(20);
 const STOPS: Duration = Duration::from_secs(2);
 /// How long one template may take. A million statements take a second or two.
 const LONGEST: Duration = Duration::from_secs(180);
-/// The memory that one template may take: more than the longest text.
-const MEMORY: u64 = 3 << 30;
 /// The stack that a program's first thread usually has.
 const STACK: usize = 8 << 20;
 
-/// Makes a plan of inputs of so many bytes; none where a signal came first.
+/// Makes a plan whose templates may take `memory` each and whose inputs have `bytes`; None where a signal came first.
 ///
 /// # Errors
 /// The plan cannot be made, or a template takes too much.
 pub fn make(
     plan: impl FnOnce(&Watch) -> Result<Plan> + Send + 'static,
+    memory: u64,
     bytes: u64,
     interrupts: &Interrupts,
     progress: &mut Progress,
 ) -> Result<Option<Plan>> {
     progress.announces(bytes);
     let watch = Watch::default();
-    let most = most_memory();
     let (sender, made) = channel();
     let watched = watch.clone();
     let work = move || {
@@ -64,7 +63,7 @@ pub fn make(
             let _ = made.recv_timeout(STOPS);
             return Ok(None);
         }
-        if let Some(complaint) = takes_too_much(&watch, most) {
+        if let Some(complaint) = takes_too_much(&watch, memory) {
             watch.stop();
             return Err(complaint).input();
         }
@@ -92,10 +91,10 @@ fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
     })
 }
 
-/// How much memory one template may take: half of what is to be had at most, and of what `ulimit -v` allows a quarter,
-/// since a text that grows is copied.
-fn most_memory() -> u64 {
+/// How much memory, in bytes, one template may take: half as much again as its longest text, but at most half of what is
+/// available, and of what `ulimit -v` allows a quarter, since a text that grows is copied.
+pub fn memory(bounds: Bounds) -> u64 {
     let here = available_memory().map_or(u64::MAX, |available| available / 2);
     let allowed = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
-    MEMORY.min(here).min(allowed / 4)
+    (bounds.bytes / 2 * 3).min(here).min(allowed / 4)
 }
