@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -39,16 +39,23 @@ impl Server {
         let family = processes_with(&folder.display().to_string());
         let main = *family.iter().find(|process| !family.contains(&parent(**process))).unwrap();
         let mut command = same(main);
-        for process in children(main).into_iter().chain([main]) {
+        let processes: Vec<u32> = children(main).into_iter().chain([main]).collect();
+        for process in &processes {
             let _ = kill(Pid::from_raw(process.cast_signed()), Signal::SIGKILL);
         }
-        let mut again = self.again.lock().unwrap();
+        let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mut before) = again.take() {
             before.wait().unwrap();
         }
-        wait_for("the server's end", 20, || is_over(main));
+        // Only then is its shared memory free for the next.
+        wait_for("the server's end", 20, || processes.iter().all(|process| is_over(*process)));
         *again = Some(command.spawn().unwrap());
-        wait_for("the restarted server", 60, || self.running.try_execute("SELECT 1").is_some());
+        wait_for("the restarted server", 60, || {
+            if again.as_mut().is_some_and(|server| server.try_wait().unwrap().is_some()) {
+                *again = Some(command.spawn().unwrap());
+            }
+            self.running.try_execute("SELECT 1").is_some()
+        });
     }
 
     /// Removes the databases that tries had to leave.
@@ -65,7 +72,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Some(mut again) = self.again.lock().unwrap().take() {
+        if let Some(mut again) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = kill(Pid::from_raw(again.id().cast_signed()), Signal::SIGQUIT);
             let _ = again.wait();
         }
