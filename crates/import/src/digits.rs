@@ -6,6 +6,18 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// The whole number whose text lies from `from` to `to`, if printing it gives the very same text.
 #[inline(always)]
 pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
+    // Most numbers have a few digits and no sign. Of an empty field the first byte is what ends it, or there is none.
+    match text.get(from..from + 8).and_then(<[u8]>::first_chunk) {
+        Some(first) if first[0].wrapping_sub(b'1') < 9 && to - from <= 8 => {
+            eight(*first, to - from).map(|number| number as i64)
+        }
+        _ => any(text, from, to),
+    }
+}
+
+/// The same of any field.
+#[inline(always)]
+fn any(text: &[u8], from: usize, to: usize) -> Option<i64> {
     let is_negative = to > from && text[from] == b'-';
     let start = from + usize::from(is_negative);
     let count = to - start;
@@ -46,7 +58,7 @@ fn word(text: &[u8], at: usize) -> [u8; 8] {
 fn eight(bytes: [u8; 8], count: usize) -> Option<u64> {
     // The first byte is the lowest. Zeros before the digits take the place of the bytes that do not count.
     let free = 64 - 8 * count as u32;
-    let digits = (u64::from_le_bytes(bytes) << free) ^ (ZEROS << free);
+    let digits = (u64::from_le_bytes(bytes) ^ ZEROS) << free;
     if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
         return None;
     }

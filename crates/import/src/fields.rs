@@ -215,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::lines::Lines;
+    use crate::lines::{Lines, count, count_any};
     use crate::records::{Dialect, Records};
 
     /// The line of a record, its fields, and what makes it doubtful.
@@ -301,9 +301,13 @@ mod tests {
         ) {
             let text = text.concat().into_bytes();
             prop_assert_eq!(found(&text, false), found_by_records(&text));
+            let records = |text: &[u8]| found(text, false).unwrap().len() as u64;
+            prop_assert_eq!(count(&text, DIALECT.delimiter), records(&text));
             // Longer than what is looked through at once, with a record that is longer still.
             let long = [text.repeat(9000 / (text.len() + 1)), b"x\t".repeat(5000), text].concat();
             prop_assert_eq!(found(&long, false), found_by_records(&long));
+            prop_assert_eq!(count(&long, DIALECT.delimiter), records(&long));
+            prop_assert_eq!(count_any(&long, DIALECT.delimiter), records(&long));
         }
     }
 }

@@ -45,6 +45,11 @@ impl Rejects {
         format!("{}:{line}", self.names.get(file).map_or("", String::as_str))
     }
 
+    /// Whether the first bad row ends the import.
+    pub fn ends_at_first(&self) -> bool {
+        self.on_error == OnError::Stop
+    }
+
     /// Takes a bad row with all its fields.
     ///
     /// # Errors

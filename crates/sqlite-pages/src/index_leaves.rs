@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
 use crate::payload::{LONGEST, Room};
+use crate::row::{Row, most};
 use crate::varint;
 
 /// Pages that are written at once.
@@ -83,6 +84,26 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
         varint::put(cell, record.len() as u64);
         copy(&mut cell[head..], record);
         Ok(())
+    }
+
+    /// Adds the entry of a row in an index on one column of whole numbers: its key, unless that is NULL, and the row's
+    /// number.
+    ///
+    /// # Errors
+    /// As of [`IndexLeaves::push`].
+    #[inline]
+    pub fn push_key(&mut self, key: Option<i64>, number: i64) -> Result<(), Error> {
+        let mut record = [0; most(2, 0)];
+        // No type of a whole number takes more than a byte.
+        let mut long = Vec::new();
+        let mut row = Row::new(&mut record, 2, &mut long);
+        match key {
+            Some(key) => row.integer(key),
+            None => row.null(),
+        }
+        row.integer(number);
+        let length = row.end()?.0;
+        self.push(&record[..length])
     }
 
     /// Writes what is left.

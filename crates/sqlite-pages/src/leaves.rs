@@ -2,10 +2,11 @@
 
 use crate::copy::copy;
 use crate::error::Error;
-use crate::page::{Filling, Kind};
+use crate::leaf::Leaf;
 use crate::pages::Pages;
 use crate::payload::{KEPT, Room};
 use crate::record::{Encoder, Value};
+use crate::row::{Made, Row};
 use crate::varint;
 
 /// Bytes of a page's number.
@@ -20,8 +21,13 @@ pub struct Leaves {
     /// The pages; of the buffer the first `used` are in use.
     bytes: Vec<u8>,
     used: u32,
-    /// The leaf that is being filled, and which page it is.
-    filling: Option<(u32, Filling)>,
+    /// The leaf that is being filled, and which page it is once it has a row.
+    leaf: Leaf,
+    filling: Option<u32>,
+    /// Where in the leaf the number of another one of these pages stands.
+    unplaced: Vec<usize>,
+    /// The number of the row that was begun last.
+    begun: i64,
     /// The leaves that are full, by page, each with the number of its last row.
     full: Vec<(u32, i64)>,
     /// Where in the pages the number of another one of these pages stands.
@@ -52,13 +58,18 @@ impl Leaves {
 
     /// None yet, the first of which leaves bytes free at its beginning.
     pub(crate) fn with_head(page: usize, head: usize) -> Leaves {
+        let mut leaf = Leaf::new(page);
+        leaf.begin(head);
         Leaves {
             page,
             room: Room::of_table(page),
             head,
             bytes: Vec::new(),
             used: 0,
+            leaf,
             filling: None,
+            unplaced: Vec::new(),
+            begun: 0,
             full: Vec::new(),
             links: Vec::new(),
             encoder: Encoder::default(),
@@ -99,13 +110,60 @@ impl Leaves {
     pub fn push_records<'r>(&mut self, rows: impl Iterator<Item = (i64, &'r [u8])>) -> Result<(), Error> {
         let mut before = self.before;
         for (number, record) in rows {
-            if let Some(before) = before.filter(|before| *before >= number) {
-                return Err(Error::RowsOutOfOrder { number, before });
-            }
+            self.check(before, number)?;
             before = Some(number);
             self.put(number, record);
         }
         Ok(())
+    }
+
+    /// Begins a row whose record is made where it stays: one of so many values, whose texts have so many bytes at most.
+    /// None where it may be too long for that. The row is there once [`Leaves::add`] has taken it.
+    #[inline(always)]
+    pub fn begin(&mut self, number: i64, values: usize, bytes: usize) -> Option<Row<'_>> {
+        self.begun = number;
+        // Not `then`, which is a call where functions are compiled for other processors.
+        if self.leaf.takes(values, bytes) { Some(self.leaf.row(number, values)) } else { None }
+    }
+
+    /// Takes the row that was begun last.
+    ///
+    /// # Errors
+    /// Its number is not above the one before it.
+    #[inline(always)]
+    pub fn add(&mut self, made: Made) -> Result<(), Error> {
+        let number = self.begun;
+        self.check(self.before, number)?;
+        let cell = self.leaf.complete(made);
+        if self.filling.is_none() || !self.leaf.fits(cell) {
+            self.turn(cell);
+        }
+        self.leaf.cell(cell);
+        self.note(number);
+        Ok(())
+    }
+
+    /// Begins a new leaf with the row that was completed.
+    #[cold]
+    fn turn(&mut self, cell: usize) {
+        self.write_leaf();
+        self.leaf.carry(cell);
+        self.open();
+    }
+
+    #[inline(always)]
+    fn check(&self, before: Option<i64>, number: i64) -> Result<(), Error> {
+        match before {
+            Some(before) if before >= number => Err(Error::RowsOutOfOrder { number, before }),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(always)]
+    fn note(&mut self, number: i64) {
+        self.first.get_or_insert(number);
+        self.before = Some(number);
+        self.rows += 1;
     }
 
     #[inline(always)]
@@ -114,56 +172,44 @@ impl Leaves {
         let head = varint::length(length) + varint::length(number as u64);
         let is_whole = local == record.len();
         let cell = head + local + if is_whole { 0 } else { LINK };
-        let start = self.cell(number, cell);
-        let bytes = &mut self.bytes[start..start + cell];
+        if self.filling.is_none() || !self.leaf.fits(cell) {
+            self.write_leaf();
+            self.open();
+        }
+        let bytes = self.leaf.cell(cell);
         let at = varint::put(bytes, length);
         varint::put(&mut bytes[at..], number as u64);
         copy(&mut bytes[head..head + local], &record[..local]);
         if !is_whole {
-            self.overflow(start + head + local, &record[local..]);
+            self.overflow(head + local, &record[local..]);
         }
-        self.first.get_or_insert(number);
-        self.before = Some(number);
-        self.rows += 1;
+        self.note(number);
     }
 
-    /// Puts the rest of a record on pages of its own, whose first one is named at `link`.
+    /// Puts the rest of a record on pages of its own, of which the first one's number stands at `link` in the last cell.
     #[cold]
-    fn overflow(&mut self, mut link: usize, rest: &[u8]) {
-        for part in rest.chunks(self.room.overflow()) {
-            let page = self.fresh();
-            self.bytes[link..link + LINK].copy_from_slice(&page.to_be_bytes());
-            self.links.push(link);
-            link = page as usize * self.page;
-            let after = link + LINK + part.len();
-            self.bytes[link..link + LINK].fill(0);
-            self.bytes[link + LINK..after].copy_from_slice(part);
-            self.bytes[after..link + self.page].fill(0);
-        }
-    }
-
-    /// A place for a row's cell, on a new leaf where this one is full: where in the pages it begins.
-    #[inline]
-    fn cell(&mut self, number: i64, length: usize) -> usize {
-        debug_assert!(self.before.is_none_or(|before| before < number));
-        match &mut self.filling {
-            Some((page, leaf)) if leaf.fits(length) => {
-                let start = *page as usize * self.page;
-                start + leaf.add(&mut self.bytes[start..start + self.page], length)
+    fn overflow(&mut self, link: usize, rest: &[u8]) {
+        let (cell, first) = (self.leaf.last(), self.used);
+        self.leaf.set(cell + link, first);
+        self.unplaced.push(cell + link);
+        let mut parts = rest.chunks(self.room.overflow()).peekable();
+        while let Some(part) = parts.next() {
+            let start = self.fresh() as usize * self.page;
+            let (after, next) = (start + LINK + part.len(), parts.peek().map_or(0, |_| self.used));
+            self.bytes[start..start + LINK].copy_from_slice(&next.to_be_bytes());
+            self.bytes[start + LINK..after].copy_from_slice(part);
+            self.bytes[after..start + self.page].fill(0);
+            if next > 0 {
+                self.links.push(start);
             }
-            _ => self.cell_on_a_new_leaf(length),
         }
     }
 
-    fn cell_on_a_new_leaf(&mut self, length: usize) -> usize {
-        self.seal();
+    /// Takes a page for the leaf.
+    fn open(&mut self) {
         let page = self.fresh();
-        let head = if page == 0 { self.head } else { 0 };
-        let mut leaf = Filling::new(Kind::TableLeaf, head, self.page);
-        let start = page as usize * self.page;
-        let cell = start + leaf.add(&mut self.bytes[start..start + self.page], length);
-        self.filling = Some((page, leaf));
-        cell
+        self.leaf.begin(if page == 0 { self.head } else { 0 });
+        self.filling = Some(page);
     }
 
     /// A page more; what it holds is old.
@@ -177,11 +223,12 @@ impl Leaves {
         page
     }
 
-    /// Ends the leaf that is being filled.
-    fn seal(&mut self) {
-        if let (Some((page, leaf)), Some(last)) = (self.filling.take(), self.before) {
-            let start = page as usize * self.page;
-            leaf.seal(&mut self.bytes[start..start + self.page], None);
+    /// Writes the leaf that is being filled to its page.
+    fn write_leaf(&mut self) {
+        if let (Some(page), Some(last)) = (self.filling.take(), self.before) {
+            let (start, head) = (page as usize * self.page, if page == 0 { self.head } else { 0 });
+            let content = self.leaf.write(&mut self.bytes[start..start + self.page], head);
+            self.links.extend(self.unplaced.drain(..).map(|link| start + content + link));
             self.full.push((page, last));
         }
     }
@@ -204,6 +251,7 @@ impl Leaves {
         if self.bytes.len() > KEPT {
             self.bytes = Vec::new();
         }
+        self.leaf.begin(self.head);
         Ok(Placed { leaves, first: self.first.take(), rows: std::mem::take(&mut self.rows) })
     }
 
@@ -223,11 +271,86 @@ impl Leaves {
     }
 
     fn link(&mut self, number: impl Fn(u32) -> u32) {
-        self.seal();
+        self.write_leaf();
         for link in self.links.drain(..) {
             let page = &mut self.bytes[link..link + LINK];
             let index = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
             page.copy_from_slice(&number(index).to_be_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pages::PageSize;
+
+    /// The file to which rows are written in one way or the other.
+    fn written(rows: &[(i64, Vec<Value>)], size: u32, in_place: bool) -> Vec<u8> {
+        let mut file = tempfile::tempfile().unwrap();
+        let pages = Pages::new(&file, PageSize::new(size).unwrap());
+        let mut leaves = Leaves::new(&pages);
+        for (count, (number, values)) in (1..).zip(rows) {
+            let bytes = values.iter().map(Value::bytes).sum();
+            match leaves.begin(*number, values.len(), bytes) {
+                Some(mut row) if in_place => {
+                    values.iter().for_each(|value| row.value(value));
+                    let made = row.end().unwrap();
+                    leaves.add(made).unwrap();
+                }
+                _ => leaves.push(*number, values).unwrap(),
+            }
+            if count % 100 == 0 {
+                leaves.place(&pages).unwrap();
+            }
+        }
+        leaves.place(&pages).unwrap();
+        let mut bytes = Vec::new();
+        std::io::Seek::rewind(&mut file).unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_row_that_is_not_above_the_one_before_is_refused() {
+        let file = tempfile::tempfile().unwrap();
+        let pages = Pages::new(&file, PageSize::new(512).unwrap());
+        let mut leaves = Leaves::new(&pages);
+        for (number, is_right) in [(5, true), (5, false), (4, false), (6, true)] {
+            let mut row = leaves.begin(number, 1, 0).unwrap();
+            row.integer(number);
+            let made = row.end().unwrap();
+            assert_eq!(leaves.add(made).is_ok(), is_right);
+        }
+        assert_eq!(leaves.place(&pages).unwrap().rows, 2);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_made_in_place_are_those_that_are_copied(
+            rows in prop::collection::vec(
+                (1..200_000i64, prop::collection::vec((any::<i64>(), 0..64u32, 0..150usize, 0..4u8), 0..9)), 0..300,
+            ),
+            size in prop::sample::select(vec![512u32, 4096, 65_536]), first in any::<i32>(),
+        ) {
+            let texts = vec![b'x'; 300];
+            let (mut number, mut all) = (i64::from(first), Vec::new());
+            for (step, values) in &rows {
+                number += step;
+                let values: Vec<Value> = values.iter().map(|&(whole, shift, length, kind)| match kind {
+                    0 => Value::Null,
+                    1 => Value::Integer(whole >> shift),
+                    // Records of 127 bytes and more have a longer length, those of more yet lie on several pages.
+                    2 => Value::Text(&texts[..length]),
+                    _ => Value::Real(whole as f64),
+                }).collect();
+                all.push((number, values));
+            }
+            prop_assert!(written(&all, size, true) == written(&all, size, false));
         }
     }
 }

@@ -45,11 +45,87 @@ fn deal(from: &[u64], to: &mut [u64], low: u32, digit: u32) {
     }
 }
 
+/// Sorts pairs by the first of both; equal ones stay in their order. `room` becomes as long as the pairs at most.
+pub fn sort_pairs(pairs: &mut [(u64, u64)], room: &mut Vec<(u64, u64)>) {
+    let keys = || pairs.iter().map(|pair| pair.0);
+    let (least, most) = (keys().min().unwrap_or_default(), keys().max().unwrap_or_default());
+    let width = u64::BITS - (most - least).leading_zeros();
+    if width == 0 {
+        return;
+    }
+    if pairs.len() < MANY {
+        return pairs.sort_by_key(|pair| pair.0);
+    }
+    room.resize(pairs.len(), (0, 0));
+    let times = width.div_ceil(DIGIT);
+    if times > TIMES {
+        // The highest bits leave heaps that are near enough to the processor to be compared.
+        let low = width - DIGIT;
+        let ends = deal_pairs(pairs, room, least, low, DIGIT);
+        pairs.copy_from_slice(room);
+        let mut start = 0;
+        for end in ends {
+            pairs[start..end].sort_by_key(|pair| pair.0);
+            start = end;
+        }
+        return;
+    }
+    let digit = width.div_ceil(times);
+    for time in 0..times {
+        let (from, to) = if time % 2 == 0 { (&*pairs, &mut **room) } else { (&**room, &mut *pairs) };
+        deal_pairs(from, to, least, time * digit, digit);
+    }
+    if times % 2 == 1 {
+        pairs.copy_from_slice(room);
+    }
+}
+
+/// As [`deal`], by what the first of a pair is above `least`; says where each heap ends.
+fn deal_pairs(
+    from: &[(u64, u64)],
+    to: &mut [(u64, u64)],
+    least: u64,
+    low: u32,
+    digit: u32,
+) -> [usize; 1 << DIGIT] {
+    let heap = |key: u64| ((key - least) >> low) as usize & ((1 << digit) - 1);
+    let mut places = [0; 1 << DIGIT];
+    from.iter().for_each(|pair| places[heap(pair.0)] += 1);
+    let mut before = 0;
+    for place in &mut places {
+        before += std::mem::replace(place, before);
+    }
+    for &pair in from {
+        let place = &mut places[heap(pair.0)];
+        to[*place] = pair;
+        *place += 1;
+    }
+    places
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #[test]
+        fn pairs_are_sorted_by_the_first_and_equal_ones_stay(
+            seed in any::<u64>(), count in 0..3 * MANY as u64, shift in 0..64u32, above in any::<u64>(),
+        ) {
+            let mut random = seed;
+            let mut pairs: Vec<(u64, u64)> = (0..count).map(|place| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                ((random >> shift).saturating_add(above), place)
+            }).collect();
+            let mut expected = pairs.clone();
+            expected.sort();
+            sort_pairs(&mut pairs, &mut Vec::new());
+            prop_assert_eq!(pairs, expected);
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]

@@ -1,36 +1,11 @@
-//! Records of many rows, made value by value where they lie, one behind the other: what an [`Encoder`](crate::Encoder)
-//! makes of the same values, without looking at each of them twice.
+//! Records of many rows, one behind the other.
 
 use crate::copy::copy;
-use crate::error::Error;
-use crate::payload::{KEPT, LONGEST};
-use crate::record::Value;
-use crate::varint;
-
-/// Bytes that may be written behind a value, so that short ones are copied without asking how short.
-const SLACK: usize = 16;
+use crate::payload::KEPT;
+use crate::row::{Made, Row, most};
 
 /// Bytes by which there comes to be more room at least.
 const GROWN: usize = 64 << 10;
-
-/// The most bytes of a type's number, of any text that SQLite takes, and of a number.
-const LONGEST_TYPE: usize = 5;
-const LONGEST_NUMBER: usize = 8;
-
-/// The type's number of an integer and how many bytes that takes, by how many of its highest bits are the sign's, of
-/// negative ones behind the others. 0 and 1 are types of their own, without bytes.
-const INTEGERS: [(u8, u8); 130] = {
-    let mut types = [(6, 8); 130];
-    let mut same = 1;
-    while same <= 64 {
-        let bytes = 65usize.saturating_sub(same).div_ceil(8);
-        let found = [(1, 1), (1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)][bytes];
-        (types[same], types[65 + same]) = (found, found);
-        same += 1;
-    }
-    (types[64], types[63]) = ((8, 0), (9, 0));
-    types
-};
 
 /// Some records.
 #[derive(Debug, Default)]
@@ -41,19 +16,6 @@ pub struct Records {
     ends: Vec<usize>,
     /// The types' numbers of the record in work that take more than a byte, each with the value's place.
     long: Vec<(usize, u64)>,
-}
-
-/// A record to which values come, one after another. It counts once it has been ended.
-pub struct Row<'a> {
-    /// From the record's first byte on: a byte for the header's length, one for each type, then the values.
-    bytes: &'a mut [u8],
-    /// Where the next value goes.
-    at: usize,
-    values: usize,
-    long: &'a mut Vec<(usize, u64)>,
-    /// Where the first byte is among all records, and where those end.
-    start: usize,
-    ends: &'a mut Vec<usize>,
 }
 
 impl Records {
@@ -98,23 +60,21 @@ impl Records {
     #[inline(always)]
     pub fn begin(&mut self, values: usize, bytes: usize) -> Row<'_> {
         let start = self.bytes();
-        let end = start + Records::most(values, bytes);
+        let end = start + most(values, bytes);
         if self.bytes.len() < end {
             // Not twice as long: what nobody has written to takes no memory.
             self.bytes.resize(end + GROWN, 0);
         }
-        self.long.clear();
-        Row {
-            bytes: &mut self.bytes[start..],
-            at: 1 + values,
-            values: 0,
-            long: &mut self.long,
-            start,
-            ends: &mut self.ends,
-        }
+        Row::new(&mut self.bytes[start..], values, &mut self.long)
     }
 
-    /// Adds a record that is made.
+    /// Takes the record that was begun last.
+    #[inline(always)]
+    pub fn add(&mut self, made: Made) {
+        self.ends.push(self.bytes() + made.0);
+    }
+
+    /// Adds a copy of a record.
     #[inline]
     pub(crate) fn push(&mut self, record: &[u8]) {
         let start = self.bytes();
@@ -125,134 +85,6 @@ impl Records {
         copy(&mut self.bytes[start..end], record);
         self.ends.push(end);
     }
-
-    /// The most bytes that such a record needs while it is made.
-    #[inline(always)]
-    pub(crate) fn most(values: usize, bytes: usize) -> usize {
-        (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK
-    }
-}
-
-impl Row<'_> {
-    /// The next value is no value.
-    #[inline(always)]
-    pub fn null(&mut self) {
-        self.put_short(0);
-    }
-
-    /// The next value is a whole number.
-    #[inline(always)]
-    pub fn integer(&mut self, number: i64) {
-        let sign = number >> 63;
-        let same = (number ^ sign).leading_zeros() as usize;
-        // Without a branch, which 0 and 1 would take at random.
-        let (kind, length) = INTEGERS[same + (sign & 65) as usize];
-        self.put_short(kind);
-        let first = number.wrapping_shl(64 - 8 * u32::from(length));
-        self.bytes[self.at..self.at + 8].copy_from_slice(&first.to_be_bytes());
-        self.at += usize::from(length);
-    }
-
-    /// The next value is a number. In a column with an affinity see [`Value::in_real`](crate::Value::in_real).
-    #[inline(always)]
-    pub fn real(&mut self, number: f64) {
-        self.put_short(7);
-        self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_be_bytes());
-        self.at += 8;
-    }
-
-    /// The next value is the text from `from` to `to`.
-    #[inline(always)]
-    pub fn text(&mut self, text: &[u8], from: usize, to: usize) {
-        self.put_type(13 + 2 * (to - from) as u64);
-        self.put_bytes(text, from, to);
-    }
-
-    /// The next value.
-    #[inline]
-    pub fn value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.null(),
-            Value::Integer(number) => self.integer(*number),
-            Value::Real(number) => self.real(*number),
-            Value::Text(text) => self.text(text, 0, text.len()),
-            Value::Blob(bytes) => {
-                self.put_type(12 + 2 * bytes.len() as u64);
-                self.put_bytes(bytes, 0, bytes.len());
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn put_bytes(&mut self, text: &[u8], from: usize, to: usize) {
-        let length = to - from;
-        match text[from..].first_chunk::<SLACK>() {
-            // What is too much the next value overwrites.
-            Some(first) if length <= SLACK => {
-                self.bytes[self.at..self.at + SLACK].copy_from_slice(first);
-            }
-            _ => self.bytes[self.at..self.at + length].copy_from_slice(&text[from..to]),
-        }
-        self.at += length;
-    }
-
-    #[inline(always)]
-    fn put_type(&mut self, kind: u64) {
-        if kind > 0x7f {
-            self.long.push((self.values, kind));
-        }
-        self.put_short(kind as u8);
-    }
-
-    /// Puts a type's number that takes a byte.
-    #[inline(always)]
-    fn put_short(&mut self, kind: u8) {
-        self.values += 1;
-        self.bytes[self.values] = kind;
-    }
-
-    /// Ends the record: all its values are there.
-    ///
-    /// # Errors
-    /// It is longer than SQLite takes.
-    #[inline(always)]
-    pub fn end(self) -> Result<(), Error> {
-        let mut length = self.at;
-        self.bytes[0] = (1 + self.values) as u8;
-        // The header takes more than a byte for its length or for a type.
-        if self.values >= 0x7f || !self.long.is_empty() {
-            length += lengthen(self.bytes, length, self.values, self.long);
-        }
-        if length as u64 > LONGEST {
-            return Err(Error::RowTooLong(length as u64));
-        }
-        self.ends.push(self.start + length);
-        Ok(())
-    }
-}
-
-/// Moves the values of a record behind a header that takes more than a byte for each, and says how many more.
-// Nothing is given the row itself, so that its fields need not lie in memory.
-#[cold]
-fn lengthen(bytes: &mut [u8], length: usize, values: usize, long: &[(usize, u64)]) -> usize {
-    let more: usize = long.iter().map(|&(_, kind)| varint::length(kind) - 1).sum();
-    let own = values + more;
-    // The header's length counts itself.
-    let header = own + if own < 0x7f { 1 } else { varint::length(own as u64 + 2) };
-    let body = 1 + values;
-    bytes.copy_within(body..length, header);
-    // From the last type to the first: each moves to where nothing is read any more.
-    let (mut at, mut long) = (header, long.iter().rev().peekable());
-    for value in (0..values).rev() {
-        let kind = match long.next_if(|&&(place, _)| place == value) {
-            Some(&(_, kind)) => kind,
-            None => bytes[1 + value].into(),
-        };
-        at -= varint::length(kind);
-        varint::put(&mut bytes[at..], kind);
-    }
-    varint::put(bytes, header as u64);
-    header - body
 }
 
 #[cfg(test)]
@@ -260,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::Encoder;
+    use crate::record::{Encoder, Value};
 
     fn value() -> impl Strategy<Value = (u8, i64, Vec<u8>)> {
         let number = (any::<i64>(), 0..64u32).prop_map(|(number, shift)| number >> shift);
@@ -294,7 +126,8 @@ mod tests {
                 }
                 let mut made = records.begin(values.len(), bytes);
                 values.iter().for_each(|value| made.value(value));
-                made.end().unwrap();
+                let made = made.end().unwrap();
+                records.add(made);
                 let mut record = Vec::new();
                 Encoder::default().append(values.into_iter(), &mut record).unwrap();
                 expected.push(record);

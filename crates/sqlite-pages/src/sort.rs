@@ -11,7 +11,7 @@ use crate::merge::{Parts, Sorted};
 use crate::order::{BESIDE, Held};
 use crate::prefix::Prefix;
 use crate::record::{Value, Values};
-use crate::records::Records;
+use crate::row::most;
 use crate::runs::{Run, Spilled, borders};
 use crate::varint;
 
@@ -81,7 +81,7 @@ impl Sorter {
     /// It is longer than SQLite takes, or a temporary file cannot be written.
     pub fn push(&mut self, values: &[Value]) -> Result<(), Error> {
         let bytes = values.iter().map(Value::bytes).sum();
-        let next = Records::most(values.len(), bytes) + BESIDE;
+        let next = most(values.len(), bytes) + BESIDE;
         // What came is there twice while it is put in order.
         let came = self.came.bytes() + next;
         if came > NEAR || self.taken + 2 * came > self.memory {
@@ -92,7 +92,8 @@ impl Sorter {
         }
         let mut record = self.came.records.begin(values.len(), bytes);
         values.iter().for_each(|value| record.value(value));
-        record.end()?;
+        let made = record.end()?;
+        self.came.records.add(made);
         self.came.prefixes.push(Prefix::of(values.first().copied()));
         let last = match values.last() {
             Some(Value::Integer(number)) => Some(*number),

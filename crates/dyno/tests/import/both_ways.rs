@@ -241,6 +241,83 @@ fn keys_come_to_the_same_both_ways() {
     );
 }
 
+/// Whole numbers of every length.
+fn whole(random: &mut Rng) -> String {
+    const EDGES: [&str; 16] = [
+        "0",
+        "1",
+        "-1",
+        "9",
+        "9999999",
+        "10000000",
+        "12345678",
+        "99999999",
+        "100000000",
+        "-99999999",
+        "9999999999999999",
+        "12345678901234567",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "-2147483649",
+        "",
+    ];
+    match random.u32(..4) {
+        0 => EDGES[random.usize(..EDGES.len())].into(),
+        1 => random.u32(..50).to_string(),
+        _ => (random.i64(..) >> random.u32(..64)).to_string(),
+    }
+}
+
+/// A file of whole numbers and texts, long enough for several pieces where `pieces` says so: some of them with quotes, some
+/// with rows that no page holds, and lines that end in every way.
+fn numbers(number: u64, pieces: bool) -> (Vec<u8>, String) {
+    let mut random = Rng::with_seed(2000 + number);
+    let (rows, ascends) = (if pieces { 60_000 } else { random.u32(1..60) }, random.bool());
+    let mut text = if random.bool() { "\u{feff}".to_owned() } else { String::new() };
+    for row in 0..rows {
+        let key = if ascends { format!("{}", i64::from(row) * 3 - 70_000) } else { whole(&mut random) };
+        let word = match random.u32(..2000) {
+            0 => "long ".repeat(random.usize(..3000)),
+            1..100 => "x".repeat(random.usize(40..70)),
+            _ => "ä".repeat(random.usize(..9)),
+        };
+        // Pieces without a quote lie between others.
+        let quote = if row / 9000 % 3 == 1 && random.u32(..50) == 0 { "\"" } else { "" };
+        text += &format!("{key},{quote}{word}{quote},{},{}", whole(&mut random), whole(&mut random));
+        text += ["\n", "\n", "\n", "\r\n", "\r", "\n\n\r\n"][random.usize(..6)];
+    }
+    match random.u32(..8) {
+        0 => text += "007,x,1,1\n",
+        1 => text += "1,x,+1,1",
+        2 => text += "1,x,-0,1",
+        3 => text += "1,x,9223372036854775808,1",
+        4 => text += "1,x,1",
+        _ => text += "999999,x,1,2",
+    }
+    let mut arguments = "--no-header --table t --delimiter , --types INTEGER,TEXT,INTEGER,INTEGER".to_owned();
+    for (argument, one_of) in [
+        ("--index c3", 2),
+        ("--index c4", 2),
+        ("--index c1", 3),
+        ("--index c2", 4),
+        ("--primary-key c1", 3),
+        ("--memory 8MiB", 2),
+        ("--null 7", 4),
+    ] {
+        if random.u32(..one_of) == 0 {
+            arguments += &format!(" {argument}");
+        }
+    }
+    (text.into_bytes(), arguments)
+}
+
+#[test]
+fn whole_numbers_and_their_indexes_come_to_the_same_both_ways() {
+    let long = (0..files() / 8).map(|file| numbers(file, true));
+    let [loaded, refused, _] = both_ways(long.chain((0..files()).map(|file| numbers(100 + file, false))));
+    assert!(loaded > 9 && refused > 9, "{loaded} loaded, {refused} refused");
+}
+
 /// Each file makes a table, to which it is added once more, and then the next file, of which less fits. An index has SQLite
 /// insert the rows of the one table; the other's are moved to it by their pages.
 #[test]

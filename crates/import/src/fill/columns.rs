@@ -88,7 +88,8 @@ impl Columns {
                 return self.reject(line, place, wrong, rows, fill);
             }
         }
-        row.end()?;
+        let made = row.end()?;
+        rows.records.add(made);
         if number.column.is_some() {
             rows.numbers.push(number.found.ok_or(Unfit::Violated)?);
         }

@@ -21,6 +21,8 @@ enum How {
     Text,
     /// As whole numbers.
     Integer,
+    /// As whole numbers, which an index holds too.
+    Key,
     /// As whole numbers that are the rows' own. They are kept apart: SQLite's records have a NULL in their place.
     Number,
     /// As the column's kind says.
@@ -28,11 +30,18 @@ enum How {
 }
 
 impl<'f> Encoder<'f> {
-    /// For a text that may be known to be UTF-8, and where a column may have the rows' numbers.
-    pub fn new(converter: &'f Converter, numbered: Option<usize>, is_utf8: bool) -> Encoder<'f> {
+    /// For a text that may be known to be UTF-8, and where a column may have the rows' numbers and others the keys of
+    /// indexes.
+    pub fn new(
+        converter: &'f Converter,
+        numbered: Option<usize>,
+        keys: impl Fn(usize) -> bool,
+        is_utf8: bool,
+    ) -> Encoder<'f> {
         let columns = converter.columns.iter().enumerate().map(|(column, wanted)| match wanted.kind {
             Kind::TEXT => How::Text,
             Kind::INTEGER if numbered == Some(column) => How::Number,
+            Kind::INTEGER if keys(column) => How::Key,
             Kind::INTEGER => How::Integer,
             _ => How::Kind,
         });
@@ -44,8 +53,8 @@ impl<'f> Encoder<'f> {
         self.is_utf8 && self.converter.nulls.is_empty()
     }
 
-    /// Puts the values of a row into its record, and its number, where a column has it, into `number`. `PLAIN` says what
-    /// [`Encoder::is_plain`] says.
+    /// Puts the values of a row into its record, its number, where a column has it, into `number`, and the keys of its
+    /// entries in indexes into `keys`, by their columns. `PLAIN` says what [`Encoder::is_plain`] says.
     // What is not needed for every field is no part of this, so that the processor's registers hold what is.
     #[inline(always)]
     pub fn encode<const PLAIN: bool>(
@@ -54,6 +63,7 @@ impl<'f> Encoder<'f> {
         text: &[u8],
         fields: impl ExactSizeIterator<Item = (u32, u32)>,
         number: &mut Option<i64>,
+        keys: &mut [Option<i64>],
     ) -> Result<(), Wrong> {
         if fields.len() != self.columns.len() {
             return Err(self.converter.not_as_many(fields.len()));
@@ -66,8 +76,16 @@ impl<'f> Encoder<'f> {
             }
             match how {
                 How::Text => row.text(text, from, to),
-                How::Integer | How::Number => match digits::integer(text, from, to) {
-                    Some(found) if matches!(how, How::Integer) => row.integer(found),
+                How::Integer => match digits::integer(text, from, to) {
+                    Some(found) => row.integer(found),
+                    None if from == to => row.null(),
+                    None => return Err(self.unfit(column)),
+                },
+                How::Key | How::Number => match digits::integer(text, from, to) {
+                    Some(found) if matches!(how, How::Key) => {
+                        row.integer(found);
+                        keys[column] = Some(found);
+                    }
                     Some(found) => {
                         *number = Some(found);
                         row.null();

@@ -3,12 +3,15 @@
 use std::sync::PoisonError;
 
 use anyhow::Result;
+use sqlite_pages::Leaves;
 
 #[cfg(feature = "parquet")]
 use super::columns::Columns;
+use super::order::Sorters;
 use super::rows::Rows;
 use super::{Fill, Pieces};
 use crate::chunks::Chunk;
+use crate::lines::count;
 use crate::records::Dialect;
 
 /// A thread's piece, and room for the next.
@@ -90,6 +93,28 @@ impl<'a> Hand<'a> {
             Held::Text(chunk, dialect) => rows.read(chunk, *dialect, self.fill).map(|()| false),
             #[cfg(feature = "parquet")]
             Held::Parquet(columns) => columns.read(rows, self.fill),
+        }
+    }
+
+    /// How many rows the piece has, if they can be written straight to the leaves.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.held {
+            Held::Text(chunk, dialect) if !chunk.has_quotes => Some(count(chunk.text(), dialect.delimiter)),
+            _ => None,
+        }
+    }
+
+    /// Writes the piece's rows straight to the leaves, where [`Hand::rows`] says that they can be; `first` is the number of
+    /// the first one where rows are counted.
+    ///
+    /// # Errors
+    /// As of [`Hand::read`].
+    pub fn write(&mut self, rows: &mut Rows, to: (&mut Leaves, &mut Sorters), first: i64) -> Result<()> {
+        rows.clear();
+        match &mut self.held {
+            Held::Text(chunk, dialect) => rows.write(chunk, *dialect, self.fill, to, first),
+            #[cfg(feature = "parquet")]
+            Held::Parquet(_) => unreachable!("its rows are no text"),
         }
     }
 }

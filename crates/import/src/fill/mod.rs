@@ -8,6 +8,7 @@
 mod columns;
 mod encode;
 mod hand;
+mod index;
 mod order;
 mod parts;
 mod rows;
@@ -20,7 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
-use sqlite_pages::{Pages, Sorter, TableTree};
+use sqlite_pages::{Pages, TableTree};
 
 use crate::chunks::Chunks;
 use crate::convert::Converter;
@@ -30,7 +31,7 @@ use crate::parquet::{File, Parts};
 use crate::pipeline::Watch;
 use crate::records::Dialect;
 use crate::rejects::Rejects;
-pub use parts::in_parts;
+pub use index::{Entries, write_index};
 use work::Work;
 
 /// How often somebody is asked whether to stop.
@@ -109,8 +110,8 @@ pub struct Filled {
     pub tree: TableTree,
     /// How many rows they hold.
     pub rows: u64,
-    /// For each index the records of its rows, sorted by each thread.
-    pub indexes: Vec<Vec<Sorter>>,
+    /// For each index what each thread has kept of it, in order.
+    pub indexes: Vec<Vec<Entries>>,
 }
 
 impl Fill {

@@ -1,8 +1,9 @@
 //! What is put in order before it is written: indexes, and the rows of a table whose keys do not ascend in the file.
 
 use anyhow::Result;
-use sqlite_pages::{Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
+use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
 
+use super::index::{Entries, key_column};
 use super::parts::in_parts;
 use super::rows::Rows;
 use super::{Fill, Numbers, Unfit};
@@ -17,7 +18,7 @@ pub struct Sorters {
     /// The rows themselves, each as its number and its record.
     pub rows: Option<Sorter>,
     /// For each index what it holds of each row.
-    pub indexes: Vec<Sorter>,
+    pub indexes: Vec<Entries>,
 }
 
 impl Sorters {
@@ -27,10 +28,23 @@ impl Sorters {
         let count = fill.indexes.len() + usize::from(is_unordered);
         let memory = fill.memory / (fill.threads * count).max(1);
         let sorter = |keys: usize| Sorter::new(&fill.folder, memory, keys);
-        Sorters {
-            rows: is_unordered.then(|| sorter(1)),
-            indexes: fill.indexes.iter().map(|columns| sorter(columns.len() + 1)).collect(),
+        let entries = |columns: &Vec<usize>| match key_column(columns, &fill.converter) {
+            Some(column) => Entries::Keys(column, KeySorter::new(&fill.folder, memory)),
+            None => Entries::Records(sorter(columns.len() + 1)),
+        };
+        Sorters { rows: is_unordered.then(|| sorter(1)), indexes: fill.indexes.iter().map(entries).collect() }
+    }
+
+    /// Takes the entries of a row whose index holds a whole number, by the keys of its columns.
+    #[inline(always)]
+    pub fn take_keys(&mut self, number: i64, numbered: Option<usize>, keys: &[Option<i64>]) -> Result<()> {
+        for entries in &mut self.indexes {
+            if let Entries::Keys(column, sorter) = entries {
+                let key = if numbered == Some(*column) { Some(number) } else { keys[*column] };
+                sorter.push(key, number)?;
+            }
         }
+        Ok(())
     }
 
     /// Takes rows that have their numbers.
@@ -43,9 +57,13 @@ impl Sorters {
             if let Some(sorter) = &mut self.rows {
                 sorter.push(&[Value::Integer(number), Value::Blob(record)])?;
             }
-            for (sorter, columns) in self.indexes.iter_mut().zip(&fill.indexes) {
+            for (entries, columns) in self.indexes.iter_mut().zip(&fill.indexes) {
                 key(record, columns, number, fill.numbers.column(), &mut values);
-                sorter.push(&values)?;
+                match (entries, values[0]) {
+                    (Entries::Records(sorter), _) => sorter.push(&values)?,
+                    (Entries::Keys(_, sorter), Value::Integer(key)) => sorter.push(Some(key), number)?,
+                    (Entries::Keys(_, sorter), _) => sorter.push(None, number)?,
+                }
             }
         }
         Ok(())

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Result;
-use sqlite_pages::{Parts, Sorted};
 
 /// Things that come in any order and go on in theirs.
 pub struct InTurn<T> {
@@ -40,12 +39,16 @@ impl<T> InTurn<T> {
 /// # Errors
 /// One of those that ended a thread's work, or what is joined cannot be: all other threads end after the part that they
 /// are at.
-pub fn in_parts<T: Send>(
-    parts: Parts,
+pub fn in_parts<P, T>(
+    parts: P,
     threads: usize,
-    work: impl Fn(u64, Sorted) -> Result<T> + Sync,
+    work: impl Fn(u64, P::Item) -> Result<T> + Sync,
     join: impl FnMut(T) -> Result<()> + Send,
-) -> Result<()> {
+) -> Result<()>
+where
+    P: ExactSizeIterator + Send,
+    T: Send,
+{
     let helpers = threads.min(parts.len()).saturating_sub(1);
     let parts = Mutex::new((0..).zip(parts));
     let joined = Mutex::new((InTurn::default(), join));

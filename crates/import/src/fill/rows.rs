@@ -1,12 +1,14 @@
 //! The rows of a chunk as SQLite's records.
 
 use anyhow::Result;
-use sqlite_pages::Records;
+use sqlite_pages::{Leaves, Records};
 
 use super::encode::Encoder;
+use super::order::Sorters;
 use super::{Fill, Unfit};
 use crate::chunks::Chunk;
 use crate::convert::{Converter, Wrong};
+use crate::digits;
 use crate::error::BadRow;
 use crate::fields::{Fields, Quoted, Split};
 use crate::lines::Lines;
@@ -19,6 +21,8 @@ pub struct Rows {
     pub records: Records,
     /// Their numbers, where a column has them.
     pub numbers: Vec<i64>,
+    /// How many were written straight to the leaves.
+    pub written: u64,
     /// The rows that are none, with their fields.
     pub bad: Vec<(BadRow, Vec<Vec<u8>>)>,
 }
@@ -28,84 +32,26 @@ impl Rows {
     pub fn clear(&mut self) {
         self.records.clear();
         self.numbers.clear();
+        self.written = 0;
         self.bad.clear();
     }
 
     /// Makes records of a chunk's rows.
     pub fn read(&mut self, chunk: &mut Chunk, dialect: Dialect, fill: &Fill) -> Result<()> {
-        let is_utf8 = std::str::from_utf8(chunk.text()).is_ok();
-        let encoder = Encoder::new(&fill.converter, fill.numbers.column(), is_utf8);
-        #[cfg(target_arch = "x86_64")]
-        if encoder.is_plain()
-            && is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-        {
-            // SAFETY: this processor has all of them.
-            return unsafe { self.read_plain(chunk, dialect, fill, &encoder) };
-        }
-        self.read_by::<false>(chunk, dialect, fill, &encoder)
+        Reading::new(self, chunk, dialect, fill).start(None)
     }
 
-    /// The usual case, for processors since 2013: they find, count and shift bits in one instruction each.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn read_plain(
+    /// Writes a chunk's rows straight to the leaves, up to the first one that is bad. Where rows are counted `first` is the
+    /// number of the first one. No field is quoted.
+    pub fn write(
         &mut self,
         chunk: &mut Chunk,
         dialect: Dialect,
         fill: &Fill,
-        encoder: &Encoder,
+        to: (&mut Leaves, &mut Sorters),
+        first: i64,
     ) -> Result<()> {
-        self.read_by::<true>(chunk, dialect, fill, encoder)
-    }
-
-    #[inline(always)]
-    fn read_by<const PLAIN: bool>(
-        &mut self,
-        chunk: &mut Chunk,
-        dialect: Dialect,
-        fill: &Fill,
-        encoder: &Encoder,
-    ) -> Result<()> {
-        match chunk.has_quotes {
-            true => self.split::<PLAIN>(Quoted::new(chunk, dialect.delimiter, &fill.name), fill, encoder),
-            false => self.split::<PLAIN>(Lines::new(chunk, dialect.delimiter, &fill.name), fill, encoder),
-        }
-    }
-
-    #[inline(always)]
-    fn split<const PLAIN: bool>(
-        &mut self,
-        mut split: impl Split,
-        fill: &Fill,
-        encoder: &Encoder,
-    ) -> Result<()> {
-        let is_numbered = fill.numbers.column().is_some();
-        while let Some((line, text, fields, flaw)) = split.next()? {
-            if flaw != Flaw::None {
-                let fields: Vec<_> = fields.collect();
-                self.reject(&fill.converter, line, text, &fields, (None, flaw.reason()))?;
-                continue;
-            }
-            let length = text_length(fields.clone());
-            let (mut row, mut number) = (self.records.begin(fields.len(), length), None);
-            match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number) {
-                Ok(()) => {
-                    row.end()?;
-                    if is_numbered {
-                        self.numbers.push(number.ok_or(Unfit::Violated)?);
-                    }
-                }
-                Err(wrong) => {
-                    let fields: Vec<_> = fields.collect();
-                    self.reject(&fill.converter, line, text, &fields, wrong)?;
-                }
-            }
-        }
-        Ok(())
+        Reading::new(self, chunk, dialect, fill).start(Some((to, first)))
     }
 
     /// Takes a row that is none, or tells that it contradicts a type that was only inferred.
@@ -122,6 +68,191 @@ impl Rows {
         let bad = converter.bad(line, &fields, wrong)?;
         self.bad.push((bad, fields.into_iter().map(<[u8]>::to_vec).collect()));
         Ok(())
+    }
+}
+
+/// A chunk whose rows are read.
+struct Reading<'a> {
+    rows: &'a mut Rows,
+    chunk: &'a mut Chunk,
+    dialect: Dialect,
+    fill: &'a Fill,
+    encoder: Encoder<'a>,
+}
+
+/// The leaves to which rows are written, the sorters of their entries in indexes, and the number of the next row where they are counted.
+type Direct<'l> = Option<((&'l mut Leaves, &'l mut Sorters), i64)>;
+
+impl<'a> Reading<'a> {
+    fn new(rows: &'a mut Rows, chunk: &'a mut Chunk, dialect: Dialect, fill: &'a Fill) -> Reading<'a> {
+        let is_utf8 = std::str::from_utf8(chunk.text()).is_ok();
+        let encoder = Encoder::new(
+            &fill.converter,
+            fill.numbers.column(),
+            |column| fill.indexes.contains(&vec![column]),
+            is_utf8,
+        );
+        Reading { rows, chunk, dialect, fill, encoder }
+    }
+
+    fn start(self, direct: Direct) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if self.encoder.is_plain()
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: this processor has all of them.
+            return unsafe { self.plain(direct) };
+        }
+        self.any::<false>(direct)
+    }
+
+    /// The usual case, for processors since 2013: they find, count and shift bits in one instruction each.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn plain(self, direct: Direct) -> Result<()> {
+        self.any::<true>(direct)
+    }
+
+    #[inline(always)]
+    fn any<const PLAIN: bool>(self, direct: Direct) -> Result<()> {
+        let Reading { rows, chunk, dialect, fill, encoder } = self;
+        let (delimiter, name) = (dialect.delimiter, &fill.name);
+        match direct {
+            Some((to, first)) => {
+                rows.place::<PLAIN>(Lines::new(chunk, delimiter, name), fill, &encoder, to, first)
+            }
+            None if chunk.has_quotes => {
+                rows.split::<PLAIN>(Quoted::new(chunk, delimiter, name), fill, &encoder)
+            }
+            None => rows.split::<PLAIN>(Lines::new(chunk, delimiter, name), fill, &encoder),
+        }
+    }
+}
+
+impl Rows {
+    #[inline(always)]
+    fn split<const PLAIN: bool>(
+        &mut self,
+        mut split: impl Split,
+        fill: &Fill,
+        encoder: &Encoder,
+    ) -> Result<()> {
+        let is_numbered = fill.numbers.column().is_some();
+        // What indexes hold is found in the records, once they have their numbers.
+        let mut keys = vec![None; fill.converter.columns.len()];
+        while let Some((line, text, fields, flaw)) = split.next()? {
+            if flaw != Flaw::None {
+                let fields: Vec<_> = fields.collect();
+                self.reject(&fill.converter, line, text, &fields, (None, flaw.reason()))?;
+                continue;
+            }
+            let length = text_length(fields.clone());
+            let (mut row, mut number) = (self.records.begin(fields.len(), length), None);
+            match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
+                Ok(()) => {
+                    let made = row.end()?;
+                    self.records.add(made);
+                    if is_numbered {
+                        self.numbers.push(number.ok_or(Unfit::Violated)?);
+                    }
+                }
+                Err(wrong) => {
+                    let fields: Vec<_> = fields.collect();
+                    self.reject(&fill.converter, line, text, &fields, wrong)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that a row has in a field, which must be above the one before it. None where the field holds no number,
+    /// and the encoder will say what is wrong with that.
+    #[inline(always)]
+    fn own_number(&self, text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Unfit> {
+        let Some((from, to)) = field else { return Ok(None) };
+        let number = digits::integer(text, from as usize, to as usize);
+        match number {
+            None if from == to => Err(Unfit::Violated),
+            Some(number) if self.numbers.last().is_some_and(|last| *last >= number) => Err(Unfit::Unordered),
+            _ => Ok(number),
+        }
+    }
+
+    /// Writes rows to the leaves where their records are made, and keeps their entries in indexes.
+    #[inline(always)]
+    fn place<const PLAIN: bool>(
+        &mut self,
+        mut lines: Lines,
+        fill: &Fill,
+        encoder: &Encoder,
+        (leaves, sorters): (&mut Leaves, &mut Sorters),
+        first: i64,
+    ) -> Result<()> {
+        let (column, mut next) = (fill.numbers.column(), first);
+        let (is_indexed, mut keys) = (!sorters.indexes.is_empty(), vec![None; fill.converter.columns.len()]);
+        while let Some((line, text, fields, _)) = lines.next()? {
+            if let Some(column) = column {
+                next = self.own_number(text, fields.clone().nth(column))?.unwrap_or(next);
+            }
+            let (length, mut number) = (text_length(fields.clone()), None);
+            let encoded = match leaves.begin(next, fields.len(), length) {
+                Some(mut row) => {
+                    match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
+                        Ok(()) => {
+                            let made = row.end()?;
+                            leaves.add(made)?;
+                            Ok(())
+                        }
+                        Err(wrong) => Err(wrong),
+                    }
+                }
+                None => {
+                    self.place_long(text, fields.clone(), encoder, leaves, (next, &mut number, &mut keys))?
+                }
+            };
+            if let Err(wrong) = encoded {
+                let fields: Vec<_> = fields.collect();
+                // It ends the import in its turn.
+                return self.reject(&fill.converter, line, text, &fields, wrong);
+            }
+            if is_indexed {
+                sorters.take_keys(next, column, &keys)?;
+                keys.fill(None);
+            }
+            match column {
+                None => next += 1,
+                Some(_) => self.numbers.push(number.ok_or(Unfit::Violated)?),
+            }
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes a row that may be longer than a page.
+    #[cold]
+    #[inline(never)]
+    fn place_long(
+        &mut self,
+        text: &[u8],
+        fields: impl ExactSizeIterator<Item = (u32, u32)> + Clone,
+        encoder: &Encoder,
+        leaves: &mut Leaves,
+        (next, number, keys): (i64, &mut Option<i64>, &mut [Option<i64>]),
+    ) -> Result<Result<(), Wrong>> {
+        self.records.clear();
+        let mut row = self.records.begin(fields.len(), text_length(fields.clone()));
+        if let Err(wrong) = encoder.encode::<false>(&mut row, text, fields, number, keys) {
+            return Ok(Err(wrong));
+        }
+        let made = row.end()?;
+        self.records.add(made);
+        self.records.iter().try_for_each(|record| leaves.push_record(next, record))?;
+        self.records.clear();
+        Ok(Ok(()))
     }
 }
 

@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, ensure};
 use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
 use super::hand::Hand;
+use super::index::{Entries, key_column};
 use super::order::{self, Sorters};
 use super::parts::InTurn;
 use super::rows::Rows;
@@ -17,6 +18,8 @@ use crate::pipeline::Watch;
 /// Whose turn it is, and what the next row's number is.
 struct Turns {
     piece: u64,
+    /// Which piece's rows come to be counted next.
+    numbered: u64,
     /// How often somebody had one.
     count: u64,
     /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
@@ -47,13 +50,16 @@ impl Tree {
 /// What the threads share while they work.
 pub struct Work<'a, 'f> {
     fill: &'a Fill,
+    /// Whether rows go straight to the leaves, where the text allows it: a row that is bad ends the import, rows need not
+    /// be sorted, and their indexes hold whole numbers.
+    is_direct: bool,
     pages: &'a Pages<'f>,
     turns: Mutex<Turns>,
     turned: Condvar,
     tree: Mutex<Tree>,
     /// The rows, where they must be put in order, and the entries of each index.
     unordered: Mutex<Vec<Sorter>>,
-    indexes: Mutex<Vec<Vec<Sorter>>>,
+    indexes: Mutex<Vec<Vec<Entries>>>,
     /// How many rows are written.
     pub rows: AtomicU64,
     /// How many threads work.
@@ -63,11 +69,16 @@ pub struct Work<'a, 'f> {
 impl<'a, 'f> Work<'a, 'f> {
     /// None done yet.
     pub fn new(fill: &'a Fill, pages: &'a Pages<'f>) -> Work<'a, 'f> {
+        let rejects = fill.rejects.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_keyed = fill.indexes.iter().all(|columns| key_column(columns, &fill.converter).is_some());
+        let is_sorted = matches!(fill.numbers, Numbers::Sorted(_));
         Work {
             fill,
+            is_direct: rejects.ends_at_first() && !is_sorted && is_keyed,
             pages,
             turns: Mutex::new(Turns {
                 piece: 0,
+                numbered: 0,
                 count: 0,
                 row: if fill.numbers == Numbers::Counted { 1 } else { i64::MIN },
                 error: None,
@@ -102,25 +113,57 @@ impl<'a, 'f> Work<'a, 'f> {
             (Hand::new(self.fill), Rows::default(), Leaves::new(self.pages));
         let mut sorters = Sorters::new(self.fill);
         while !self.has_ended() {
-            let outcome = match hand.take() {
+            let taken = match hand.take() {
                 Ok(false) => return self.keep(sorters),
-                Ok(true) => hand.read(&mut rows),
-                Err(error) => Err(error),
+                taken => taken,
             };
+            let (mut outcome, mut count) = (taken, None);
+            if outcome.is_ok() {
+                count = self.is_direct.then(|| hand.rows()).flatten();
+                outcome = match count {
+                    Some(count) => {
+                        let Some(first) = self.number(hand.piece(), count) else { return Ok(()) };
+                        hand.write(&mut rows, (&mut leaves, &mut sorters), first).map(|()| false)
+                    }
+                    None => hand.read(&mut rows),
+                };
+            }
             // An error is told in the piece's turn, so that the first one of the file is what the user sees.
-            let Some(turn) = self.turn(hand.piece(), &mut rows, outcome)? else { return Ok(()) };
+            let Some(turn) = self.turn(hand.piece(), &mut rows, outcome, count)? else { return Ok(()) };
             hand.forget();
-            sorters.take(self.fill, &rows)?;
+            if count.is_none() {
+                sorters.take(self.fill, &rows)?;
+            }
             if sorters.rows.is_none() {
                 leaves.push_records(rows.numbers.iter().copied().zip(rows.records.iter()))?;
                 let placed = leaves.place(self.pages)?;
                 self.tree.lock().unwrap_or_else(PoisonError::into_inner).add(turn, placed, self.pages)?;
             }
-            self.rows.fetch_add(rows.numbers.len() as u64, Ordering::Relaxed);
+            self.rows.fetch_add(rows.written.max(rows.records.count() as u64), Ordering::Relaxed);
             rows.clear();
             hand.put_down();
         }
         Ok(())
+    }
+
+    /// Gives the rows of a piece that go straight to the leaves their numbers, once those before have theirs: the first
+    /// one's. None where an error has ended the work.
+    fn number(&self, piece: u64, count: u64) -> Option<i64> {
+        if self.fill.numbers != Numbers::Counted {
+            return Some(i64::MIN);
+        }
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        while turns.numbered != piece && turns.error.is_none() {
+            turns = self.turned.wait(turns).unwrap_or_else(PoisonError::into_inner);
+        }
+        if turns.error.is_some() {
+            return None;
+        }
+        let first = turns.row;
+        turns.row += count as i64;
+        turns.numbered += 1;
+        self.turned.notify_all();
+        Some(first)
     }
 
     /// Sorts what this thread has for each index.
@@ -139,7 +182,13 @@ impl<'a, 'f> Work<'a, 'f> {
     /// Waits until all pieces before this one have had their turn, judges its bad rows and numbers its rows: which of all
     /// turns it was. None where there are no more. The outcome tells whether the piece has more rows, for which it is
     /// then its turn again.
-    fn turn(&self, piece: u64, rows: &mut Rows, outcome: Result<bool>) -> Result<Option<u64>> {
+    fn turn(
+        &self,
+        piece: u64,
+        rows: &mut Rows,
+        outcome: Result<bool>,
+        count: Option<u64>,
+    ) -> Result<Option<u64>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         while turns.piece != piece && turns.error.is_none() {
             turns = self.turned.wait(turns).unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +202,11 @@ impl<'a, 'f> Work<'a, 'f> {
         }
         let has_more = outcome?;
         match self.fill.numbers {
+            Numbers::Counted if count.is_some() => {
+                ensure!(count == Some(rows.written), "rows were counted wrongly, which is a fault of dyno");
+            }
             Numbers::Counted => {
+                turns.numbered = piece + u64::from(!has_more);
                 let first = turns.row;
                 turns.row += rows.records.count() as i64;
                 rows.numbers.extend(first..turns.row);
