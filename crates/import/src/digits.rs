@@ -11,13 +11,13 @@ pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
         Some(first) if first[0].wrapping_sub(b'1') < 9 && to - from <= 8 => {
             eight(*first, to - from).map(|number| number as i64)
         }
-        _ => any(text, from, to),
+        _ => any_integer(text, from, to),
     }
 }
 
 /// The same of any field.
 #[inline(always)]
-fn any(text: &[u8], from: usize, to: usize) -> Option<i64> {
+fn any_integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
     let is_negative = to > from && text[from] == b'-';
     let start = from + usize::from(is_negative);
     let count = to - start;

@@ -273,9 +273,12 @@ fn whole(random: &mut Rng) -> String {
 fn numbers(number: u64, pieces: bool) -> (Vec<u8>, String) {
     let mut random = Rng::with_seed(2000 + number);
     let (rows, ascends) = (if pieces { 60_000 } else { random.u32(1..60) }, random.bool());
+    let begins_anew = if random.bool() { random.u32(..60_000) } else { rows };
     let mut text = if random.bool() { "\u{feff}".to_owned() } else { String::new() };
     for row in 0..rows {
-        let key = if ascends { format!("{}", i64::from(row) * 3 - 70_000) } else { whole(&mut random) };
+        // They may begin anew at the place where a piece does, or anywhere.
+        let again = if row >= begins_anew { 1_000_000 } else { 0 };
+        let key = if ascends { format!("{}", i64::from(row) * 3 - again) } else { whole(&mut random) };
         let word = match random.u32(..2000) {
             0 => "long ".repeat(random.usize(..3000)),
             1..100 => "x".repeat(random.usize(40..70)),

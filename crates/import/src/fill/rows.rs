@@ -169,20 +169,8 @@ impl Rows {
         Ok(())
     }
 
-    /// The number that a row has in a field, which must be above the one before it. None where the field holds no number,
-    /// and the encoder will say what is wrong with that.
-    #[inline(always)]
-    fn own_number(&self, text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Unfit> {
-        let Some((from, to)) = field else { return Ok(None) };
-        let number = digits::integer(text, from as usize, to as usize);
-        match number {
-            None if from == to => Err(Unfit::Violated),
-            Some(number) if self.numbers.last().is_some_and(|last| *last >= number) => Err(Unfit::Unordered),
-            _ => Ok(number),
-        }
-    }
-
-    /// Writes rows to the leaves where their records are made, and keeps their entries in indexes.
+    /// Writes rows to the leaves where their records are made, and keeps their entries in indexes. Leaves refuse a row only
+    /// where its number does not ascend.
     #[inline(always)]
     fn place<const PLAIN: bool>(
         &mut self,
@@ -196,7 +184,7 @@ impl Rows {
         let (is_indexed, mut keys) = (!sorters.indexes.is_empty(), vec![None; fill.converter.columns.len()]);
         while let Some((line, text, fields, _)) = lines.next()? {
             if let Some(column) = column {
-                next = self.own_number(text, fields.clone().nth(column))?.unwrap_or(next);
+                next = own_number(text, fields.clone().nth(column))?.unwrap_or(next);
             }
             let (length, mut number) = (text_length(fields.clone()), None);
             let encoded = match leaves.begin(next, fields.len(), length) {
@@ -204,7 +192,7 @@ impl Rows {
                     match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
                         Ok(()) => {
                             let made = row.end()?;
-                            leaves.add(made)?;
+                            leaves.add(made).map_err(|_| Unfit::Unordered)?;
                             Ok(())
                         }
                         Err(wrong) => Err(wrong),
@@ -250,10 +238,19 @@ impl Rows {
         }
         let made = row.end()?;
         self.records.add(made);
-        self.records.iter().try_for_each(|record| leaves.push_record(next, record))?;
+        let push = |record| leaves.push_record(next, record);
+        self.records.iter().try_for_each(push).map_err(|_| Unfit::Unordered)?;
         self.records.clear();
         Ok(Ok(()))
     }
+}
+
+/// The number that a row has in a field. None where the field holds none, and the encoder will say what is wrong with that.
+#[inline(always)]
+fn own_number(text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Unfit> {
+    let Some((from, to)) = field else { return Ok(None) };
+    let number = digits::integer(text, from as usize, to as usize);
+    if number.is_none() && from == to { Err(Unfit::Violated) } else { Ok(number) }
 }
 
 /// Bytes from the first field's beginning to the last one's end.
