@@ -6,9 +6,9 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// The whole number whose text lies from `from` to `to`, if printing it gives the very same text.
 #[inline(always)]
 pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
-    // Most numbers have a few digits and no sign. Of an empty field the first byte is what ends it, or there is none.
+    // Most numbers have a few digits and no sign. An empty field may lie before a digit, if that is what ends fields.
     match text.get(from..from + 8).and_then(<[u8]>::first_chunk) {
-        Some(first) if first[0].wrapping_sub(b'1') < 9 && to - from <= 8 => {
+        Some(first) if first[0].wrapping_sub(b'1') < 9 && (to - from).wrapping_sub(1) < 8 => {
             eight(*first, to - from).map(|number| number as i64)
         }
         _ => any_integer(text, from, to),
@@ -151,6 +151,7 @@ mod tests {
         {
             assert_eq!(of(&number.to_string()), Some(number));
         }
+        assert_eq!(integer(b"1234567890", 1, 1), None);
         for text in
             ["", "-", "-0", "00", "9223372036854775808", "-9223372036854775809", "99999999999999999999"]
         {
