@@ -94,7 +94,7 @@ impl Written {
         let mut leaves = Leaves::new(pages);
         for rows in rows.chunks(run) {
             for (number, row) in rows {
-                leaves.push(*number, &values(row)).unwrap();
+                push(&mut leaves, *number, &values(row));
             }
             assert_eq!(leaves.bytes() % size as usize, 0);
             let placed = leaves.place(pages).unwrap();
@@ -220,6 +220,23 @@ fn text(rows: &[Vec<Found>]) -> Vec<String> {
 
 fn values(row: &[Own]) -> Vec<Value<'_>> {
     row.iter().map(Own::value).collect()
+}
+
+/// Adds a row: where it lies on one page every other one is made there, as `dyno import` does.
+fn push(leaves: &mut Leaves, number: i64, values: &[Value]) {
+    let length = |value: &Value| match value {
+        Value::Text(bytes) | Value::Blob(bytes) => bytes.len(),
+        _ => 0,
+    };
+    let bytes = values.iter().map(length).sum();
+    match leaves.begin(number, values.len(), bytes) {
+        Some(mut row) if number % 2 == 0 => {
+            values.iter().for_each(|value| row.value(value));
+            let made = row.end().unwrap();
+            leaves.add(made).unwrap();
+        }
+        _ => leaves.push(number, values).unwrap(),
+    }
 }
 
 /// Writes an index in parts for so many threads.
