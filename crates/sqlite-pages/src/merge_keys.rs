@@ -128,34 +128,56 @@ impl SortedKeys {
     }
 }
 
-/// Runs that are merged.
+/// Runs that are merged. Pairs come from one run as long as they are below those of all others, so that runs which hardly
+/// overlap cost hardly a comparison.
 struct Merge {
     sources: Vec<Source>,
-    /// The next pair of each source that has one; all of them are there once the first one is asked for.
+    /// The next pair of the run that they come from, and which one it is; none before the first one and at the end.
+    current: Option<(Pair, usize)>,
+    /// The next pair of each other run that has one.
     fronts: BinaryHeap<Reverse<(Pair, usize)>>,
+    /// The first of those.
+    bound: Pair,
     has_begun: bool,
 }
 
 impl Merge {
     fn new(sources: Vec<Source>) -> Merge {
-        Merge { sources, fronts: BinaryHeap::new(), has_begun: false }
+        Merge { sources, current: None, fronts: BinaryHeap::new(), bound: (0, 0), has_begun: false }
     }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Pair>, Error> {
         if !self.has_begun {
-            self.has_begun = true;
-            for (number, source) in self.sources.iter_mut().enumerate() {
-                self.fronts.extend(source.next()?.map(|pair| Reverse((pair, number))));
-            }
+            self.begin()?;
         }
-        let Some(mut front) = self.fronts.peek_mut() else { return Ok(None) };
-        let Reverse((pair, number)) = *front;
+        let Some((pair, number)) = self.current else { return Ok(None) };
         match self.sources[number].next()? {
-            Some(next) => front.0.0 = next,
-            None => drop(PeekMut::pop(front)),
+            Some(next) if next < self.bound => self.current = Some((next, number)),
+            next => self.change(next.map(|next| (next, number))),
         }
         Ok(Some(pair))
+    }
+
+    #[cold]
+    fn begin(&mut self) -> Result<(), Error> {
+        self.has_begun = true;
+        for (number, source) in self.sources.iter_mut().enumerate() {
+            self.fronts.extend(source.next()?.map(|pair| Reverse((pair, number))));
+        }
+        self.change(None);
+        Ok(())
+    }
+
+    /// Goes on with the run whose next pair is the first one; `left` is what is left of the one before.
+    fn change(&mut self, left: Option<(Pair, usize)>) {
+        self.current = match (self.fronts.peek_mut(), left) {
+            (Some(mut front), Some(left)) => Some(std::mem::replace(&mut front.0, left)),
+            (Some(front), None) => Some(PeekMut::pop(front).0),
+            (None, left) => left,
+        };
+        // Where no other run is left no pair is above this one, and an equal one only changes from the run to itself.
+        self.bound = self.fronts.peek().map_or((u64::MAX, u64::MAX), |Reverse((pair, _))| *pair);
     }
 }
 

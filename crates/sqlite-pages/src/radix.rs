@@ -58,18 +58,6 @@ pub fn sort_pairs(pairs: &mut [(u64, u64)], room: &mut Vec<(u64, u64)>) {
     }
     room.resize(pairs.len(), (0, 0));
     let times = width.div_ceil(DIGIT);
-    if times > TIMES {
-        // The highest bits leave heaps that are near enough to the processor to be compared.
-        let low = width - DIGIT;
-        let ends = deal_pairs(pairs, room, least, low, DIGIT);
-        pairs.copy_from_slice(room);
-        let mut start = 0;
-        for end in ends {
-            pairs[start..end].sort_by_key(|pair| pair.0);
-            start = end;
-        }
-        return;
-    }
     let digit = width.div_ceil(times);
     for time in 0..times {
         let (from, to) = if time % 2 == 0 { (&*pairs, &mut **room) } else { (&**room, &mut *pairs) };
@@ -80,14 +68,8 @@ pub fn sort_pairs(pairs: &mut [(u64, u64)], room: &mut Vec<(u64, u64)>) {
     }
 }
 
-/// As [`deal`], by what the first of a pair is above `least`; says where each heap ends.
-fn deal_pairs(
-    from: &[(u64, u64)],
-    to: &mut [(u64, u64)],
-    least: u64,
-    low: u32,
-    digit: u32,
-) -> [usize; 1 << DIGIT] {
+/// As [`deal`], by what the first of a pair is above `least`.
+fn deal_pairs(from: &[(u64, u64)], to: &mut [(u64, u64)], least: u64, low: u32, digit: u32) {
     let heap = |key: u64| ((key - least) >> low) as usize & ((1 << digit) - 1);
     let mut places = [0; 1 << DIGIT];
     from.iter().for_each(|pair| places[heap(pair.0)] += 1);
@@ -100,7 +82,6 @@ fn deal_pairs(
         to[*place] = pair;
         *place += 1;
     }
-    places
 }
 
 #[cfg(test)]
