@@ -192,6 +192,11 @@ pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Refuses what can be no database. An empty file can.
 pub fn check(place: &Path) -> Result<()> {
     let shown = place.display();
+    // SQLite keeps a database of this name in memory: rows that go to it would be gone with dyno.
+    ensure!(
+        place.as_os_str() != ":memory:",
+        "SQLite's {shown} is gone when dyno ends: name a file, and write ./{shown} for one of this name"
+    );
     if shown.to_string().ends_with('/') || place.is_dir() {
         bail!("{shown} is a folder: name the database's file, as {}", place.join("my.db").display());
     }
