@@ -45,7 +45,7 @@ mod value;
 pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
 pub use pipeline::{Rows, Waits, Watch};
-pub use plan::{Course, Plan, Report};
+pub use plan::{Course, Merged, Plan, Report};
 pub use rejects::OnError;
 pub use request::{IfExists, OnConflict, Request};
 pub use safety::{Reached, Safety};

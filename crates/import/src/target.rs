@@ -48,6 +48,11 @@ pub trait Target {
     fn notes(&mut self) -> Vec<String> {
         Vec::new()
     }
+    /// How many rows the table had more after a load that merged rows by a key. None where the database was not asked:
+    /// others may change the table meanwhile.
+    fn added(&self) -> Option<u64> {
+        None
+    }
     /// Removes what imports left that were killed; what it was, in sentences.
     ///
     /// # Errors

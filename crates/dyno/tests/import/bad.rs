@@ -1,11 +1,73 @@
 //! Files, rows and options that are wrong: each is told with its place, and nothing is loaded but what was asked for.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::json;
 
 use super::{import, names, query};
 use crate::common::Place;
+
+#[test]
+fn a_database_that_would_be_gone_is_refused() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n");
+    // SQLite opens a database in memory where a file of this name is, too.
+    fs::write(place.path(":memory:"), "").unwrap();
+    for into in [":memory:", "sqlite::memory:"] {
+        import(&place, &format!("t.csv --into {into}")).exits(2).says("gone when dyno ends");
+    }
+    import(&place, "t.csv --into ./:memory:").exits(0);
+    assert_eq!(query(&place.path(":memory:"), "SELECT * FROM t"), json!([[1, 2]]));
+}
+
+#[test]
+fn a_type_that_is_stated_twice_is_refused() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n");
+    place.write("schema", "a INTEGER\nA TEXT\n");
+    import(&place, "t.csv --into a.db --types a:REAL,a:TEXT").exits(2).says("'a' is given a type twice");
+    import(&place, "t.csv --into a.db --schema schema").exits(2).says("'A' is given a type twice");
+    import(&place, "t.csv --into a.db --no-header --types a:TEXT,a:TEXT").exits(2).says("twice");
+}
+
+/// The most memory that an import into a new database has had, in MiB.
+fn peak(place: &Place, arguments: &str) -> u64 {
+    let script = "import resource,subprocess,sys;subprocess.run(sys.argv[1:],check=True);\
+                  print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss//1024)";
+    let dyno = place.command();
+    let mut command = Command::new("python3");
+    command.current_dir(place.path("")).args(["-c", script]).arg(dyno.get_program()).arg("import");
+    for (name, value) in dyno.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.args(arguments.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
+}
+
+#[test]
+fn indexes_that_do_not_fit_the_memory_are_sorted_within_it() {
+    let place = Place::new();
+    let mut random = fastrand::Rng::with_seed(5);
+    let text: String = (0..700_000).map(|_| format!("{},{}\n", random.u64(..), random.i32(..))).collect();
+    place.write("t.csv", &text);
+    let arguments = "t.csv -q --no-header --safety none --types TEXT,INTEGER --index c2 --index c1,c2";
+    // What the program takes besides: its own pages, and a piece of text and its records for each thread.
+    let besides = 32;
+    let most = peak(&place, &format!("{arguments} --into small.db --memory 8MiB"));
+    assert!(most <= 8 + besides, "{most} MiB");
+    // Without the bound they take more than that.
+    let most = peak(&place, &format!("{arguments} --into large.db"));
+    assert!(most > 8 + besides, "{most} MiB");
+    for by in ["t_c2 WHERE c2 < 5", "t_c1_c2 WHERE c1 < '5'"] {
+        let sql = format!("SELECT count(*), sum(c2) FROM t INDEXED BY {by}");
+        assert_eq!(query(&place.path("small.db"), &sql), query(&place.path("large.db"), &sql));
+    }
+}
 
 #[test]
 fn a_bad_row_stops_with_its_place_or_is_put_aside() {

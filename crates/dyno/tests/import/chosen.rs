@@ -72,12 +72,16 @@ fn rows_whose_key_is_there_are_skipped_or_updated() {
     place.write("more.csv", "id,n\n2,21\n3,30\n3,31\n");
     let load = |what: &str| import(&place, &format!("more.csv --table t --into a.db --append {what}"));
     load("").exits(2).says("more.csv:2:").says("UNIQUE constraint failed");
-    load("--on-conflict skip").exits(0);
+    load("--on-conflict skip")
+        .exits(0)
+        .prints("3 rows merged into table t from more.csv (1 added, 2 skipped), 2 columns");
     assert_eq!(
         query(&place.path("a.db"), "SELECT * FROM t"),
         json!([[1, 10, "a"], [2, 20, "b"], [3, 30, null]])
     );
-    load("--on-conflict update").exits(0);
+    load("--on-conflict update")
+        .exits(0)
+        .prints("3 rows merged into table t from more.csv (0 added, 3 updated), 2 columns");
     assert_eq!(
         query(&place.path("a.db"), "SELECT * FROM t"),
         json!([[1, 10, "a"], [2, 21, "b"], [3, 31, null]])

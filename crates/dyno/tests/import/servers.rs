@@ -97,7 +97,9 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     place.write("k.csv", "id,v\n1,a\n2,b\n");
     into("k.csv --primary-key id").exits(0);
     place.write("l.csv", "id,v\n2,x\n3,y\n3,z\n");
-    into("l.csv --table k --append --on-conflict skip").exits(0);
+    into("l.csv --table k --append --on-conflict skip")
+        .exits(0)
+        .prints("(rows whose key was there were skipped)");
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|b\n3|y");
     into("l.csv --table k --append --on-conflict update").exits(0);
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|x\n3|z");

@@ -178,12 +178,27 @@ fn a_preview_says_which_value_decided_each_type() {
         "-- code TEXT: line 200002 has \"007\", which is a text, or no number that prints as it stands",
         "-- none TEXT: no value was seen",
         "-- Delimiter ',' (by the file's name;",
+        "-- row: 0 | 0 | \n-- row: 1 | 1 | \n-- row: 2 | 2 | \n",
         "CREATE TABLE \"t\"",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
+    let columns = "t.csv --into a.db --columns code,id=n --dry-run --skip 1 --no-header";
+    import(&place, columns).exits(2).says("code");
+    import(&place, "t.csv --into a.db --columns code,id=n --dry-run").exits(0).prints("-- row: 1 | 1\n");
     import(&place, "t.csv --into a.db --explain").exits(0).prints("line 200002 has \"007\"");
     assert_eq!(names(&place), ["t.csv"]);
+}
+
+#[test]
+fn nothing_of_a_file_gets_out_of_the_comments_of_a_preview() {
+    let place = Place::new();
+    let hostile = "x\nDROP TABLE a;--";
+    place.write("t.csv", &format!("\"{hostile}\",n\n\"{hostile}\",1\n"));
+    let said = import(&place, "t.csv --header --into a.db --dry-run").exits(0).stdout.clone();
+    // What is left is the one statement, whose quoted name holds the ends of lines.
+    let script: Vec<&str> = said.split_inclusive('\n').skip_while(|line| line.starts_with("--")).collect();
+    assert_eq!(script.concat(), format!("CREATE TABLE \"t\" (\"{hostile}\" TEXT, \"n\" INTEGER);\n"));
 }
 
 #[test]

@@ -50,10 +50,19 @@ pub enum Course {
     },
 }
 
+/// What became of rows that were merged with those of a table by a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merged {
+    /// Whether a row whose key was there updated that row; else it was skipped.
+    pub updates: bool,
+    /// How many of the rows are new in the table; none where the database was not asked.
+    pub added: Option<u64>,
+}
+
 /// What an import came to.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Rows in the table.
+    /// Rows of the file that the database took.
     pub rows: u64,
     /// Rows that were bad.
     pub rejected: u64,
@@ -67,6 +76,8 @@ pub struct Report {
     pub course: Course,
     /// Whether a late value changed the types, so that all was read again.
     pub widened: bool,
+    /// Where rows were merged with those of the table by a key: how.
+    pub merged: Option<Merged>,
     /// The columns that the file filled, with their types.
     pub columns: Vec<Column>,
     /// What else the user should know, in sentences.
@@ -94,6 +105,11 @@ impl Plan {
                     report.rejected = rejects.finish()?;
                     report.took = began.elapsed();
                     report.widened = widened;
+                    report.merged = self
+                        .table
+                        .merge
+                        .as_ref()
+                        .map(|merge| Merged { updates: merge.updates, added: self.target.added() });
                     report.columns = self.table.columns;
                     report.notes = [self.notes, self.target.notes()].concat();
                     return Ok(report);
@@ -345,6 +361,7 @@ fn report(rows: u64, bytes: u64, reached: Reached, course: Course) -> Report {
         reached,
         course,
         widened: false,
+        merged: None,
         columns: Vec::new(),
         notes: Vec::new(),
     }

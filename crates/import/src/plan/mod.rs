@@ -26,7 +26,10 @@ use crate::table::{Column, Merge, Table, list, names};
 use crate::target::{Existing, Target};
 
 use columns::stated;
-pub use load::{Course, Report};
+pub use load::{Course, Merged, Report};
+
+/// How many rows a preview shows.
+const SHOWN_ROWS: usize = 3;
 
 /// An import that is ready to go.
 pub struct Plan {
@@ -48,6 +51,8 @@ pub struct Plan {
     pub evidence: Vec<Option<Evidence>>,
     /// How it comes to be.
     pub existing: Existing,
+    /// The first rows of a text with delimiters, field by field as the table's columns take them.
+    pub first: Vec<Vec<String>>,
     /// What else the user should know, in sentences.
     pub notes: Vec<String>,
     /// Rows that the server refused in an attempt before: the lines on which they begin, with the reasons.
@@ -132,6 +137,7 @@ impl Plan {
             header,
             packing: opened.packing,
             existing: disposition,
+            first: Vec::new(),
             notes: Vec::new(),
             refused: HashMap::new(),
             table: table.clone(),
@@ -142,6 +148,7 @@ impl Plan {
             request,
         };
         let named = plan.choose(&records).input()?;
+        plan.first = plan.shown(&records);
         table.columns = match existing.filter(|_| disposition == Existing::Append) {
             Some(columns) => plan.matched(columns, &records, &named).input()?,
             None => {
@@ -220,6 +227,22 @@ impl Plan {
         let (shape, named) = Shape::new(&self.format.names, &self.request.choose)?;
         self.shape = shape;
         Ok(named)
+    }
+
+    /// The first rows among the first records, as the file writes them.
+    fn shown(&self, records: &[Vec<Vec<u8>>]) -> Vec<Vec<String>> {
+        let rows = records.iter().skip(usize::from(self.header.value)).take(SHOWN_ROWS);
+        let text = |field: &Vec<u8>| String::from_utf8_lossy(field).into_owned();
+        let file = self.request.source.name();
+        let field = |row: &Vec<Vec<u8>>, place: Option<usize>| match place {
+            Some(place) => row.get(place).map(text),
+            None => Some(file.clone()),
+        };
+        rows.map(|row| match self.shape.is_plain() {
+            true => row.iter().map(text).collect(),
+            false => self.shape.fields().filter_map(|place| field(row, place)).collect(),
+        })
+        .collect()
     }
 
     /// The records of a text and of the files behind it.

@@ -10,6 +10,7 @@ use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::connection::Connection;
 use super::place::{Done, Fresh};
+use super::schema::quoted;
 use super::{FRESH, ForeignKeys, Sqlite, feed};
 use crate::error::{Input, shown};
 use crate::pipeline::{Rows, Watch};
@@ -86,7 +87,7 @@ impl Sqlite {
 
     /// Loads into a database that is there.
     pub(super) fn load_existing(
-        &self,
+        &mut self,
         table: &Table,
         existing: Existing,
         rows: &mut Rows,
@@ -96,11 +97,27 @@ impl Sqlite {
         if existing == Existing::Append && self.foreign_keys != ForeignKeys::None {
             set(&connection, &[("foreign_keys", "ON")])?;
         }
-        let watch = rows.watch();
-        in_transaction(connection, "BEGIN IMMEDIATE", watch, |connection| {
+        let (watch, mut added) = (rows.watch(), None);
+        let reached = in_transaction(connection, "BEGIN IMMEDIATE", watch, |connection| {
+            let before = self.counted(connection, table)?;
             interruptible(connection, watch, || self.fill(connection, table, existing, rows))?;
+            added = self
+                .counted(connection, table)?
+                .zip(before)
+                .map(|(after, before): (u64, u64)| after.saturating_sub(before));
             check()
-        })
+        })?;
+        self.added = added;
+        Ok(reached)
+    }
+
+    /// How many rows a table has with which rows are merged; no one else changes it within the transaction.
+    fn counted(&self, connection: &Connection, table: &Table) -> Result<Option<u64>> {
+        if table.merge.is_none() {
+            return Ok(None);
+        }
+        let count = connection.value(&format!("SELECT count(*) FROM {}", quoted(&table.name)))?;
+        Ok(count.and_then(|count| count.parse().ok()))
     }
 
     /// Opens the database that is there, with what the safety asks for in force.

@@ -63,6 +63,8 @@ pub struct Sqlite {
     foreign_keys: ForeignKeys,
     /// How long to wait for others that have the database locked.
     wait: Duration,
+    /// Rows that the table had more after rows were merged with those that it had.
+    added: Option<u64>,
 }
 
 /// The foreign keys of a table.
@@ -94,6 +96,7 @@ impl Sqlite {
             attached,
             foreign_keys,
             wait,
+            added: None,
         })
     }
 
@@ -168,6 +171,10 @@ impl Target for Sqlite {
                 Existing::Append => self.bare.as_ref().is_some_and(|bare| transfer::fills(table, bare)),
                 Existing::Replace => false,
             }
+    }
+
+    fn added(&self) -> Option<u64> {
+        self.added
     }
 
     fn never_build(&mut self) {

@@ -4,7 +4,7 @@ mod preview;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -176,9 +176,19 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
 
 /// The types that the command line or a file states.
 fn types(arguments: &ImportArgs) -> Result<Types> {
-    let Some(path) = &arguments.schema else {
-        return Ok(arguments.types.as_deref().map(Types::parse).transpose()?.unwrap_or_default());
+    let types = match &arguments.schema {
+        Some(path) => schema(path)?,
+        None => arguments.types.as_deref().map(Types::parse).transpose()?.unwrap_or_default(),
     };
+    if let Types::Named(named) = &types {
+        let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
+        twice(&names).map_or(Ok(()), |name| bail!("the column '{name}' is given a type twice"))?;
+    }
+    Ok(types)
+}
+
+/// The types that a file states.
+fn schema(path: &Path) -> Result<Types> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = text.lines().zip(1..).map(|(line, number)| (line.trim().trim_end_matches(','), number));
     let column = |(line, number): (&str, usize)| {

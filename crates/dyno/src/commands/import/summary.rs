@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use dyno_import::{Column, Course, Plan, Report};
+use dyno_import::{Column, Course, Merged, Plan, Report};
 
 use super::rejects;
 use crate::cli::ImportArgs;
@@ -96,14 +96,27 @@ fn last_line(report: &Report, read: &Read) -> String {
         ),
         false => String::new(),
     };
+    let (into, merged) = match report.merged {
+        Some(merged) => ("merged into", outcome(merged, *rows)),
+        None => ("into", String::new()),
+    };
     format!(
-        "{rows} row{} into table {} from {}, {}, in {}{speed}\n",
+        "{rows} row{} {into} table {} from {}{merged}, {}, in {}{speed}\n",
         if *rows == 1 { "" } else { "s" },
         read.table,
         read.file,
         columns(&report.columns),
         dyno_show::duration(seconds * 1e9),
     )
+}
+
+/// What became of rows that were merged by a key.
+fn outcome(merged: Merged, rows: u64) -> String {
+    let what = if merged.updates { "updated" } else { "skipped" };
+    match merged.added {
+        Some(added) => format!(" ({added} added, {} {what})", rows.saturating_sub(added)),
+        None => format!(" (rows whose key was there were {what})"),
+    }
 }
 
 /// The columns with their types, or the first of them.
