@@ -21,6 +21,7 @@ mod kv;
 mod kv_runners;
 mod labels;
 mod ladder;
+mod loads;
 mod mix_faults;
 mod needs;
 mod output_places;

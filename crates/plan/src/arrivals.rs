@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Lasts, StepFile};
 use dyno_record::Parameters;
-use dyno_suite::{Mix, Model, Suite, Test};
+use dyno_suite::{Course, Mix, Model, Suite, Test};
 
 use super::arrays::stream;
 use super::draws::{Arrived, Draws};
@@ -70,7 +70,8 @@ impl Arrivals {
             let mut output = BufWriter::with_capacity(1 << 20, File::create(&file)?);
             let mut rng = stream(self.seed, &format!("{test}.{block}"));
             let mut draws = Draws::new(mix, self.seed, (0, 1))?;
-            let arrived = draws.arrivals(rate, mix.session, from..until, &mut rng, &mut output)?;
+            let arrived =
+                draws.arrivals(&Course::steady(rate), mix.session, from..until, &mut rng, &mut output)?;
             // So that nothing of it is written to the device during the trial.
             output.into_inner()?.sync_all()?;
             Ok(arrived)

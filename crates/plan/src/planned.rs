@@ -111,7 +111,7 @@ pub(crate) fn describe(
             .filter_map(|(place, invariant)| Some((place, invariant.acknowledged.clone()?)))
             .collect(),
         load: prepared.and_then(|prepared| prepared.load),
-        clients: prepared.and_then(|prepared| prepared.clients),
+        clients: prepared.and_then(|prepared| prepared.clients.clone()),
         a_minute: written.a_minute.clone(),
         one_by_one: written.one_by_one,
         is_for_stores: written.is_for_stores(),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{FieldKind, Lasts, MixWork, STEP_HEAD, StepField, StepFile, StepList};
-use dyno_suite::{LAST_NAME_BYTES, Mix, Source, Test};
+use dyno_suite::{Course, LAST_NAME_BYTES, Mix, Source, Test};
 use rand::rngs::ChaCha8Rng;
 
 use super::arrays::Arrays;
@@ -101,7 +101,11 @@ impl Arrays<'_> {
 /// They are more than a run can plan.
 pub fn step_bytes(mix: &Mix) -> Result<u64> {
     let planned = match arrivals(mix) {
-        Some((rate, seconds)) => rate * seconds,
+        Some((rate, seconds)) => {
+            // Those of the warm-up are as the first that count.
+            let warm_up = mix.lasts.map_or(0.0, |lasts| lasts.warm_up_ns as f64 / 1e9);
+            rate.mean(-warm_up, seconds - warm_up) * seconds
+        }
         None => each(mix) as f64 * f64::from(mix.clients),
     };
     ensure!(
@@ -113,9 +117,9 @@ pub fn step_bytes(mix: &Mix) -> Result<u64> {
 }
 
 /// How many operations arrive in a second and for how many seconds; none where each is due as soon as its client is free.
-fn arrivals(mix: &Mix) -> Option<(f64, f64)> {
+fn arrivals(mix: &Mix) -> Option<(&Course, f64)> {
     let seconds = |lasts: Lasts| (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
-    mix.rate.zip(mix.lasts.map(seconds))
+    mix.rate.as_ref().zip(mix.lasts.map(seconds))
 }
 
 /// How many steps each client has.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Commits, LoadWork, Store, Work};
 use dyno_record::{Clients, Load};
-use dyno_suite::{Class, Mix, Model, Shape, Suite, Test};
+use dyno_suite::{Class, Course, Mix, Model, Shape, Suite, Test};
 
 use super::arrays::{Arrays, Part};
 use super::truth::{self, Order, Rows};
@@ -47,18 +47,25 @@ impl Prepared {
 
 /// How the operations of a mix arrive; none of one that is a number of operations to be done.
 pub fn load(mix: &Mix) -> Option<Load> {
-    mix.lasts.map(|_| match (mix.session, mix.rate) {
+    mix.lasts.map(|_| match (mix.session, &mix.rate) {
         (Some(_), _) => Load::Sessions,
         (None, Some(_)) => Load::Open,
         (None, None) => Load::Closed,
     })
 }
 
+/// How many operations arrive in a second while they are measured, on the average.
+fn mean_rate(mix: &Mix) -> Option<f64> {
+    let lasts = mix.lasts?;
+    mix.rate.as_ref().map(|rate| rate.mean(0.0, lasts.duration_ns as f64 / 1e9))
+}
+
 /// How much is asked of a mix.
 fn numbers(mix: &Mix) -> Clients {
     Clients {
         clients: mix.clients,
-        rate: mix.rate,
+        rate: mean_rate(mix),
+        course: mix.rate.as_ref().filter(|rate| rate.value().is_none()).map(Course::to_string),
         session: mix.session,
         think_ns: mix.think_ns,
         duration_ns: mix.lasts.map(|lasts| lasts.duration_ns),
@@ -151,8 +158,9 @@ impl<'a> Preparer<'a> {
         let amount = Amount { count, bytes: 0, unit };
         // The check's rows are the answer: invariants that hold whatever was drawn.
         let answer = test.expect.clone().unwrap_or_default();
-        let arrivals =
-            mix.rate.zip(mix.lasts).map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
+        let arrivals = mean_rate(&mix)
+            .zip(mix.lasts)
+            .map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
         let (load, clients) = (load(&mix), Some(numbers(&mix)));
         Ok(Prepared { arrivals, due, load, clients, ..Prepared::new(Work::Mix(work), answer, amount) })
     }

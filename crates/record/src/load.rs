@@ -28,13 +28,16 @@ impl Load {
 }
 
 /// How much is asked of a mix: its numbers with the parameters of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clients {
     /// How many clients there are, or sessions at once.
     pub clients: u32,
     /// How many operations arrive in a second, for all of them together; absent: each begins one as soon as it is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// How that changes over the time, where it does, as the suite's format writes it; the rate is then its mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<String>,
     /// How many operations a session has; absent: clients stay connected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,

@@ -34,8 +34,8 @@ pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
 pub use last_name::{LAST_NAME_BYTES, last_name};
 pub use mix::{
-    Class, Items, Law, List, Mix, Number, Parameter, Range, RenderedClass, RenderedStatement, Repeat,
-    Repeated, Source, Values, When, Written,
+    Class, Course, Drawn, Items, Law, List, Mix, Number, Parameter, Range, RenderedClass, RenderedStatement,
+    Repeat, Repeated, Source, Values, When, Written,
 };
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};

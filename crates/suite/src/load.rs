@@ -46,6 +46,18 @@ impl Suite {
         line_at(&self.text, byte)
     }
 
+    /// The line in which a key of a test stands, as `values.id`; of one that is not written there, the line of its title.
+    pub(super) fn key_line(&self, test: &Test, key: &str) -> usize {
+        let title = self.line_of(test.title.span().start);
+        let own = key.rsplit('.').next().unwrap_or(key);
+        let is_it = |line: &str| {
+            let names = [key, own].into_iter().filter_map(|name| line.trim_start().strip_prefix(name));
+            names.into_iter().any(|rest| rest.trim_start().starts_with(['=', '.']))
+        };
+        let of_test = self.text.lines().enumerate().skip(title).take_while(|(_, line)| *line != "[[test]]");
+        of_test.into_iter().find(|(_, line)| is_it(line)).map_or(title, |(place, _)| place + 1)
+    }
+
     /// The line of the file in which a line of a template stands.
     pub(super) fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
         let start = template.span().start;

@@ -7,6 +7,8 @@ use dyno_nearest as nearest;
 use dyno_record::{ParameterValue, Parameters};
 use serde::Deserialize;
 
+use crate::Course;
+
 /// A parameter as the suite declares it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +23,9 @@ pub struct Declaration {
     pub max: Option<f64>,
     /// The parameter whose value it takes where a run names none of its own.
     pub follows: Option<String>,
+    /// Whether a run may also name how it changes over time, as `0s 100, 30s 1000`.
+    #[serde(default)]
+    pub over_time: bool,
 }
 
 /// The declared defaults with a run's changes, each a name and a value as text.
@@ -29,9 +34,17 @@ pub fn resolve(declared: &BTreeMap<String, Declaration>, changes: &[(String, Str
         declared.iter().map(|(name, parameter)| (name.clone(), parameter.default.clone())).collect();
     for (name, text) in changes {
         let parameter = declared.get(name).with_context(|| unknown(name, declared))?;
-        let value = parse_alike(&parameter.default, text)
-            .with_context(|| format!("parameter {name} takes a number, and '{text}' is none"))?;
-        check_bounds(name, parameter, &value)?;
+        let value = if parameter.over_time && Course::is_one(text) {
+            let course = Course::parse(text).with_context(|| format!("parameter {name}"))?;
+            let (least, most) = course.bounds();
+            [least, most].iter().try_for_each(|value| check_bounds(name, parameter, *value))?;
+            ParameterValue::Text(course.to_string())
+        } else {
+            let value = parse_alike(&parameter.default, text)
+                .with_context(|| format!("parameter {name} takes a number, and '{text}' is none"))?;
+            value.number().map_or(Ok(()), |number| check_bounds(name, parameter, number))?;
+            value
+        };
         values.insert(name.clone(), value);
     }
     let mut following = BTreeMap::new();
@@ -67,8 +80,7 @@ pub fn parse_count(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-fn check_bounds(name: &str, parameter: &Declaration, value: &ParameterValue) -> Result<()> {
-    let Some(number) = value.number() else { return Ok(()) };
+fn check_bounds(name: &str, parameter: &Declaration, number: f64) -> Result<()> {
     if parameter.min.is_some_and(|min| number < min) {
         bail!("parameter {name} is {number}; the least allowed is {}", parameter.min.unwrap_or_default());
     }
@@ -97,6 +109,7 @@ mod tests {
             min: Some(0.01),
             max: Some(10.0),
             follows: None,
+            over_time: false,
         };
         let breadth = Declaration { follows: Some("scale".into()), ..scale.clone() };
         BTreeMap::from([("scale".to_owned(), scale), ("breadth".to_owned(), breadth)])
@@ -124,6 +137,22 @@ mod tests {
     }
 
     #[test]
+    fn one_that_may_change_over_time_is_a_number_or_a_course_within_its_bounds() {
+        let scale = Declaration { over_time: true, ..declared()["scale"].clone() };
+        let resolved = |text: &str| {
+            let declared = BTreeMap::from([("scale".to_owned(), scale.clone())]);
+            let parameters = resolve(&declared, &[("scale".into(), text.into())]);
+            parameters
+                .map(|parameters| parameters.get("scale").unwrap().clone())
+                .map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(resolved("2"), Ok(ParameterValue::Integer(2)));
+        assert_eq!(resolved("0s 1, 5s 9"), Ok(ParameterValue::Text("0s 1, 5s 9".into())));
+        assert!(resolved("0s 1, 5s 11").unwrap_err().contains("the most allowed is 10"));
+        assert!(resolved("0s 1, 5x 9").unwrap_err().contains("'5x' is no time"));
+    }
+
+    #[test]
     fn counts_have_suffixes() {
         assert_eq!(parse_count("10M"), Some(10_000_000));
         assert_eq!(parse_count("50k"), Some(50_000));
@@ -141,6 +170,7 @@ mod tests {
         assert!(resolved("scale", "0").unwrap_err().to_string().contains("0.01"));
         assert!(resolved("scale", "11").unwrap_err().to_string().contains("10"));
         assert!(resolved("sacle", "1").unwrap_err().to_string().ends_with("'sacle'; did you mean scale?"));
+        assert!(resolved("scale", "0s 1, 2s 3").unwrap_err().to_string().contains("takes a number"));
         assert!(resolved("colour", "1").unwrap_err().to_string().contains("it has breadth, scale"));
     }
 }

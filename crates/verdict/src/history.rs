@@ -49,7 +49,8 @@ pub struct Turn {
 pub fn have_one_load(one: &Run, other: &Run) -> bool {
     let alike = |test: &TestRecord| {
         let Some(same) = other.shown_tests().find(|same| same.id == test.id) else { return true };
-        test.load == same.load && test.clients.zip(same.clients).is_none_or(|(was, is)| was == is)
+        test.load == same.load
+            && test.clients.as_ref().zip(same.clients.as_ref()).is_none_or(|(was, is)| was == is)
     };
     one.schedule.sustain == other.schedule.sustain && one.shown_tests().all(alike)
 }

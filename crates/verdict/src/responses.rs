@@ -165,6 +165,7 @@ mod tests {
         let asked = |clients| dyno_record::Clients {
             clients,
             rate: None,
+            course: None,
             session: None,
             think_ns: None,
             duration_ns: None,

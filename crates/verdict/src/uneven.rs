@@ -24,7 +24,8 @@ pub(crate) fn beyond(
     class: &str,
     share: f64,
 ) -> Option<u32> {
-    let is_closed = test.load == Some(Load::Closed) && test.clients.is_some_and(|asked| asked.clients > 1);
+    let is_closed =
+        test.load == Some(Load::Closed) && test.clients.as_ref().is_some_and(|asked| asked.clients > 1);
     if !is_closed || share < LEAST {
         return None;
     }

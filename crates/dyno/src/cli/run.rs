@@ -69,8 +69,8 @@ pub struct RunArgs {
     /// 1,8,32, dyno runs each number and shows what the engines make of more
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
-    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up;
-    /// short for --set rate=N
+    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up, or how
+    /// that changes: '0s 100, 30s 1000'; short for --set rate=N
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
     /// Make each client a process of its own, as applications share a database in files; without this, clients are threads

@@ -1,5 +1,6 @@
 //! Draws the steps of a mix: which class comes next, and the values of its parameters.
 
+mod classes;
 mod deck;
 mod number;
 #[cfg(test)]
@@ -11,17 +12,18 @@ use std::ops::Range;
 
 use anyhow::{Context, Result};
 use dyno_protocol::STEP_HEAD;
-use dyno_suite::{Items, Mix};
+use dyno_suite::{Course, Items, Mix};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use rand_distr::{Distribution, Exp, weighted::WeightedIndex};
+use rand_distr::{Distribution, Exp};
 
 use super::steps::fields;
+use classes::Classes;
 use value::{Draw, Next};
 
 /// What steps are drawn from.
 pub struct Draws {
-    classes: WeightedIndex<f64>,
+    classes: Classes,
     /// The values, each with its bytes in a step.
     values: Vec<(Draw, Range<usize>)>,
     lists: Vec<ListDraw>,
@@ -53,8 +55,7 @@ struct ListDraw {
 impl Draws {
     /// Those of one of so many files of a mix, in a run with a seed.
     pub fn new(mix: &Mix, seed: u64, file: (u64, u64)) -> Result<Draws> {
-        let classes = WeightedIndex::new(mix.classes.iter().map(|(_, weight)| *weight))
-            .context("no class can be drawn")?;
+        let classes = Classes::new(mix, file.0)?;
         let mut end = STEP_HEAD as usize;
         let mut places = fields(mix).into_iter().map(|field| {
             end += field.bytes as usize;
@@ -88,40 +89,53 @@ impl Draws {
 
     /// Steps of which each is due as soon as the one before is done.
     pub fn at_once(&mut self, count: u64, rng: &mut ChaCha8Rng, output: &mut dyn Write) -> io::Result<u64> {
-        (0..count).try_for_each(|_| self.step(0, rng, output)).map(|()| count)
+        (0..count).try_for_each(|_| self.step(0, 0.0, rng, output)).map(|()| count)
     }
 
     /// Steps that arrive by themselves, so many a second on the average, each without regard to the others (a Poisson
-    /// process), for so many seconds. Where they come in sessions of so many, these arrive so, and all but the first of each
+    /// process, whose rate may change), until the end of the seconds given, at whose start operations begin to count. Where they come in sessions of so many, these arrive so, and all but the first of each
     /// are due when the one before is done. How many steps they are, and how many of them arrive within the seconds given.
     pub fn arrivals(
         &mut self,
-        rate: f64,
+        rate: &Course,
         session: Option<u32>,
         seconds: Range<f64>,
         rng: &mut ChaCha8Rng,
         output: &mut dyn Write,
     ) -> io::Result<Arrived> {
         let each = u64::from(session.unwrap_or(1));
-        let between = Exp::new(rate / each as f64).map_err(io::Error::other)?;
+        let most = rate.bounds().1;
+        let between = Exp::new(most / each as f64).map_err(io::Error::other)?;
         let (mut now, mut arrived) = (0.0, Arrived::default());
         loop {
             now += between.sample(rng);
             if now >= seconds.end {
                 return Ok(arrived);
             }
+            let moment = now - seconds.start;
+            // Of arrivals at the highest rate such a share stays as arrives at this moment (Lewis and Shedler, 1979).
+            if rate.value().is_none() && rng.random_range(0.0..most) >= rate.at(moment) {
+                continue;
+            }
             // 0 would mean that it is not due at a time.
-            self.step(((now * 1e9) as u64).max(1), rng, output)?;
-            (1..each).try_for_each(|_| self.step(0, rng, output))?;
+            self.step(((now * 1e9) as u64).max(1), moment, rng, output)?;
+            (1..each).try_for_each(|_| self.step(0, moment, rng, output))?;
             arrived.all += each;
             arrived.within += if now >= seconds.start { each } else { 0 };
         }
     }
 
-    fn step(&mut self, due: u64, rng: &mut ChaCha8Rng, output: &mut dyn Write) -> io::Result<()> {
+    /// Draws a step that is due then, at a moment of the courses, and writes it.
+    fn step(
+        &mut self,
+        due: u64,
+        moment: f64,
+        rng: &mut ChaCha8Rng,
+        output: &mut dyn Write,
+    ) -> io::Result<()> {
         let Draws { classes, values, lists, think, drawn, step } = self;
         step[..8].copy_from_slice(&due.to_le_bytes());
-        let class = classes.sample(rng);
+        let class = classes.draw(moment, rng);
         step[8..16].copy_from_slice(&(class as u64).to_le_bytes());
         // The latest number is one that an earlier step has taken.
         let next = |values: &[(Draw, Range<usize>)], place: usize| match values[place].0 {

@@ -1,6 +1,6 @@
 //! How often what is drawn.
 
-use dyno_suite::{Law, Range as Numbers, Source, When};
+use dyno_suite::{Drawn, Law, Range as Numbers, Source, When};
 use rand::SeedableRng;
 
 use super::*;
@@ -8,6 +8,10 @@ use crate::steps::step_bytes;
 
 fn whole(from: i64, to: i64, law: Law) -> Source {
     Source::Whole(Numbers { from, to, law, not: None, unless: None, written: None })
+}
+
+fn drawn(name: &str, weight: &str) -> Drawn {
+    Drawn { name: name.into(), weight: Course::parse(weight).unwrap(), clients: None }
 }
 
 fn mix() -> Mix {
@@ -18,7 +22,9 @@ fn mix() -> Mix {
         rate: None,
         think_ns: None,
         session: None,
-        classes: vec![("never".into(), 0.0), ("often".into(), 3.0), ("seldom".into(), 1.0)],
+        classes: [("never", "0"), ("often", "3"), ("seldom", "1")]
+            .map(|(name, weight)| drawn(name, weight))
+            .into(),
         values: vec![
             ("a".into(), whole(-2, 2, Law::Uniform)),
             ("b".into(), whole(1, 1000, Law::Zipf)),
@@ -68,7 +74,7 @@ fn classes_and_values_are_drawn_as_often_as_was_said() {
 #[test]
 fn arrivals_come_at_their_rate_and_in_order() {
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
-    let arrived = draws().arrivals(5_000.0, None, 1.0..4.0, &mut rng, &mut bytes).unwrap();
+    let arrived = draws().arrivals(&Course::steady(5_000.0), None, 1.0..4.0, &mut rng, &mut bytes).unwrap();
     assert!((19_500..20_500).contains(&arrived.all), "{arrived:?}");
     let due: Vec<i64> = numbers(&bytes).iter().map(|step| step[0]).collect();
     assert!(due.is_sorted() && due[0] > 0 && due[due.len() - 1] < 4_000_000_000);
@@ -188,10 +194,53 @@ fn clients_think_as_long_as_was_said_on_the_average() {
 #[test]
 fn operations_that_come_in_sessions_are_as_many_and_only_the_first_has_a_time() {
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
-    let arrived = draws().arrivals(5_000.0, Some(5), 1.0..4.0, &mut rng, &mut bytes).unwrap();
+    let arrived =
+        draws().arrivals(&Course::steady(5_000.0), Some(5), 1.0..4.0, &mut rng, &mut bytes).unwrap();
     let steps = numbers(&bytes);
     assert_eq!((steps.len() as u64, arrived.all % 5, arrived.within % 5), (arrived.all, 0, 0));
     // 4,000 sessions but for what chance does.
     assert!((19_000..21_000).contains(&arrived.all), "{arrived:?}");
     assert!(steps.chunks(5).all(|session| session[0][0] > 0 && session[1..].iter().all(|step| step[0] == 0)));
+}
+
+#[test]
+fn arrivals_follow_a_rate_that_changes_and_weights_that_do() {
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    let classes = vec![drawn("first", "0s 1, 2s 1, 2s 0"), drawn("second", "0s 0, 4s 1")];
+    let rate = Course::parse("0s 1000, 2s 1000, 2s 4000, 4s 0").unwrap();
+    let mut draws = Draws::new(&Mix { classes, ..mix() }, 1, (0, 1)).unwrap();
+    // A second of warm-up is as the beginning.
+    let arrived = draws.arrivals(&rate, None, 1.0..5.0, &mut rng, &mut bytes).unwrap();
+    let steps = numbers(&bytes);
+    let within = |from: f64, until: f64| {
+        let of = |step: &&[i64; 4]| (from..until).contains(&(step[0] as f64 / 1e9 - 1.0));
+        steps.iter().filter(of).collect::<Vec<_>>()
+    };
+    let counts =
+        [within(-1.0, 0.0), within(0.0, 2.0), within(2.0, 3.0), within(3.0, 4.0)].map(|all| all.len());
+    // Within four standard deviations of a Poisson process.
+    for (count, mean) in counts.iter().zip([1000_f64, 2000.0, 3000.0, 1000.0]) {
+        assert!((*count as f64 - mean).abs() < 4.0 * mean.sqrt(), "{counts:?}");
+    }
+    assert_eq!((arrived.all, arrived.within), (steps.len() as u64, (steps.len() - counts[0]) as u64));
+    assert!(
+        within(-1.0, 0.0).iter().all(|step| step[1] == 0) && within(2.0, 4.0).iter().all(|step| step[1] == 1)
+    );
+    // From nothing to a third of the weight.
+    let second = within(0.0, 2.0).iter().filter(|step| step[1] == 1).count();
+    assert!((300..500).contains(&second), "{second}");
+}
+
+#[test]
+fn a_class_of_its_own_clients_is_done_by_these_alone() {
+    let own = |name: &str, clients| Drawn { clients, ..drawn(name, "1") };
+    let classes = vec![own("read", None), own("write", Some(1)), own("scan", None), own("report", Some(2))];
+    let mix = Mix { classes, clients: 5, ..mix() };
+    let done = |client: u64| {
+        let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+        Draws::new(&mix, 1, (client, 5)).unwrap().at_once(1_000, &mut rng, &mut bytes).unwrap();
+        let classes: std::collections::BTreeSet<i64> = numbers(&bytes).iter().map(|step| step[1]).collect();
+        Vec::from_iter(classes)
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(done), [vec![1], vec![3], vec![3], vec![0, 2], vec![0, 2]]);
 }

@@ -46,7 +46,7 @@ impl Draw {
         Ok(match source {
             Source::Letters(letters, _) => Draw::Letters(*letters as usize),
             Source::Next(class, from) => {
-                let found = mix.classes.iter().position(|(name, _)| name == class);
+                let found = mix.classes.iter().position(|known| known.name == *class);
                 let class = found.with_context(|| format!("there is no class {class}"))?;
                 Draw::Next(Next { class, from: from + file as i64, step: files as i64, taken: 0 })
             }

@@ -1,6 +1,7 @@
 //! Mixes: classes of operations that many clients do, and where the values of their parameters come from.
 
 mod class;
+mod course;
 mod number;
 mod pieces;
 mod source;
@@ -9,7 +10,7 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 use dyno_protocol::{CONNECT, Lasts, Purpose};
 use dyno_record::Parameters;
@@ -21,6 +22,7 @@ use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
 use crate::watch::Watch;
 
 pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
+pub use course::Course;
 pub use number::Number;
 pub use source::{Items, Law, Range, Source, When, Written};
 pub use values::{List, Values};
@@ -31,9 +33,10 @@ pub use values::{List, Values};
 pub struct Class {
     /// Its name, by which results are shown.
     pub name: Spanned<String>,
-    /// How often it is drawn, beside the weights of the others.
-    #[serde(default = "one")]
-    pub weight: f64,
+    /// How often it is drawn, beside the weights of the others; absent: 1.
+    pub weight: Option<Number>,
+    /// How many clients do it, and nothing else; absent: it is for those that no class has to itself.
+    pub clients: Option<Number>,
     /// What its statements are one transaction for; absent: each is a transaction of its own.
     pub transaction: Option<Purpose>,
     /// Its statements.
@@ -45,10 +48,6 @@ pub struct Class {
 /// The most operations of a session. Whoever does more has come to stay.
 const LONGEST_SESSION: f64 = 10_000.0;
 
-fn one() -> f64 {
-    1.0
-}
-
 /// The numbers of a mix with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix {
@@ -59,17 +58,41 @@ pub struct Mix {
     /// How many operations each client does.
     pub count: Option<u64>,
     /// How many operations a second arrive, for all clients together; none: each as soon as its client is free.
-    pub rate: Option<f64>,
+    pub rate: Option<Course>,
     /// How long a client waits on the average before each operation, in nanoseconds; none: not at all.
     pub think_ns: Option<u64>,
     /// How many operations a session has, where clients connect, do these and leave; none: they stay.
     pub session: Option<u32>,
-    /// The names and weights of the classes.
-    pub classes: Vec<(String, f64)>,
+    /// The classes, in the order of the suite.
+    pub classes: Vec<Drawn>,
     /// The parameters by name, with where their values come from.
     pub values: Vec<(String, Source)>,
     /// The lists by name.
     pub lists: Vec<(String, Items)>,
+}
+
+/// How often and by which clients the operations of a class are done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
+    /// The class's name.
+    pub name: String,
+    /// Its weight beside those of the classes that the same clients do.
+    pub weight: Course,
+    /// How many clients do it, and nothing else; none: those that no class has to itself.
+    pub clients: Option<u32>,
+}
+
+impl Mix {
+    /// The class, by position, that a client (from 0) does and nothing else, if there is one. Such classes take the first
+    /// clients, in their order.
+    pub fn only_class(&self, client: u64) -> Option<usize> {
+        let mut end = 0;
+        self.classes.iter().position(|class| {
+            let first = end;
+            end += class.clients.map_or(0, u64::from);
+            (first..end).contains(&client)
+        })
+    }
 }
 
 impl Suite {
@@ -80,7 +103,9 @@ impl Suite {
     pub fn mix(&self, test: &Test, parameters: &Parameters) -> Result<Mix> {
         let watch = Watch::default();
         let renderer = Renderer::new(parameters, NO_SQL, TableForm::default(), Bounds::default(), &watch);
-        let at = |key: &str| format!("{}: test {}: `{key}`", self.path.display(), test.id);
+        let at = |key: &str| {
+            format!("{}:{}: test {}: `{key}`", self.path.display(), self.key_line(test, key), test.id)
+        };
         let number = |key: &str, number: &Option<Number>| {
             number.as_ref().map(|number| number.value(&renderer)).transpose().with_context(|| at(key))
         };
@@ -103,7 +128,8 @@ impl Suite {
             "{} and `count`: a mix has one of both, more than 0",
             at("duration")
         );
-        let rate = number("rate", &test.rate)?.filter(|&rate| rate > 0.0);
+        let rate = test.rate.as_ref().map(|rate| rate.course(&renderer)).transpose();
+        let rate = rate.with_context(|| at("rate"))?.filter(|rate| rate.bounds().1 > 0.0);
         ensure!(rate.is_none() || duration.is_some(), "{} needs a `duration`", at("rate"));
         let think_ns = seconds("think", &test.think)?.filter(|&think| think > 0);
         ensure!(
@@ -128,6 +154,8 @@ impl Suite {
             "{}: what it takes to connect is told as the class {CONNECT}, so no class has that name",
             at("sessions")
         );
+        let classes = self.drawn(test, &renderer)?;
+        check_drawn(&classes, clients as u32, rate.is_some()).with_context(|| at("class"))?;
         let values = test.values.iter().map(|(name, values)| {
             Ok((name.clone(), values.source(&renderer).with_context(|| at(&format!("values.{name}")))?))
         });
@@ -151,10 +179,33 @@ impl Suite {
             rate,
             think_ns,
             session: session.map(|session| session as u32),
-            classes: test.classes.iter().map(|class| (class.name.get_ref().clone(), class.weight)).collect(),
+            classes,
             values,
             lists,
         })
+    }
+
+    /// How often and by whom the classes of a mix are done.
+    fn drawn(&self, test: &Test, renderer: &Renderer) -> Result<Vec<Drawn>> {
+        let drawn = test.classes.iter().map(|class| {
+            let name = class.name.get_ref();
+            let line = self.line_of(class.name.span().start);
+            let at = |key: &str| format!("{}:{line}: class {name}: `{key}`", self.path.display());
+            let weight = class.weight.as_ref().map_or_else(
+                || Ok(Course::steady(1.0)),
+                |weight| weight.course(renderer).with_context(|| at("weight")),
+            )?;
+            let clients = class.clients.as_ref().map(|clients| clients.whole(renderer)).transpose();
+            let clients = clients.with_context(|| at("clients"))?;
+            ensure!(
+                clients.is_none_or(|clients| (1..=10_000).contains(&clients)),
+                "{} is from 1 to 10000",
+                at("clients")
+            );
+            ensure!(weight.bounds().0 >= 0.0, "{}: a weight is 0 or more", at("weight"));
+            Ok(Drawn { name: name.clone(), weight, clients: clients.map(|clients| clients as u32) })
+        });
+        drawn.collect()
     }
 
     /// Refuses classes that cannot be drawn, and values that come from nowhere.
@@ -165,7 +216,6 @@ impl Suite {
             let place = || format!("{}:{line}: class {}", self.path.display(), class.name.get_ref());
             ensure!(is_id(class.name.get_ref()), "{}: its name is not {ID}", place());
             ensure!(seen.insert(class.name.get_ref()), "{}: there are two of them", place());
-            ensure!(class.weight >= 0.0 && class.weight.is_finite(), "{}: a weight is 0 or more", place());
         }
         let line = self.line_of(test.title.span().start);
         let place = || format!("{}:{line}: test {}", self.path.display(), test.id);
@@ -193,12 +243,48 @@ impl Suite {
             "{}: a mix with lines for @kv has [[test.invariant]]s: stores answer no `check`",
             place()
         );
-        let weights: f64 = test.classes.iter().map(|class| class.weight).sum();
-        ensure!(test.classes.is_empty() || weights > 0.0, "{}: the weights of all classes are 0", place());
         let columns = test.lists.values().flat_map(List::columns);
         for name in test.values.keys().chain(test.lists.keys()).map(String::as_str).chain(columns) {
             ensure!(is_name(name), "{}: '{name}' is no name of a value", place());
         }
         Ok(())
     }
+}
+
+/// Refuses classes of which none can be drawn, or that no client is left for.
+fn check_drawn(classes: &[Drawn], clients: u32, arrives: bool) -> Result<()> {
+    let changes = classes.iter().find(|class| class.weight.value().is_none());
+    if let Some(class) = changes.filter(|_| !arrives) {
+        bail!(
+            "the weight of {} changes over time, which needs a `rate`: only operations that arrive have a moment",
+            class.name
+        );
+    }
+    let own: u32 = classes.iter().filter_map(|class| class.clients).sum();
+    let mut shared = classes.iter().filter(|class| class.clients.is_none()).peekable();
+    if let Some(class) = classes.iter().find(|class| class.clients.is_some()) {
+        ensure!(
+            !arrives,
+            "`clients` of {} does not go with a `rate`: what arrives is taken by whichever client is free",
+            class.name
+        );
+        if let Some(other) = shared.peek() {
+            ensure!(
+                own < clients,
+                "{own} of {clients} clients do one class each, and none is left for {}: take --clients {} or more",
+                other.name,
+                own + 1
+            );
+        } else {
+            ensure!(
+                own == clients,
+                "{clients} clients are asked for, and the classes have {own}: a class without `clients` is for those that are left"
+            );
+        }
+    }
+    let is_drawn = |class: &Drawn| class.weight.bounds().1 > 0.0;
+    let own_are = classes.iter().filter(|class| class.clients.is_some()).all(is_drawn);
+    let none_shared = shared.peek().is_none();
+    ensure!(own_are && (none_shared || shared.any(is_drawn)), "the weights of all classes are 0");
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::course::Course;
 use crate::Renderer;
 
 /// A number as written: itself, or an expression with the suite's parameters.
@@ -20,6 +21,17 @@ impl Number {
                 text.parse().with_context(|| format!("`{expression}` is '{text}', which is no number"))
             }
             other => bail!("a number, or an expression with the suite's parameters, is not {other}"),
+        }
+    }
+
+    /// A number that may change over time: a course, or an expression for a number or a course.
+    pub(super) fn course(&self, renderer: &Renderer) -> Result<Course> {
+        match &self.0 {
+            toml::Value::String(text) if Course::is_one(text) => Course::parse(text),
+            toml::Value::String(expression) => {
+                Course::parse(&renderer.render(&format!("{{{{ ({expression}) }}}}"))?)
+            }
+            _ => Ok(Course::steady(self.value(renderer)?)),
         }
     }
 

@@ -179,7 +179,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         expect: test.answer.clone(),
         invariants: test.invariants.clone(),
         load: test.load,
-        clients: test.clients,
+        clients: test.clients.clone(),
         a_minute: test
             .a_minute
             .clone()
