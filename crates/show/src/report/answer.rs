@@ -3,6 +3,7 @@
 use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{LevelRanking, Rank, Verdict};
 
+use super::waits::waits;
 use super::words::{bounds, class, counted, list, ratio_with_interval, that, uncapitalized};
 use crate::views::sustained::words;
 use crate::{ratio, units};
@@ -74,12 +75,14 @@ fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
     }
     let undecided = of(verdict, ranking.undecided());
     let next = ranking.ranks.iter().find(|rank| rank.slower);
+    let waits = ranking.undecided().next().zip(next).map(|(one, next)| waits(verdict, one, next.contender));
     let next = next.and_then(|rank| Some((verdict.label(rank.contender), rank.ratio?)));
     match (undecided.as_slice(), next) {
         ([one], Some((next, times))) => format!(
-            "{one} is fastest: {next}, the next, takes {} as long{}, {over}",
+            "{one} is fastest: {next}, the next, takes {} as long{}, {over}{}",
             ratio(times.ratio),
-            interval(&times)
+            interval(&times),
+            waits.unwrap_or_default()
         ),
         (several, Some((next, times))) => format!(
             "no difference of more than {} is shown between {}; {next}, the next, takes {} as long as {}{}, {over}",

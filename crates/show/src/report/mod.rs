@@ -14,6 +14,7 @@ mod overview;
 mod page;
 mod raw;
 mod sections;
+mod waits;
 pub(crate) mod words;
 
 pub use answer::answers;
