@@ -6,15 +6,15 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    CONNECT, FieldKind, Lasts, MixClass, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile, Test,
-    Value, Work,
+    CONNECT, Lasts, MixClass, MixStatement, MixValue, MixWork, Pause, Purpose, StepField, StepFile, StepKind,
+    Test, Value, Work,
 };
 
 use super::script::{Script, answered, failed, finished};
 use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
-pub const ALL: [Duty; 8] = [
+pub const ALL: [Duty; 9] = [
     ("clients do all of their steps, each once", Needs::StoredClients, every_step),
     ("clients that share their steps do each of them once, when it is due", Needs::StoredClients, shared),
     ("a mix ends when its time is up", Needs::Clients, timed),
@@ -22,6 +22,7 @@ pub const ALL: [Duty; 8] = [
     ("clients that come and go connect for each session and do its steps", Needs::Sessions, sessions),
     ("clients that are processes do all of their steps, each once", Needs::Processes, processes),
     ("clients that are processes share their steps", Needs::Processes, shared_by_processes),
+    ("a client pauses within its operation as long as it is to", Needs::StoredClients, paused),
     ("an operation that fails is told with its client and class", Needs::StoredClients, refused),
 ];
 
@@ -51,7 +52,8 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
         let step = |place: u64| {
             let class = place % 2;
             let numbers = [due(place), class, 1 + place / 2 % 2, 7, number as u64];
-            [&numbers.map(u64::to_le_bytes).concat()[..], b"abc"].concat()
+            // A text of three bytes where there is room for five.
+            [&numbers.map(u64::to_le_bytes).concat()[..], &3_u64.to_le_bytes(), b"abc??"].concat()
         };
         fs::write(&file, (0..steps).map(step).collect::<Vec<_>>().concat())?;
         Ok(StepFile { file, count: steps })
@@ -82,10 +84,10 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
             },
         ],
         fields: vec![
-            field("id", FieldKind::Integer, 8),
-            field("sum", FieldKind::Integer, 8),
-            field("client", FieldKind::Integer, 8),
-            field("note", FieldKind::Text, 3),
+            field("id", StepKind::Integer, 8),
+            field("sum", StepKind::Integer, 8),
+            field("client", StepKind::Integer, 8),
+            field("note", StepKind::VaryingText, 13),
         ],
         clients,
         steps: (1..=files).map(file).collect::<Result<_>>()?,
@@ -112,11 +114,12 @@ fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
     for (class, wanted) in sample.classes.iter().zip(wanted) {
         let timed = class.response.histogram()?.map_or(0, |histogram| histogram.len());
         ensure!(
-            (class.done, timed, class.failed) == (wanted, wanted, 0),
-            "class {} says {} done, {timed} timed and {} failed, and there were {wanted}",
+            (class.done, timed, class.failed, class.acknowledged) == (wanted, wanted, 0, wanted),
+            "class {} says {} done, {timed} timed, {} failed and {} acknowledged, and there were {wanted}",
             class.class,
             class.done,
-            class.failed
+            class.failed,
+            class.acknowledged
         );
     }
     let all: u64 = wanted.iter().sum();
@@ -251,6 +254,27 @@ fn crowded(script: &Script) -> Result<()> {
     })?;
     did(&trial, [8, 8])?;
     answered(&trial, 2, &row(&[0, 8, 8, 20]))
+}
+
+fn paused(script: &Script) -> Result<()> {
+    const PAUSE: u64 = 5_000_000;
+    let trial = run(script, |folder| {
+        let mut mix = mix(folder, CLIENTS, CLIENTS as usize, 4, |_| 0)?;
+        // Between two statements, and before the commit.
+        mix.classes[0].pauses = [1, 3].map(|before| Pause { before, nanoseconds: PAUSE }).into();
+        Ok(mix)
+    })?;
+    let moved = u64::from(CLIENTS) * 2;
+    did(&trial, [moved, moved])?;
+    let times = trial.samples[1].classes[0].response.histogram()?.context("nothing was timed")?;
+    // A histogram of three digits keeps a time to a thousandth.
+    ensure!(
+        times.min() >= 2 * PAUSE / 1000 * 999,
+        "an operation with two pauses of {PAUSE} ns took {} ns",
+        times.min()
+    );
+    let moved = moved as i64;
+    answered(&trial, 2, &row(&[0, moved, moved, moved * 2]))
 }
 
 fn refused(script: &Script) -> Result<()> {

@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    FieldKind, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, StepField,
-    StepFile, StepList, Test, Value, Work,
+    MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, StepField, StepFile,
+    StepKind, StepList, Test, Value, Work,
 };
 
 use super::script::{Script, answered, finished};
@@ -66,7 +66,7 @@ fn run(script: &Script, class: MixClass, undo: u64) -> Result<Trial> {
         Ok(StepFile { file, count: STEPS })
     };
     script.run_changed(&[(&CREATE, None)], |job, folder| {
-        let field = |name: &str| StepField { name: name.into(), kind: FieldKind::Integer, bytes: 8 };
+        let field = |name: &str| StepField { name: name.into(), kind: StepKind::Integer, bytes: 8 };
         let work = Work::Mix(MixWork {
             classes: vec![MixClass { name: "rows".into(), transaction: Some(Purpose::Write), ..class }],
             fields: FIELDS.map(field).into(),

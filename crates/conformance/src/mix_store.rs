@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{
-    FieldKind, KeyKind, MixClass, MixRows, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile,
+    KeyKind, MixClass, MixRows, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile, StepKind,
     Store, StoreCount, StoreDoes, StoreInvariant, Test, Value, Work,
 };
 
@@ -62,10 +62,10 @@ fn mix(folder: &Path, key: impl Fn(u64, u64) -> u64) -> Result<MixWork> {
             class("change", Some(Purpose::Write), vec![read, statement(StoreDoes::Put, &[1, 3])]),
         ],
         fields: vec![
-            field("key", FieldKind::Integer, 8),
-            field("first", FieldKind::Integer, 8),
-            field("length", FieldKind::Integer, 8),
-            field("value", FieldKind::Text, LETTERS),
+            field("key", StepKind::Integer, 8),
+            field("first", StepKind::Integer, 8),
+            field("length", StepKind::Integer, 8),
+            field("value", StepKind::Text, LETTERS),
         ],
         clients: CLIENTS as u32,
         steps: (0..CLIENTS).map(file).collect::<Result<_>>()?,

@@ -1,7 +1,7 @@
 //! The classes of a mix as runners get them: names become positions.
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{FieldKind, MixClass, MixLoop, MixStatement, MixValue, MixWork, Over, StoreDoes};
+use dyno_protocol::{MixClass, MixLoop, MixStatement, MixValue, MixWork, Over, StepKind, StoreDoes};
 use dyno_suite::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
 
 /// A class in one dialect, of a mix that has its fields and lists.
@@ -20,6 +20,8 @@ pub fn class(class: RenderedClass, mix: &MixWork) -> Result<MixClass> {
         statements: statements.collect::<Result<_>>().with_context(|| format!("class {name}"))?,
         loops: class.loops.into_iter().map(repeated).collect::<Result<_>>()?,
         rollback_if: class.rollback.map(|name| field(&name, mix)).transpose()?,
+        pauses: class.pauses,
+        ignores: class.ignores,
         name,
     })
 }
@@ -38,19 +40,36 @@ fn statement(one: RenderedStatement, mix: &MixWork) -> Result<MixStatement> {
             }
         })
     };
-    let parameters = one.parameters.into_iter().map(source).collect::<Result<Vec<_>>>()?;
+    let mut parameters = one.parameters.into_iter().map(source).collect::<Result<Vec<_>>>()?;
     if let Some(does) = one.does {
         check_store(does, &parameters, &one.text, mix)?;
     }
-    Ok(MixStatement { text: one.text, parameters, keeps: one.keeps, does: one.does })
+    let mut text = one.text;
+    if let Some(rows) = one.rows {
+        let of = &mix.lists[list(&rows.list, mix)?];
+        let sources = rows.parameters.into_iter().map(source).collect::<Result<Vec<_>>>()?;
+        for item in 0..of.most {
+            let (first, others) = rows.text.split_first().context("a row without a text")?;
+            let last = text.last_mut().context("a statement without a text")?;
+            last.push_str(if item == 0 { "" } else { ", " });
+            last.push_str(first);
+            text.extend(others.iter().cloned());
+            parameters.extend(sources.iter().map(|source| match *source {
+                MixValue::Item { item: column } => MixValue::Field(of.first + item * of.columns + column),
+                other => other,
+            }));
+        }
+        text.last_mut().context("a statement without a text")?.push_str(&rows.tail);
+    }
+    Ok(MixStatement { text, parameters, keeps: one.keeps, does: one.does })
 }
 
 /// A store's keys are whole numbers, and so is the length of a range.
 fn check_store(does: StoreDoes, parameters: &[MixValue], text: &[String], mix: &MixWork) -> Result<()> {
     let is_number = |source: &MixValue| match *source {
-        MixValue::Field(field) => mix.fields[field].kind == FieldKind::Integer,
+        MixValue::Field(field) => mix.fields[field].kind == StepKind::Integer,
         MixValue::Item { item } => {
-            mix.lists.iter().any(|list| mix.fields[list.first + item].kind == FieldKind::Integer)
+            mix.lists.iter().any(|list| mix.fields[list.first + item].kind == StepKind::Integer)
         }
         MixValue::Row { .. } => false,
     };

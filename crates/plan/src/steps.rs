@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{FieldKind, Lasts, MixWork, STEP_HEAD, StepField, StepFile, StepList};
-use dyno_suite::{Course, LAST_NAME_BYTES, Mix, Source, Test};
+use dyno_protocol::{Lasts, MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList};
+use dyno_suite::{Course, Mix, Source, Test};
 use rand::rngs::ChaCha8Rng;
 
 use super::arrays::Arrays;
@@ -18,8 +18,6 @@ const A_CLIENT_BYTES: u64 = 4 << 20;
 const FEWEST: u64 = 5_000;
 /// The most steps of a run.
 const MOST: f64 = 50e6;
-/// How long an operation may wait and be tried again, in nanoseconds.
-const PATIENCE: u64 = 10_000_000_000;
 
 impl Arrays<'_> {
     /// The work of a mix, whose classes are still to be filled in by dialect, its numbers, and how many operations are due
@@ -67,7 +65,7 @@ impl Arrays<'_> {
                 session: mix.session,
                 processes: false,
                 lasts,
-                patience_ns: PATIENCE,
+                patience_ns: mix.patience_ns,
                 store: None,
                 invariants: Vec::new(),
             },
@@ -137,22 +135,25 @@ pub fn width(mix: &Mix) -> u64 {
 pub fn fields(mix: &Mix) -> Vec<StepField> {
     let field = |name: String, source: &Source| {
         let (kind, bytes) = match source {
-            Source::Whole(range) if range.written.is_some() => (FieldKind::Text, LAST_NAME_BYTES as u64),
-            Source::Letters(letters, times) => (FieldKind::Text, letters * times),
-            _ => (FieldKind::Integer, 8),
+            Source::Whole(range) => range
+                .written
+                .as_ref()
+                .map_or((StepKind::Integer, 8), |written| written.field(range.from, range.to)),
+            Source::Letters(letters, times) => (StepKind::Text, letters * times),
+            _ => (StepKind::Integer, 8),
         };
         StepField { name, kind, bytes }
     };
     let mut fields: Vec<StepField> =
         mix.values.iter().map(|(name, source)| field(name.clone(), source)).collect();
     for (list, items) in &mix.lists {
-        fields.push(StepField { name: format!("{list}, count"), kind: FieldKind::Integer, bytes: 8 });
+        fields.push(StepField { name: format!("{list}, count"), kind: StepKind::Integer, bytes: 8 });
         for item in 1..=items.most {
             let columns = items.columns.iter();
             fields.extend(columns.map(|(name, source)| field(format!("{list}.{name}, {item}"), source)));
         }
     }
-    let think = mix.think_ns.map(|_| StepField { name: "think".into(), kind: FieldKind::Integer, bytes: 8 });
+    let think = mix.think_ns.map(|_| StepField { name: "think".into(), kind: StepKind::Integer, bytes: 8 });
     fields.extend(think);
     fields
 }

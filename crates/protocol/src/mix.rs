@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FieldKind, Store, StoreDoes, StoreInvariant};
+use crate::{Store, StoreDoes, StoreInvariant};
 
 /// Classes of operations, and for each client a file of steps that says which it does, with what.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +73,22 @@ pub struct MixClass {
     /// planned, and not committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback_if: Option<usize>,
+    /// When its client pauses within the operation, in order; never within a loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
+    /// Codes of errors with which an operation may end: it is undone and counts as done, and as ignored. Of PostgreSQL SQLSTATE, of
+    /// MariaDB and MySQL the number or SQLSTATE, of SQLite the extended or the primary code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignores: Vec<String>,
+}
+
+/// A pause of a client within an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pause {
+    /// The position of the statement before which it comes; behind the last one: before the commit.
+    pub before: usize,
+    /// How long it is, in nanoseconds.
+    pub nanoseconds: u64,
 }
 
 /// Statements that are repeated together, in order, once for each item of a list.
@@ -178,10 +194,24 @@ pub struct StepList {
 pub struct StepField {
     /// Its name in the suite.
     pub name: String,
-    /// What it holds: a whole number of 64 bits, or text.
-    pub kind: FieldKind,
+    /// What it holds.
+    pub kind: StepKind,
     /// How many bytes it takes; of a number 8.
     pub bytes: u64,
+}
+
+/// What a field of a step holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// A whole number of 64 bits.
+    Integer,
+    /// A floating-point number of 64 bits.
+    Real,
+    /// Text of all of its bytes.
+    Text,
+    /// Text of at most 8 bytes less than the field has, in UTF-8: 8 bytes for its length, then its bytes.
+    VaryingText,
 }
 
 /// A file of steps.

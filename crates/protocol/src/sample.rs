@@ -88,6 +88,9 @@ pub struct Class {
     /// Operations among those done that were undone at their end, as the suite plans it.
     #[serde(skip_serializing_if = "is_zero")]
     pub undone: u64,
+    /// Operations among those undone that ended with an error that the suite ignores.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// Operations that succeeded and were not undone, those of the warm-up and those that ended after the section among them,
     /// as far as their clients did not begin anew with their steps: so many changes the database has acknowledged.
     #[serde(skip_serializing_if = "is_zero")]
@@ -154,6 +157,7 @@ impl Class {
         self.failed += other.failed;
         self.retried += other.retried;
         self.undone += other.undone;
+        self.ignored += other.ignored;
         self.acknowledged += other.acknowledged;
         if self.failure.is_empty() {
             self.failure.clone_from(&other.failure);

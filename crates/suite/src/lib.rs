@@ -35,7 +35,7 @@ pub use form::{Index, TableForm};
 pub use last_name::{LAST_NAME_BYTES, last_name};
 pub use mix::{
     Class, Course, Drawn, Items, Law, List, Mix, Number, Parameter, Range, RenderedClass, RenderedStatement,
-    Repeat, Repeated, Source, Values, When, Written,
+    Repeat, Repeated, Rows, Source, Values, When, Written, ZIPF,
 };
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
@@ -79,6 +79,10 @@ pub struct Suite {
     /// The tests, in the order in which a trial goes through them.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
+    /// The words of files that values are drawn from, by the file's name as a value writes it. dyno fills them in, so that a
+    /// run file has them.
+    #[serde(default, rename = "words-of-files")]
+    pub(crate) words: BTreeMap<String, Vec<String>>,
     /// Figures that others have published for the same tests.
     #[serde(default)]
     pub published: Vec<Published>,
@@ -167,6 +171,8 @@ pub struct Test {
     pub rate: Option<Number>,
     /// Of a mix without a rate: how long a client waits on the average before each operation, in seconds.
     pub think: Option<Number>,
+    /// Of a mix: how long an operation may wait for locks and be tried again, in seconds; absent: 10.
+    pub patience: Option<Number>,
     /// Of a mix with a rate: how many operations a session has that arrives, connects and leaves; absent or 0: clients stay.
     pub sessions: Option<Number>,
     /// Of a mix: where the values of parameters come from, by name.

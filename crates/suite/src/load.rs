@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use toml::Spanned;
 
 use super::check::{ID, is_id};
+use super::mix::read_files;
 use super::{Suite, TemplateError, Test, include};
 
 /// The longest suite, in bytes: a thousand times the longest of dyno's own.
@@ -20,13 +21,13 @@ impl Suite {
     /// `dialects` are those that the engines speak; a line tagged with another is an error.
     pub fn load(path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
         let text = read(path).with_context(|| format!("cannot read the suite {}", path.display()))?;
-        let Some(other) = include::included(&text) else { return Suite::parse(text, path, dialects) };
+        let Some(other) = include::included(&text) else { return with_words(text, path, dialects) };
         ensure!(is_id(&other), "{}: include = \"{}\" is not {ID}", path.display(), other.escape_debug());
         let file = path.with_file_name(format!("{other}.toml"));
         // By itself first, so that its mistakes are told with its own lines. One level is enough.
         let other = read_included(&file, dialects)
             .with_context(|| format!("{}: include = \"{other}\"", path.display()))?;
-        Suite::parse(include::join(&text, &other, path)?, path, dialects)
+        with_words(include::join(&text, &other, path)?, path, dialects)
     }
 
     /// Reads a suite from its text; `path` stands in messages.
@@ -102,6 +103,15 @@ fn read(path: &Path) -> Result<String> {
     File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
     ensure!(text.len() as u64 <= LONGEST, "it is longer than {} MiB", LONGEST >> 20);
     Ok(text)
+}
+
+/// A suite with the words of the files that it names, at the end of its text.
+fn with_words(text: String, path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
+    let suite = Suite::parse(text, path, dialects)?;
+    match read_files(&suite, path)? {
+        None => Ok(suite),
+        Some(words) => Suite::parse(suite.text + &words, path, dialects),
+    }
 }
 
 fn read_included(file: &Path, dialects: &BTreeSet<String>) -> Result<String> {

@@ -48,6 +48,7 @@ fn keys(model: Model) -> &'static [(&'static str, bool)] {
             ("count", false),
             ("rate", false),
             ("think", false),
+            ("patience", false),
             ("sessions", false),
         ],
     }
@@ -79,6 +80,7 @@ pub fn complaint(test: &Test) -> Option<String> {
         ("count", test.count.is_some()),
         ("rate", test.rate.is_some()),
         ("think", test.think.is_some()),
+        ("patience", test.patience.is_some()),
         ("sessions", test.sessions.is_some()),
     ];
     given.into_iter().find_map(|(key, is_given)| {

@@ -57,4 +57,10 @@ impl Prepared for Statements<'_> {
     fn may_pass(&self, error: &Error) -> bool {
         error.downcast_ref::<ServerError>().is_some_and(|error| may_pass(error.number))
     }
+
+    fn has_code(&self, error: &Error, code: &str) -> bool {
+        error
+            .downcast_ref::<ServerError>()
+            .is_some_and(|error| error.state == code || error.number.to_string() == code)
+    }
 }

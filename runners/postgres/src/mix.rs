@@ -64,4 +64,8 @@ impl Prepared for Statements<'_> {
     fn may_pass(&self, error: &Error) -> bool {
         error.downcast_ref::<ServerError>().is_some_and(|error| may_pass(&error.code))
     }
+
+    fn has_code(&self, error: &Error, code: &str) -> bool {
+        error.downcast_ref::<ServerError>().is_some_and(|error| error.code == code)
+    }
 }

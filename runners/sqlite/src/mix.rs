@@ -77,6 +77,11 @@ impl Prepared for Statements<'_> {
     fn may_pass(&self, error: &Error) -> bool {
         error.downcast_ref::<SqliteError>().is_some_and(SqliteError::may_pass)
     }
+
+    fn has_code(&self, error: &Error, wanted: &str) -> bool {
+        // The lowest byte is the primary code.
+        code(error).is_some_and(|code| code.to_string() == wanted || (code & 0xff).to_string() == wanted)
+    }
 }
 
 fn code(error: &Error) -> Option<i32> {

@@ -1,15 +1,12 @@
 //! How a number of a range is drawn: by which law, which one never, and when another takes its place.
 
-use anyhow::Result;
-use dyno_suite::{Law, Range, When};
+use anyhow::{Context, Result};
+use dyno_suite::{Law, Range, When, Written};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use rand_distr::{Distribution, Zipf};
+use rand_distr::{Distribution, Exp, Normal, Zipf};
 
 use super::deck::Deck;
-
-/// Zipf's exponent in YCSB's workloads.
-pub const EXPONENT: f64 = 0.99;
 
 /// How a number is drawn.
 pub struct NumberDraw {
@@ -20,8 +17,8 @@ pub struct NumberDraw {
     not: Option<usize>,
     /// When it is drawn, and the value, by position, that it is when not.
     unless: Option<(WhenDraw, usize)>,
-    /// Whether it is written as a name.
-    pub is_name: bool,
+    /// What it is written as; none: the number.
+    pub written: Option<Written>,
 }
 
 enum LawDraw {
@@ -29,6 +26,18 @@ enum LawDraw {
     Zipf(Zipf<f64>),
     /// The constants A and C of TPC-C's clause 2.1.6.
     Nurand(i64, i64),
+    Gauss(Normal<f64>),
+    Exponential(Exp<f64>),
+    /// The power to which a uniform number between 0 and 1 is raised.
+    Pareto(f64),
+    HotSpot {
+        /// How many numbers it has.
+        width: u64,
+        draws: f64,
+        moves: u64,
+        /// How many draws there have been.
+        drawn: u64,
+    },
 }
 
 enum WhenDraw {
@@ -42,7 +51,17 @@ impl NumberDraw {
         let count = range.to.abs_diff(range.from) + 1;
         let law = match range.law {
             Law::Uniform => LawDraw::Uniform,
-            Law::Zipf => LawDraw::Zipf(Zipf::new(count as f64, EXPONENT)?),
+            Law::Zipf(exponent) => LawDraw::Zipf(Zipf::new(count as f64, exponent)?),
+            Law::Gauss(deviation) => LawDraw::Gauss(
+                Normal::new((count - 1) as f64 / 2.0, deviation).context("no normal distribution")?,
+            ),
+            Law::Exponential(mean) => LawDraw::Exponential(Exp::new(1.0 / mean)?),
+            // A share h of the numbers takes 1 - h of the draws, as Gray et al. (1994) draw records of a database.
+            Law::Pareto(share) => LawDraw::Pareto(share.ln() / (1.0 - share).ln()),
+            Law::HotSpot { numbers, draws, moves } => {
+                let width = ((count as f64 * numbers) as u64).clamp(1, count);
+                LawDraw::HotSpot { width, draws, moves, drawn: 0 }
+            }
             // C is any number from 0 to A that all clients share.
             Law::Nurand(a) => LawDraw::Nurand(a, (scattered(seed) % (a as u64 + 1)) as i64),
         };
@@ -59,7 +78,7 @@ impl NumberDraw {
             law,
             not: range.not.as_ref().map(&place).transpose()?,
             unless: unless.transpose()?,
-            is_name: range.written.is_some(),
+            written: range.written.clone(),
         })
     }
 
@@ -90,9 +109,25 @@ impl NumberDraw {
         }
     }
 
-    fn number(&self, rng: &mut ChaCha8Rng) -> i64 {
+    fn number(&mut self, rng: &mut ChaCha8Rng) -> i64 {
         let to = self.from + (self.count - 1) as i64;
-        match &self.law {
+        match &mut self.law {
+            LawDraw::Gauss(law) => self.from + within(self.count, || law.sample(rng).round()),
+            LawDraw::Exponential(law) => self.from + within(self.count, || law.sample(rng).floor()),
+            LawDraw::Pareto(power) => {
+                let place = rng.random_range(0.0..1.0_f64).powf(*power) * self.count as f64;
+                self.from + (place as u64).min(self.count - 1) as i64
+            }
+            LawDraw::HotSpot { width, draws, moves, drawn } => {
+                // It goes on by its own width, and from the end to the beginning.
+                let steps = drawn.checked_div(*moves).unwrap_or(0);
+                let first = (u128::from(steps) * u128::from(*width) % u128::from(self.count)) as u64;
+                *drawn += 1;
+                let is_hot = *width == self.count || rng.random_bool(*draws);
+                let (skip, of) = if is_hot { (0, *width) } else { (*width, self.count - *width) };
+                let place = u128::from(first) + u128::from(skip) + u128::from(rng.random_range(0..of));
+                self.from + (place % u128::from(self.count)) as i64
+            }
             LawDraw::Uniform => rng.random_range(self.from..=to),
             LawDraw::Zipf(law) => {
                 let rank = law.sample(rng) as u64;
@@ -100,8 +135,18 @@ impl NumberDraw {
             }
             LawDraw::Nurand(a, c) => {
                 let either = rng.random_range(0..=*a) | rng.random_range(self.from..=to);
-                (either + c).rem_euclid(self.count as i64) + self.from
+                (either + *c).rem_euclid(self.count as i64) + self.from
             }
+        }
+    }
+}
+
+/// The first of some draws that is the place of one of so many numbers.
+fn within(count: u64, mut draw: impl FnMut() -> f64) -> i64 {
+    loop {
+        let place = draw();
+        if place >= 0.0 && place < count as f64 {
+            return place as i64;
         }
     }
 }

@@ -21,13 +21,14 @@ fn mix() -> Mix {
         count: Some(1),
         rate: None,
         think_ns: None,
+        patience_ns: 1,
         session: None,
         classes: [("never", "0"), ("often", "3"), ("seldom", "1")]
             .map(|(name, weight)| drawn(name, weight))
             .into(),
         values: vec![
             ("a".into(), whole(-2, 2, Law::Uniform)),
-            ("b".into(), whole(1, 1000, Law::Zipf)),
+            ("b".into(), whole(1, 1000, Law::Zipf(dyno_suite::ZIPF))),
             ("c".into(), Source::Letters(3, 1)),
         ],
         lists: Vec::new(),
@@ -243,4 +244,44 @@ fn a_class_of_its_own_clients_is_done_by_these_alone() {
         Vec::from_iter(classes)
     };
     assert_eq!([0, 1, 2, 3, 4].map(done), [vec![1], vec![3], vec![3], vec![0, 2], vec![0, 2]]);
+}
+
+/// How often each number from 0 to 99 is drawn by a law, in so many draws.
+fn drawn_by(law: Law, draws: usize) -> Vec<usize> {
+    let mix = Mix { values: vec![("n".into(), whole(0, 99, law))], ..mix() };
+    let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+    Draws::new(&mix, 1, (0, 1)).unwrap().at_once(draws as u64, &mut rng, &mut bytes).unwrap();
+    let mut counts = vec![0; 100];
+    bytes.chunks(24).for_each(|step| counts[usize::from(step[16])] += 1);
+    counts
+}
+
+#[test]
+fn numbers_are_drawn_by_the_law_that_was_asked_for() {
+    let sum = |counts: &[usize]| counts.iter().sum::<usize>();
+    let near = |count: usize, share: f64| (count as f64 - share * 20_000.0).abs() < 300.0;
+    // 68.3 % of a normal distribution lie within one standard deviation of its middle.
+    let gauss = drawn_by(Law::Gauss(10.0), 20_000);
+    assert!(near(sum(&gauss[40..60]), 0.683) && near(sum(&gauss[..50]), 0.5), "{gauss:?}");
+    // 63.2 % of an exponential one lie below its mean.
+    let exponential = drawn_by(Law::Exponential(10.0), 20_000);
+    assert!(near(sum(&exponential[..10]), 0.632), "{exponential:?}");
+    let pareto = drawn_by(Law::Pareto(0.2), 20_000);
+    assert!(near(sum(&pareto[..20]), 0.8) && near(sum(&pareto[..4]), 0.64), "{pareto:?}");
+    let mut zipf = drawn_by(Law::Zipf(2.0), 20_000);
+    zipf.sort_unstable();
+    // The sum of 1/k² over a hundred numbers is 1.635.
+    assert!(near(zipf[99], 1.0 / 1.635), "{zipf:?}");
+}
+
+#[test]
+fn a_hot_spot_moves_on() {
+    let law = Law::HotSpot { numbers: 0.1, draws: 0.9, moves: 1000 };
+    let first = drawn_by(law, 1_000);
+    assert!((850..950).contains(&first[..10].iter().sum::<usize>()), "{first:?}");
+    let all = drawn_by(law, 2_000);
+    let second: usize = (10..20).map(|number| all[number] - first[number]).sum();
+    assert!((850..950).contains(&second), "{all:?}");
+    // After ten thousand draws it has been everywhere.
+    assert!(drawn_by(law, 10_000).iter().all(|count| *count > 50));
 }

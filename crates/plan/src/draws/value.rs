@@ -1,12 +1,12 @@
 //! How one value of a step is drawn, and put where it belongs.
 
 use anyhow::{Context, Result};
-use dyno_suite::{Mix, Source, last_name};
+use dyno_suite::{Mix, Source, ZIPF};
 use rand::rngs::ChaCha8Rng;
 use rand_distr::Zipf;
 
 use super::deck::Deck;
-use super::number::{EXPONENT, NumberDraw};
+use super::number::NumberDraw;
 use crate::row::letters;
 
 /// How many numbers the latest are drawn from.
@@ -51,7 +51,7 @@ impl Draw {
                 Draw::Next(Next { class, from: from + file as i64, step: files as i64, taken: 0 })
             }
             Source::Latest(name, before) => {
-                Draw::Latest(place(name)?, *before, Zipf::new(LATEST.min((*before).max(1) as f64), EXPONENT)?)
+                Draw::Latest(place(name)?, *before, Zipf::new(LATEST.min((*before).max(1) as f64), ZIPF)?)
             }
             Source::Position => Draw::Position,
             Source::Coin(share) => Draw::Coin(Deck::new(*share)),
@@ -81,9 +81,7 @@ impl Draw {
             Draw::Number(number) => number.draw(drawn, rng),
         };
         match self {
-            Draw::Number(range) if range.is_name => {
-                bytes.copy_from_slice(last_name(number.unsigned_abs()).as_bytes());
-            }
+            Draw::Number(NumberDraw { written: Some(written), .. }) => written.put(number, bytes),
             _ => bytes.copy_from_slice(&number.to_le_bytes()),
         }
         number

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use dyno_inputs::StoreDigest;
 use dyno_protocol::{
-    Cells, FieldKind, MixClass, MixStatement, MixValue, MixWork, Pairs, Purpose, Reads, StepField, StepFile,
+    Cells, MixClass, MixStatement, MixValue, MixWork, Pairs, Purpose, Reads, StepField, StepFile, StepKind,
     StoreDoes, Test, Value, Work,
 };
 
@@ -46,9 +46,9 @@ pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<
 
 /// What a step has: the commit's number and its values and, in SQL, twice an account and what is added to it.
 fn fields(has_sql: bool) -> Vec<StepField> {
-    let number = |name: &str| StepField { name: name.to_owned(), kind: FieldKind::Integer, bytes: 8 };
+    let number = |name: &str| StepField { name: name.to_owned(), kind: StepKind::Integer, bytes: 8 };
     let text =
-        |name: &str| StepField { name: name.to_owned(), kind: FieldKind::Text, bytes: data::VALUE as u64 };
+        |name: &str| StepField { name: name.to_owned(), kind: StepKind::Text, bytes: data::VALUE as u64 };
     let mut fields = vec![number("commit"), text("first")];
     if has_sql {
         fields.push(text("second"));

@@ -16,6 +16,11 @@ pub trait Doer {
 
     /// Whether an operation that failed so may succeed if it is tried again.
     fn may_pass(&self, error: &Error) -> bool;
+
+    /// Whether an error has this code.
+    fn has_code(&self, _error: &Error, _code: &str) -> bool {
+        false
+    }
 }
 
 /// Does one statement.
@@ -42,7 +47,7 @@ impl<P: Prepared> Doer for Sql<P> {
         let done = work.with(self).and_then(|tried| {
             match tried {
                 Tried::Done => self.0.commit()?,
-                Tried::Undone | Tried::Missing(_) => self.0.rollback()?,
+                Tried::Undone | Tried::Missing(_) | Tried::Ignored => self.0.rollback()?,
             }
             Ok(tried)
         });
@@ -51,6 +56,10 @@ impl<P: Prepared> Doer for Sql<P> {
 
     fn may_pass(&self, error: &Error) -> bool {
         self.0.may_pass(error)
+    }
+
+    fn has_code(&self, error: &Error, code: &str) -> bool {
+        self.0.has_code(error, code)
     }
 }
 

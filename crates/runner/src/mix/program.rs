@@ -1,5 +1,9 @@
 //! The order in which a class's statements are executed, and what their parameters are meanwhile.
 
+use std::ops::Range;
+use std::thread;
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use dyno_protocol::{MixClass, MixRows, MixValue, MixWork, Over};
 
@@ -60,7 +64,13 @@ pub struct Program {
 #[derive(Debug)]
 enum Part {
     One(usize),
-    Loop { first: usize, end: usize, over: Items },
+    /// The client waits, as a program does that computes within a transaction.
+    Pause(Duration),
+    Loop {
+        first: usize,
+        end: usize,
+        over: Items,
+    },
 }
 
 /// What statements are repeated for.
@@ -92,7 +102,7 @@ impl Program {
     pub fn new(mix: &MixWork, class: &MixClass) -> Result<Option<Program>> {
         let keeps: Vec<Option<MixRows>> = class.statements.iter().map(|one| one.keeps).collect();
         check(mix, class)?;
-        if class.loops.is_empty() && keeps.iter().all(Option::is_none) {
+        if class.loops.is_empty() && class.pauses.is_empty() && keeps.iter().all(Option::is_none) {
             return Ok(None);
         }
         let rows = |source: &MixValue| match source {
@@ -107,7 +117,8 @@ impl Program {
         }
         let (mut parts, mut place) = (Vec::new(), 0);
         for one in &class.loops {
-            parts.extend((place..one.first).map(Part::One));
+            parts.extend(with_pauses(class, place..one.first));
+            parts.extend(pauses_before(class, one.first));
             let over = match one.over {
                 Over::Rows(statement) => Items::Rows(statement),
                 Over::List(list) => {
@@ -118,7 +129,8 @@ impl Program {
             place = one.first + one.count;
             parts.push(Part::Loop { first: one.first, end: place, over });
         }
-        parts.extend((place..class.statements.len()).map(Part::One));
+        parts.extend(with_pauses(class, place..class.statements.len()));
+        parts.extend(pauses_before(class, class.statements.len()));
         Ok(Some(Program { parts, needs, keeps }))
     }
 
@@ -162,6 +174,10 @@ impl Program {
                     Executed::All => continue,
                     missing => return Ok(missing),
                 },
+                Part::Pause(time) => {
+                    thread::sleep(*time);
+                    continue;
+                }
                 Part::Loop { first, end, over } => (*first, *end, over),
             };
             for turn in 0..turns.count(step, kept) {
@@ -197,6 +213,17 @@ impl Items {
             Items::Rows(statement) => Turn { field: 0, row: Some((*statement, turn)) },
         }
     }
+}
+
+/// The pauses before a statement; behind the last one, those before the commit.
+fn pauses_before(class: &MixClass, statement: usize) -> impl Iterator<Item = Part> {
+    let own = class.pauses.iter().filter(move |pause| pause.before == statement);
+    own.map(|pause| Part::Pause(Duration::from_nanos(pause.nanoseconds)))
+}
+
+/// Statements that are done once, each after the pauses before it.
+fn with_pauses(class: &MixClass, statements: Range<usize>) -> impl Iterator<Item = Part> {
+    statements.flat_map(|statement| pauses_before(class, statement).chain([Part::One(statement)]))
 }
 
 /// Refuses a class that names what is not there.

@@ -45,6 +45,7 @@ struct Counts {
     failure: String,
     retried: u64,
     undone: u64,
+    ignored: u64,
     acknowledged: u64,
     response: Histogram,
     /// How long those that were not done at the end had waited. It is made after the end, because few clients have one.
@@ -72,6 +73,7 @@ impl Counts {
             failure,
             retried: 0,
             undone: 0,
+            ignored: 0,
             acknowledged: 0,
             response,
             unfinished,
@@ -84,6 +86,7 @@ impl Counts {
         self.failed += other.failed;
         self.retried += other.retried;
         self.undone += other.undone;
+        self.ignored += other.ignored;
         self.acknowledged += other.acknowledged;
         if self.failure.is_empty() {
             self.failure.clone_from(&other.failure);
@@ -110,6 +113,7 @@ impl Counts {
             failure: self.failure.clone(),
             retried: self.retried,
             undone: self.undone,
+            ignored: self.ignored,
             acknowledged: self.acknowledged,
             response: self.response.response(),
             unfinished: self.unfinished.as_ref().map_or_else(Response::default, Histogram::response),
@@ -252,6 +256,14 @@ impl<'b> Recorder<'b> {
             told.wait.record(times.free.saturating_sub(due));
             told.late.record(times.sent - times.free.max(due));
         }
+    }
+
+    /// Counts an operation that ended with an error that the suite ignores: it is done, and has changed nothing.
+    #[cold]
+    pub fn ignored(&mut self, class: usize, times: Times, retried: u64) {
+        self.done(class, times, retried, true);
+        let Window { from, until } = self.board.window;
+        self.all[class].ignored += u64::from((from..until).contains(&times.done));
     }
 
     /// Counts an operation that did not succeed. `why` says why; it is empty where that was for want of time.

@@ -24,6 +24,11 @@ pub trait Prepared {
     /// of a deadlock, or it could not be put in an order with the others.
     fn may_pass(&self, error: &Error) -> bool;
 
+    /// Whether an error has this code, as a suite names errors.
+    fn has_code(&self, _error: &Error, _code: &str) -> bool {
+        false
+    }
+
     /// Whether what is stored can be read back: of the harness it cannot, and it misses no row.
     fn keeps(&self) -> bool {
         true

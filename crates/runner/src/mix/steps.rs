@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use dyno_inputs::Cells;
-use dyno_protocol::{FieldKind, MixWork, STEP_HEAD};
+use dyno_protocol::{MixWork, STEP_HEAD, StepKind};
 
 /// The steps of one client, or those that all share.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Steps {
 struct Field {
     start: usize,
     end: usize,
-    kind: FieldKind,
+    kind: StepKind,
 }
 
 /// One step.
@@ -49,7 +49,7 @@ impl Steps {
         for field in &mix.fields {
             let end = start + usize::try_from(field.bytes)?;
             ensure!(
-                field.kind != FieldKind::Integer || field.bytes == 8,
+                !matches!(field.kind, StepKind::Integer | StepKind::Real) || field.bytes == 8,
                 "the number {} of a step has {} bytes and not 8",
                 field.name,
                 field.bytes
@@ -68,6 +68,16 @@ impl Steps {
                 "step {} names a class that is not there",
                 strange.unwrap_or_default()
             );
+            for field in fields.iter().filter(|field| field.kind == StepKind::VaryingText) {
+                let room = (field.end - field.start).saturating_sub(8) as u64;
+                let fits = |place: &u64| steps.get(*place).number(field.start) <= room;
+                let long = (0..steps.count()).find(|place| field.end - field.start < 8 || !fits(place));
+                ensure!(
+                    long.is_none(),
+                    "a text of step {} is longer than its field",
+                    long.unwrap_or_default()
+                );
+            }
             for list in &mix.lists {
                 ensure!(list.count < mix.fields.len(), "the list {} has no field that counts it", list.name);
                 let fits =
@@ -122,8 +132,13 @@ impl<'a> Step<'a> {
     pub fn value(&self, field: usize) -> Value<'a> {
         let Field { start, end, kind } = self.fields[field];
         match kind {
-            FieldKind::Integer => Value::Integer(self.number(start) as i64),
-            FieldKind::Text => Value::Text(&self.bytes[start..end]),
+            StepKind::Integer => Value::Integer(self.number(start) as i64),
+            StepKind::Text => Value::Text(&self.bytes[start..end]),
+            StepKind::Real => Value::Real(f64::from_bits(self.number(start))),
+            StepKind::VaryingText => {
+                let length = self.number(start) as usize;
+                Value::Text(&self.bytes[start + 8..start + 8 + length])
+            }
         }
     }
 
@@ -149,7 +164,7 @@ mod tests {
         let field = |name: &str, kind, bytes| StepField { name: name.into(), kind, bytes };
         MixWork {
             classes: vec![MixClass { name: "one".into(), ..MixClass::default() }],
-            fields: vec![field("number", FieldKind::Integer, 8), field("text", FieldKind::Text, 3)],
+            fields: vec![field("number", StepKind::Integer, 8), field("text", StepKind::Text, 3)],
             clients: 1,
             steps: vec![StepFile { file, count: 1 }],
             ..MixWork::default()

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use dyno_protocol::{
-    Build, FieldKind, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose,
-    Sample, StepField, StepFile, StepList,
+    Build, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, Sample,
+    StepField, StepFile, StepKind, StepList,
 };
 
 use super::*;
@@ -39,7 +39,7 @@ fn mix(folder: &Path, classes: &[(&str, Option<Purpose>)], clients: u32, steps: 
     };
     MixWork {
         classes: classes.iter().map(class).collect(),
-        fields: vec![StepField { name: "place".into(), kind: FieldKind::Integer, bytes: 8 }],
+        fields: vec![StepField { name: "place".into(), kind: StepKind::Integer, bytes: 8 }],
         clients,
         steps: steps.iter().enumerate().map(file).collect(),
         patience_ns: 50_000_000,
@@ -214,7 +214,7 @@ fn chained(folder: &Path, statements: Vec<MixStatement>, loops: Vec<MixLoop>, st
     let bytes: Vec<u8> = bytes.collect::<Vec<u8>>().chunks(32).flat_map(step).collect();
     fs::write(&file.file, bytes).unwrap();
     file.count = steps.len() as u64;
-    let field = |name: &str| StepField { name: name.into(), kind: FieldKind::Integer, bytes: 8 };
+    let field = |name: &str| StepField { name: name.into(), kind: StepKind::Integer, bytes: 8 };
     mix.fields = ["undo", "count", "item 1", "item 2"].map(field).into();
     mix.lists = vec![StepList { name: "list".into(), count: 1, first: 2, columns: 1, most: 2 }];
     mix.classes[0].statements = statements;

@@ -51,4 +51,8 @@ impl<D: Doer> Doer for Told<D> {
     fn may_pass(&self, error: &Error) -> bool {
         self.doer.may_pass(error)
     }
+
+    fn has_code(&self, error: &Error, code: &str) -> bool {
+        self.doer.has_code(error, code)
+    }
 }

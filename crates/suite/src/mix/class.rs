@@ -7,8 +7,9 @@
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{MixRows, Purpose, StoreDoes};
+use dyno_protocol::{MixRows, Pause, Purpose, StoreDoes};
 
+use super::course::seconds;
 use super::{Class, pieces::pieces, store};
 use crate::check::is_name;
 use crate::{NO_SQL, Suite, Test};
@@ -26,6 +27,10 @@ pub struct RenderedClass {
     pub loops: Vec<Repeated>,
     /// The value that says whether the transaction is undone, as planned.
     pub rollback: Option<String>,
+    /// When its client pauses.
+    pub pauses: Vec<Pause>,
+    /// The codes of errors with which its operations may end.
+    pub ignores: Vec<String>,
     /// The store on which its statements are operations, where they are no SQL.
     pub store: Option<String>,
 }
@@ -41,6 +46,21 @@ pub struct RenderedStatement {
     pub keeps: Option<MixRows>,
     /// What it does with a store, where it is no SQL.
     pub does: Option<StoreDoes>,
+    /// What stands in it once for each item of a list, behind its first text and parameters.
+    pub rows: Option<Rows>,
+}
+
+/// What stands in a statement once for each item of a list, with commas between: the rows of an INSERT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// The list.
+    pub list: String,
+    /// The texts around the parameters of a row.
+    pub text: Vec<String>,
+    /// Where the parameters' values come from.
+    pub parameters: Vec<Parameter>,
+    /// What follows the last row.
+    pub tail: String,
 }
 
 /// Where the value of a parameter comes from.
@@ -90,6 +110,7 @@ struct Reader<'a> {
     class: &'a Class,
     statements: Vec<RenderedStatement>,
     loops: Vec<Repeated>,
+    pauses: Vec<Pause>,
     /// The rows that statements may name now.
     named: Vec<Named>,
     /// The loop whose end has not been read: for what, by its name too, and how many rows were named before it.
@@ -114,6 +135,7 @@ impl Suite {
             class,
             statements: Vec::new(),
             loops: Vec::new(),
+            pauses: Vec::new(),
             named: Vec::new(),
             open: None,
             is_store: dialect == NO_SQL,
@@ -122,6 +144,7 @@ impl Suite {
         for statement in statements {
             reader.read(statement)?;
         }
+        ensure!(!reader.statements.is_empty(), "{}: a class has a statement", reader.place("pause"));
         if let Some((name, ..)) = &reader.open {
             bail!("{}: `for each {name}:` has no `end`", reader.place("for each"));
         }
@@ -138,6 +161,8 @@ impl Suite {
             statements: reader.statements,
             loops: reader.loops,
             rollback: class.rollback.clone(),
+            pauses: reader.pauses,
+            ignores: class.ignore.clone(),
             store: reader.store,
         })
     }
@@ -167,17 +192,69 @@ impl Reader<'_> {
             self.named.truncate(named);
             return Ok(());
         }
+        if let Some(time) = statement.strip_prefix("pause ") {
+            return self.pause(time.trim());
+        }
         let (label, sql) = label(statement);
-        let (text, names) = pieces(sql);
-        let parameters = names.iter().map(|name| self.parameter(name));
-        let parameters = parameters.collect::<Result<_>>().map_err(|error| match joined(statement) {
+        let joins = |error| match joined(statement) {
             Some(line) => anyhow!("{error:#}. Does the line before `{line}` lack a `;` at its end?"),
             None => error,
-        })?;
+        };
+        let (sql, rows) = match of_items(sql) {
+            Some((sql, list)) => {
+                let (head, rows) = self.rows(sql, list).map_err(joins)?;
+                (head, Some(rows))
+            }
+            None => (sql, None),
+        };
+        let (text, names) = pieces(sql);
+        let parameters = names.iter().map(|name| self.parameter(name));
+        let parameters = parameters.collect::<Result<_>>().map_err(joins)?;
         let keeps = label.map(|label| self.keep(label)).transpose()?;
         let does = if self.is_store { Some(self.operation(&text)?) } else { None };
-        self.statements.push(RenderedStatement { text, parameters, keeps, does });
+        self.statements.push(RenderedStatement { text, parameters, keeps, does, rows });
         Ok(())
+    }
+
+    /// Notes a pause of the client, which is within the operation.
+    fn pause(&mut self, time: &str) -> Result<()> {
+        let place = || self.place(&format!("pause {time}"));
+        let seconds = seconds(time).with_context(place)?;
+        ensure!(
+            seconds > 0.0 && seconds <= 3600.0,
+            "{}: a pause is longer than 0 s, and an hour at most",
+            place()
+        );
+        ensure!(self.open.is_none(), "{}: a pause stands in no `for each`", place());
+        self.pauses.push(Pause { before: self.statements.len(), nanoseconds: (seconds * 1e9) as u64 });
+        Ok(())
+    }
+
+    /// Cuts an INSERT whose row stands there once for each item of a list: what comes before the row, and the row.
+    fn rows<'s>(&mut self, sql: &'s str, list: &str) -> Result<(&'s str, Rows)> {
+        let place = self.place(&format!("for each {list}"));
+        let Some(known) = self.test.lists.get(list) else {
+            let known = self.test.lists.keys().map(String::as_str);
+            bail!("{place}: {}", nearest::unknown("[test.lists] has no list", list, "there are", known));
+        };
+        ensure!(
+            known.is_constant(),
+            "{place}: the list {list} has a `count` that is drawn, and a prepared INSERT has the same rows each time"
+        );
+        ensure!(
+            self.open.is_none() && !self.is_store,
+            "{place}: rows for each item stand in an INSERT, in no loop"
+        );
+        let found = row_of(sql).with_context(|| {
+            format!("{place}: an INSERT for each item has one row, as `INSERT INTO t(a) VALUES (:{list}.a) for each {list};`")
+        })?;
+        let (text, names) = pieces(&sql[found.clone()]);
+        self.open = Some((list.to_owned(), Repeat::List(list.to_owned()), 0, 0));
+        let parameters = names.iter().map(|name| self.parameter(name)).collect::<Result<Vec<_>>>();
+        self.open = None;
+        let tail = sql[found.end..].to_owned();
+        ensure!(pieces(&tail).1.is_empty(), "{place}: no parameter stands behind the rows");
+        Ok((&sql[..found.start], Rows { list: list.to_owned(), text, parameters: parameters?, tail }))
     }
 
     /// What a statement without SQL does with the class's store.
@@ -275,6 +352,31 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// A statement without `for each LIST` at its end, and that list.
+fn of_items(sql: &str) -> Option<(&str, &str)> {
+    let (sql, list) = sql.trim_end().rsplit_once(" for each ")?;
+    is_name(list.trim()).then(|| (sql.trim_end(), list.trim()))
+}
+
+/// Where the one row of an INSERT stands, with its parentheses.
+fn row_of(sql: &str) -> Option<std::ops::Range<usize>> {
+    let values = sql.to_ascii_lowercase().rfind("values")? + "values".len();
+    let start = values + sql[values..].find(|letter: char| !letter.is_whitespace())?;
+    let (mut depth, mut quoted) = (0, false);
+    for (place, letter) in sql[start..].char_indices() {
+        quoted ^= letter == '\'';
+        depth += match letter {
+            '(' if !quoted => 1,
+            ')' if !quoted => -1,
+            _ => 0,
+        };
+        if depth == 0 {
+            return (place > 0).then_some(start..start + place + 1);
+        }
+    }
+    None
 }
 
 /// The line in a statement that looks like the beginning of another one.

@@ -51,7 +51,10 @@ impl Law {
             }
             _ => bail!("a `distribution` is a name, or one name with its number, as {{ zipf = 1.2 }}"),
         };
-        ensure!(NAMES.contains(&name), nearest::unknown("no distribution is called", name, "there are", NAMES));
+        ensure!(
+            NAMES.contains(&name),
+            nearest::unknown("no distribution is called", name, "there are", NAMES)
+        );
         if name == "hot-spot" {
             return hot_spot(given, renderer);
         }
@@ -96,19 +99,20 @@ fn hot_spot(given: Option<&toml::Value>, renderer: &Renderer) -> Result<Law> {
             "numbers" => &mut numbers,
             "draws" => &mut draws,
             "moves" => &mut moves,
-            other => bail!(nearest::unknown(
-                "a hot spot has no",
-                other,
-                "it has",
-                ["numbers", "draws", "moves"]
-            )),
+            other => {
+                bail!(nearest::unknown("a hot spot has no", other, "it has", ["numbers", "draws", "moves"]))
+            }
         };
-        *found = Number::new(value).value(renderer).with_context(|| format!("distribution.hot-spot.{key}"))?;
+        *found =
+            Number::new(value).value(renderer).with_context(|| format!("distribution.hot-spot.{key}"))?;
     }
     ensure!(
         numbers > 0.0 && numbers < 1.0 && (0.0..=1.0).contains(&draws),
         "`numbers` and `draws` of a hot spot are shares: more than 0 and less than 1, and 0 to 1"
     );
-    ensure!((0.0..=1e12).contains(&moves) && moves.fract() == 0.0, "`moves` of a hot spot is a number of draws");
+    ensure!(
+        (0.0..=1e12).contains(&moves) && moves.fract() == 0.0,
+        "`moves` of a hot spot is a number of draws"
+    );
     Ok(Law::HotSpot { numbers, draws, moves: moves as u64 })
 }

@@ -2,11 +2,14 @@
 
 mod class;
 mod course;
+mod law;
 mod number;
 mod pieces;
 mod source;
 pub(crate) mod store;
 mod values;
+mod words;
+mod written;
 
 use std::collections::BTreeSet;
 
@@ -21,11 +24,14 @@ use super::check::{ID, is_id, is_name};
 use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
 use crate::watch::Watch;
 
-pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
+pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated, Rows};
 pub use course::Course;
+pub use law::{Law, ZIPF};
 pub use number::Number;
-pub use source::{Items, Law, Range, Source, When, Written};
+pub use source::{Items, Range, Source, When};
 pub use values::{List, Values};
+pub(crate) use words::read_files;
+pub use written::Written;
 
 /// A class of operations as written. `statements` is a template; `class` has what they may say.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,10 +49,16 @@ pub struct Class {
     pub statements: Spanned<String>,
     /// The value, a number, that says whether its transaction is undone at its end, as planned: where it is not 0.
     pub rollback: Option<String>,
+    /// The codes of errors with which its operations may end, as a suite plans it.
+    #[serde(default)]
+    pub ignore: Vec<String>,
 }
 
 /// The most operations of a session. Whoever does more has come to stay.
 const LONGEST_SESSION: f64 = 10_000.0;
+
+/// How long an operation may wait for locks and be tried again where a suite does not say, in nanoseconds.
+const PATIENCE: u64 = 10_000_000_000;
 
 /// The numbers of a mix with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +73,8 @@ pub struct Mix {
     pub rate: Option<Course>,
     /// How long a client waits on the average before each operation, in nanoseconds; none: not at all.
     pub think_ns: Option<u64>,
+    /// How long an operation may be tried again, in nanoseconds.
+    pub patience_ns: u64,
     /// How many operations a session has, where clients connect, do these and leave; none: they stay.
     pub session: Option<u32>,
     /// The classes, in the order of the suite.
@@ -137,6 +151,8 @@ impl Suite {
             "{} and `rate`: what arrives by itself does not wait until somebody has thought; take one of both",
             at("think")
         );
+        let patience_ns = seconds("patience", &test.patience)?.unwrap_or(PATIENCE);
+        ensure!(patience_ns > 0, "{} is more than 0 seconds", at("patience"));
         let session = number("sessions", &test.sessions)?.filter(|&session| session != 0.0);
         ensure!(
             session
@@ -157,11 +173,17 @@ impl Suite {
         let classes = self.drawn(test, &renderer)?;
         check_drawn(&classes, clients as u32, rate.is_some()).with_context(|| at("class"))?;
         let values = test.values.iter().map(|(name, values)| {
-            Ok((name.clone(), values.source(&renderer).with_context(|| at(&format!("values.{name}")))?))
+            Ok((
+                name.clone(),
+                values.source(&renderer, &self.words).with_context(|| at(&format!("values.{name}")))?,
+            ))
         });
         let values: Vec<(String, Source)> = values.collect::<Result<_>>()?;
         let lists = test.lists.iter().map(|(name, list)| {
-            Ok((name.clone(), list.items(&renderer).with_context(|| at(&format!("lists.{name}")))?))
+            Ok((
+                name.clone(),
+                list.items(&renderer, &self.words).with_context(|| at(&format!("lists.{name}")))?,
+            ))
         });
         let lists: Vec<(String, Items)> = lists.collect::<Result<_>>()?;
         let columns = lists.iter().flat_map(|(_, items)| &items.columns);
@@ -178,6 +200,7 @@ impl Suite {
             count,
             rate,
             think_ns,
+            patience_ns,
             session: session.map(|session| session as u32),
             classes,
             values,
@@ -216,6 +239,17 @@ impl Suite {
             let place = || format!("{}:{line}: class {}", self.path.display(), class.name.get_ref());
             ensure!(is_id(class.name.get_ref()), "{}: its name is not {ID}", place());
             ensure!(seen.insert(class.name.get_ref()), "{}: there are two of them", place());
+            let is_code = |code: &&String| {
+                code.chars().all(|letter| letter.is_ascii_alphanumeric()) && !code.is_empty()
+            };
+            let bad = class.ignore.iter().find(|code| !is_code(code));
+            ensure!(
+                bad.is_none(),
+                "{}: `ignore` has codes of errors, as \"23505\", and not {bad:?}",
+                place()
+            );
+            let at_stores = !class.ignore.is_empty() && test.is_for_stores();
+            ensure!(!at_stores, "{}: stores of keys and values have no codes to `ignore`", place());
         }
         let line = self.line_of(test.title.span().start);
         let place = || format!("{}:{line}: test {}", self.path.display(), test.id);

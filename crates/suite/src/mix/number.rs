@@ -12,6 +12,16 @@ use crate::Renderer;
 pub struct Number(toml::Value);
 
 impl Number {
+    /// One as written.
+    pub(super) fn new(written: toml::Value) -> Number {
+        Number(written)
+    }
+
+    /// The date or moment that it is, if it is one.
+    pub(super) fn dated(&self) -> Option<&toml::value::Datetime> {
+        self.0.as_datetime()
+    }
+
     pub(super) fn value(&self, renderer: &Renderer) -> Result<f64> {
         match &self.0 {
             toml::Value::Integer(number) => Ok(*number as f64),

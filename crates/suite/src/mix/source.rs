@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail, ensure};
 use dyno_nearest as nearest;
-use serde::Deserialize;
+
+use super::law::Law;
+use super::written::Written;
 
 /// Where values come from, with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,25 +41,6 @@ pub struct Range {
     pub unless: Option<(When, String)>,
     /// What it is written as; none: the number.
     pub written: Option<Written>,
-}
-
-/// How often each number of a range is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Law {
-    /// All alike.
-    Uniform,
-    /// By Zipf's law, scattered.
-    Zipf,
-    /// By TPC-C's NURand with this constant A.
-    Nurand(i64),
-}
-
-/// What a number is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Written {
-    /// A name of three syllables, as TPC-C makes last names, filled up with blanks to 16 letters.
-    LastName,
 }
 
 /// When a value is drawn.

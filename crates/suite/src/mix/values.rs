@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::law::Law;
 use super::number::Number;
-use super::source::{Items, Law, Range, Source, When, Written};
+use super::source::{Items, Range, Source, When};
+use super::words::Words;
+use super::written::{Written, dated};
 use crate::Renderer;
 
 /// Where the values of a parameter come from, drawn anew for each operation: a whole number, `letters` random letters, a
@@ -17,8 +20,7 @@ use crate::Renderer;
 pub struct Values {
     from: Option<Number>,
     to: Option<Number>,
-    #[serde(default)]
-    distribution: Distribution,
+    distribution: Option<toml::Value>,
     /// The constant A of TPC-C's NURand, in place of a distribution.
     nurand: Option<Number>,
     /// A value that is not drawn.
@@ -38,21 +40,13 @@ pub struct Values {
     latest: Option<String>,
     /// What the number is written as.
     #[serde(rename = "as")]
-    written: Option<Written>,
+    written: Option<String>,
+    /// The number is a fraction with so many decimals.
+    decimals: Option<u32>,
+    /// A word of these, or of a file.
+    words: Option<Words>,
     #[serde(default)]
     position: bool,
-}
-
-/// How often each number is drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// All alike.
-    #[default]
-    Uniform,
-    /// A few very often, as YCSB draws its keys: Zipf's law with the exponent 0.99, the often drawn scattered over the
-    /// range.
-    Zipf,
 }
 
 /// A list of items, over which statements are repeated.
@@ -75,8 +69,18 @@ enum Count {
 const MOST_ITEMS: i64 = 1000;
 
 impl Values {
-    pub(super) fn source(&self, renderer: &Renderer) -> Result<Source> {
-        let is_number = self.from.is_some() && self.to.is_some();
+    /// The file of words that it names, and the column.
+    pub(super) fn file(&self) -> Option<(&str, Option<&str>)> {
+        self.words.as_ref()?.file()
+    }
+
+    /// Where the values come from; `files` are the words of files by name.
+    pub(super) fn source(
+        &self,
+        renderer: &Renderer,
+        files: &BTreeMap<String, Vec<String>>,
+    ) -> Result<Source> {
+        let is_number = self.from.is_some() && self.to.is_some() || self.words.is_some();
         let (next, latest) = (&self.next, &self.latest);
         let alone = [
             is_number,
@@ -88,8 +92,9 @@ impl Values {
         ];
         ensure!(
             alone.iter().filter(|&&given| given).count() == 1
-                && (self.from.is_some() == (is_number || next.is_some() || latest.is_some())),
-            "a value has `from` and `to`, or `letters`, or a `share`, or `next` and `from`, or `latest` and `from`, or is the \
+                && (self.from.is_some()
+                    == (is_number && self.words.is_none() || next.is_some() || latest.is_some())),
+            "a value has `from` and `to`, or `words`, or `letters`, or a `share`, or `next` and `from`, or `latest` and `from`, or is the \
              `position`"
         );
         ensure!(self.times.is_none() || self.letters.is_some(), "`times` belongs to `letters`");
@@ -97,13 +102,13 @@ impl Values {
             self.share.is_none_or(|share| (0.0..=1.0).contains(&share)),
             "a share is from 0 to 1, as 0.15"
         );
-        if let (Some(from), Some(to)) = (&self.from, &self.to) {
-            return self.range(from, to, renderer).map(Source::Whole);
+        if let Some(range) = self.bounds(renderer, files)? {
+            return self.range(range, renderer).map(Source::Whole);
         }
         let bound = self.not.is_some() || self.otherwise.is_some() || self.when.is_some();
         ensure!(
-            !bound && self.nurand.is_none() && self.written.is_none(),
-            "`not`, `else`, `when`, `nurand` and `as` belong to a number with `from` and `to`"
+            !bound && self.nurand.is_none() && self.written.is_none() && self.distribution.is_none(),
+            "`not`, `else`, `when`, `nurand`, `distribution` and `as` belong to a number with `from` and `to`"
         );
         if let Some(letters) = &self.letters {
             let letters = letters.whole(renderer)?;
@@ -122,18 +127,57 @@ impl Values {
         Ok(self.share.map_or(Source::Position, Source::Coin))
     }
 
-    fn range(&self, from: &Number, to: &Number, renderer: &Renderer) -> Result<Range> {
-        let (from, to) = (from.whole(renderer)?, to.whole(renderer)?);
+    /// The least and the largest number of a range, and what its numbers are written as; none: there is no range.
+    fn bounds(
+        &self,
+        renderer: &Renderer,
+        files: &BTreeMap<String, Vec<String>>,
+    ) -> Result<Option<(i64, i64, Option<Written>)>> {
+        let forms = [self.written.is_some(), self.decimals.is_some(), self.words.is_some()];
+        ensure!(
+            forms.iter().filter(|&&given| given).count() <= 1,
+            "take one of `as`, `decimals` and `words`"
+        );
+        if let Some(words) = &self.words {
+            ensure!(self.from.is_none() && self.to.is_none(), "`words` have no `from` and `to`");
+            let words = words.all(files)?;
+            return Ok(Some((1, words.len() as i64, Some(Written::Words(words.into())))));
+        }
+        let (Some(from), Some(to)) = (&self.from, &self.to) else {
+            ensure!(self.decimals.is_none(), "`decimals` belongs to a number with `from` and `to`");
+            return Ok(None);
+        };
+        if let (Some(from), Some(to)) = (from.dated(), to.dated()) {
+            let ((from, form), (to, other)) = (dated(from)?, dated(to)?);
+            ensure!(form == other, "`from` and `to` are both dates or both moments");
+            ensure!(!forms.contains(&true), "`as` and `decimals` belong to a range of numbers");
+            return Ok(Some((from, to, Some(form))));
+        }
+        if let Some(decimals) = self.decimals {
+            ensure!(decimals <= 15, "a fraction has 15 decimals at most");
+            let scaled = |number: &Number| -> Result<i64> {
+                let scaled = number.value(renderer)? * 10_f64.powi(decimals.cast_signed());
+                ensure!(scaled.abs() < 9e15, "a fraction has 15 digits at most, its decimals included");
+                Ok(scaled.round() as i64)
+            };
+            return Ok(Some((scaled(from)?, scaled(to)?, Some(Written::Decimals(decimals)))));
+        }
+        let written = self.written.as_deref().map(Written::read).transpose()?;
+        Ok(Some((from.whole(renderer)?, to.whole(renderer)?, written)))
+    }
+
+    fn range(&self, (from, to, written): (i64, i64, Option<Written>), renderer: &Renderer) -> Result<Range> {
         ensure!(from <= to, "there is no number from {from} to {to}");
-        let law = match (&self.nurand, self.distribution) {
-            (Some(constant), Distribution::Uniform) => {
+        let count = to.abs_diff(from) as f64 + 1.0;
+        let law = match (&self.nurand, &self.distribution) {
+            (Some(constant), None) => {
                 let constant = constant.whole(renderer)?;
                 ensure!(constant >= 0, "the constant of NURand is 0 or more");
                 Law::Nurand(constant)
             }
-            (Some(_), Distribution::Zipf) => bail!("a value has a `distribution` or `nurand`"),
-            (None, Distribution::Uniform) => Law::Uniform,
-            (None, Distribution::Zipf) => Law::Zipf,
+            (Some(_), Some(_)) => bail!("a value has a `distribution` or `nurand`"),
+            (None, None) => Law::Uniform,
+            (None, Some(written)) => Law::read(written, count, renderer)?,
         };
         let when = match (&self.when, self.share) {
             (Some(_), Some(_)) => bail!("a value has `when` or a `share`"),
@@ -147,22 +191,23 @@ impl Values {
                 "`else` says what a value is that is drawn in a `share` of cases or `when` another is 1"
             ),
         };
-        if let Some(Written::LastName) = self.written {
+        if written == Some(Written::LastName) {
             ensure!((0..1000).contains(&from) && to < 1000, "last names have the numbers 0 to 999");
         }
-        Ok(Range { from, to, law, not: self.not.clone(), unless, written: self.written })
+        Ok(Range { from, to, law, not: self.not.clone(), unless, written })
     }
 }
 
 impl List {
-    pub(super) fn items(&self, renderer: &Renderer) -> Result<Items> {
+    /// What its items are; `files` are the words of files by name.
+    pub(super) fn items(&self, renderer: &Renderer, files: &BTreeMap<String, Vec<String>>) -> Result<Items> {
         let Some(count) = &self.count else { bail!("a list needs a `count`: a number, or from and to") };
         let (least, most) = match count {
             Count::Always(count) => {
                 let count = count.whole(renderer)?;
                 (count, count)
             }
-            Count::Drawn(values) => match values.source(renderer).context("count")? {
+            Count::Drawn(values) => match values.source(renderer, files).context("count")? {
                 Source::Whole(Range { from, to, .. }) => (from, to),
                 _ => bail!("a `count` is a number, or from and to"),
             },
@@ -173,10 +218,20 @@ impl List {
         );
         ensure!(!self.values.is_empty(), "a list needs `values`: what its items have");
         let columns = self.values.iter().map(|(name, values)| {
-            let source = values.source(renderer).with_context(|| format!("values.{name}"))?;
+            let source = values.source(renderer, files).with_context(|| format!("values.{name}"))?;
             Ok((name.clone(), source))
         });
         Ok(Items { least, most, columns: columns.collect::<Result<_>>()? })
+    }
+
+    /// Whether it always has as many items.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.count, Some(Count::Always(_)))
+    }
+
+    /// The file of words that a value of its items or it itself names.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.values.values().filter_map(Values::file)
     }
 
     /// The names of its columns.

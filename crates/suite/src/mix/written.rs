@@ -50,7 +50,8 @@ impl Written {
             let (before, rest) = text.split_once('{')?;
             let (digits, after) = rest.split_once('}')?;
             let digits = if digits.is_empty() { Some(0) } else { digits.parse().ok() }?;
-            (digits <= 64 && !after.contains(['{', '}'])).then(|| (before.to_owned(), after.to_owned(), digits))
+            (digits <= 64 && !after.contains(['{', '}']))
+                .then(|| (before.to_owned(), after.to_owned(), digits))
         };
         let (before, after, digits) = found().with_context(|| {
             format!("`as` is \"last-name\", or a text with one {{}} or {{08}} in it for the number, and not \"{text}\"")
@@ -105,9 +106,11 @@ impl Written {
             Written::LastName => last_name(number.unsigned_abs()),
             Written::Text { before, after, digits } => format!("{before}{number:0digits$}{after}"),
             Written::Date => DAY.saturating_add(number.days()).to_string(),
-            Written::Moment => {
-                DAY.to_datetime(Default::default()).saturating_add(number.seconds()).strftime("%F %T").to_string()
-            }
+            Written::Moment => DAY
+                .to_datetime(Default::default())
+                .saturating_add(number.seconds())
+                .strftime("%F %T")
+                .to_string(),
             Written::Decimals(_) | Written::Words(_) => number.to_string(),
         }
     }

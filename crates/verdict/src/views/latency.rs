@@ -95,6 +95,9 @@ pub struct LatencyLine {
     /// How many of those that are done were undone at their end, as planned.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undone: u64,
+    /// How many of these ended with an error that the suite ignores.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// Of operations that were due at a time: how much later than that they were sent though a client was free. It is the
     /// fault of the runner, and a part of the durations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +187,7 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
             failure: sum.failure.to_owned(),
             retried: sum.retried,
             undone: sum.undone,
+            ignored: sum.ignored,
             late: Response::merged(sum.late).and_then(|late| percentiles(&late, 0)),
         })
     };
@@ -198,6 +202,7 @@ struct Sum<'r> {
     failure: &'r str,
     retried: u64,
     undone: u64,
+    ignored: u64,
     responses: Vec<&'r Response>,
     unfinished: Vec<&'r Response>,
     late: Vec<&'r Response>,
@@ -208,6 +213,7 @@ impl<'r> Sum<'r> {
         self.failed += class.failed;
         self.retried += class.retried;
         self.undone += class.undone;
+        self.ignored += class.ignored;
         if self.failure.is_empty() {
             self.failure = &class.failure;
         }

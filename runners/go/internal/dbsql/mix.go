@@ -29,6 +29,8 @@ type Engine struct {
 	Explain func(error) error
 	// MayPass says whether what failed so may succeed if it is tried again.
 	MayPass func(error) bool
+	// Codes are those of an error, as a suite names errors.
+	Codes func(error) []string
 	// Undone says whether a rollback that failed so found no transaction, because the engine had undone it.
 	Undone func(error) bool
 }
@@ -121,6 +123,9 @@ func (s *Session) command(prepared *sql.Stmt, text string) (err error) {
 }
 
 func (s *Session) MayPass(err error) bool { return s.with.MayPass(err) }
+
+// Codes are those of an error.
+func (s *Session) Codes(err error) []string { return s.with.Codes(err) }
 
 func (s *Session) Close() error {
 	if s.own {

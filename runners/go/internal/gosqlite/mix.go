@@ -153,6 +153,9 @@ func (s *session) Rollback() error {
 
 func (s *session) MayPass(err error) bool { return sqlite.MayPass(code(err)) }
 
+// Codes are those of an error.
+func (s *session) Codes(err error) []string { return sqlite.Codes(code(err)) }
+
 func (s *session) Close() error {
 	for _, one := range s.statements {
 		_ = one.prepared.Close()

@@ -36,7 +36,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 func code(err error) int {
 	var refused sqlite3.Error
 	if errors.As(err, &refused) {
-		return int(refused.Code)
+		return int(refused.ExtendedCode)
 	}
 	return 0
 }

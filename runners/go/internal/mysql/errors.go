@@ -35,6 +35,15 @@ func number(err error) uint16 {
 	return 0
 }
 
+// codes are the number and the SQLSTATE of a server's error.
+func codes(err error) []string {
+	var refused *mysql.MySQLError
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	return []string{fmt.Sprint(refused.Number), string(refused.SQLState[:])}
+}
+
 // explain tells of an error in common words. It keeps the place of an operation.
 func explain(err error) error {
 	var failure *runner.Failure

@@ -13,6 +13,7 @@ var engine = dbsql.Engine{
 	BeginWrite: "BEGIN",
 	IsText:     true,
 	Explain:    explain,
+	Codes:      codes,
 	MayPass:    func(err error) bool { return slices.Contains(mayPass, number(err)) },
 }
 

@@ -107,6 +107,9 @@ func (c *client) command(sql string) error {
 
 func (c *client) MayPass(err error) bool { return postgres.MayPass(err) }
 
+// Codes are those of an error.
+func (c *client) Codes(err error) []string { return postgres.Codes(err) }
+
 func (c *client) Close() error {
 	if c.own {
 		return c.session.Close()

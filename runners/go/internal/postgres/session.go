@@ -57,6 +57,9 @@ func code(err error) string {
 	return ""
 }
 
+// Codes is the SQLSTATE of a server's error.
+func Codes(err error) []string { return []string{code(err)} }
+
 // MayPass says whether what failed so may succeed if it is tried again: it could not be put in an order with
 // others, it was the victim of a deadlock, or a lock was not to be had.
 func MayPass(err error) bool {

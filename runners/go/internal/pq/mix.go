@@ -7,7 +7,7 @@ import (
 )
 
 // engine says how clients work. Their transactions are prepared statements too, as pgbench has them.
-var engine = dbsql.Engine{Parameter: parameter, BeginWrite: "BEGIN", Explain: explain, MayPass: postgres.MayPass}
+var engine = dbsql.Engine{Parameter: parameter, BeginWrite: "BEGIN", Explain: explain, MayPass: postgres.MayPass, Codes: postgres.Codes}
 
 // Session is the session of a client.
 func (d *Database) Session(client int) (runner.Session, error) {

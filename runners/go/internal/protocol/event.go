@@ -103,6 +103,8 @@ type Class struct {
 	Retried int64 `json:"retried,omitempty"`
 	// Undone is how many of those done were undone at their end, as the suite plans it.
 	Undone int64 `json:"undone,omitempty"`
+	// Ignored is how many of these ended with an error that the suite ignores.
+	Ignored int64 `json:"ignored,omitempty"`
 	// Response has how long they took: each from when it was due, or else sent, to its final success.
 	Response string `json:"response"`
 	// Acknowledged counts the operations that succeeded and were not undone, those of the warm-up and those that ended after

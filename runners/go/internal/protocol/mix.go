@@ -74,6 +74,10 @@ type MixClass struct {
 	Loops []MixLoop `json:"loops"`
 	// RollbackIf is the position of a field: where it is not 0 the transaction is undone at its end, as planned.
 	RollbackIf *int `json:"rollback_if"`
+	// Pauses are when its client pauses within the operation, in order; never within a loop.
+	Pauses []Pause `json:"pauses"`
+	// Ignores are codes of errors with which an operation may end.
+	Ignores []string `json:"ignores"`
 }
 
 // MixLoop is statements that are repeated together, once for each item of a list.
@@ -88,6 +92,12 @@ type MixLoop struct {
 		// Rows is the position of an earlier statement, which keeps all of its rows.
 		Rows *int `json:"rows"`
 	} `json:"over"`
+}
+
+// Pause is a pause of a client before a statement, by its position; behind the last one before the commit.
+type Pause struct {
+	Before      int   `json:"before"`
+	Nanoseconds int64 `json:"nanoseconds"`
 }
 
 // Purpose is what a transaction is for.
@@ -174,7 +184,8 @@ type StepList struct {
 	Most    int `json:"most"`
 }
 
-// StepField is a field of a step. Kind is "integer" (8 bytes, the least significant first) or "text".
+// StepField is a field of a step. Kind is "integer" or "real" (8 bytes, the least significant first), "text", or
+// "varying-text": the length in 8 bytes, then the text.
 type StepField struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`

@@ -120,6 +120,9 @@ type Session interface {
 	Close() error
 }
 
+// Coded is a session whose errors have codes, as a suite names errors.
+type Coded interface{ Codes(err error) []string }
+
 // Harness is a session without an engine: what is stored cannot be read back, and so no row is missed.
 type Harness interface{ IsHarness() }
 

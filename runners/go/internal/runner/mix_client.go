@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -105,6 +106,8 @@ func (c *client) step(step Step, times times, began moment, recorder *recorder) 
 		recorder.failed(class, times, retried, "")
 	case endedMissing:
 		recorder.failed(class, times, retried, c.missing(class, ended.statement))
+	case endedIgnored:
+		recorder.ignored(class, times, retried)
 	default:
 		recorder.done(class, times, retried, ended.how == endedUndone)
 	}
@@ -135,6 +138,8 @@ const (
 	endedUndone
 	// endedMissing: a statement returned no row where one must be.
 	endedMissing
+	// endedIgnored: it ended with an error that the suite ignores.
+	endedIgnored
 	// endedLate: nothing came of all tries within the time.
 	endedLate
 )
@@ -147,6 +152,9 @@ func (c *client) operation(class int, step Step, sent int64, began moment) (retr
 		if err == nil {
 			return retried, ended, nil
 		}
+		if c.ignores(class, err) {
+			return retried, outcome{how: endedIgnored}, nil
+		}
 		if !c.session.MayPass(err) {
 			return retried, ended, err
 		}
@@ -155,6 +163,15 @@ func (c *client) operation(class int, step Step, sent int64, began moment) (retr
 		}
 		retried++
 	}
+}
+
+// ignores says whether an operation of a class may end with an error, as the suite plans it.
+func (c *client) ignores(class int, err error) bool {
+	coded, ok := c.session.(Coded)
+	ignores := c.mix.Classes[class].Ignores
+	return ok && len(ignores) > 0 && slices.ContainsFunc(coded.Codes(err), func(code string) bool {
+		return slices.Contains(ignores, code)
+	})
 }
 
 // attempt is one try, of which the client says when it begins and when it is done, if it is to.

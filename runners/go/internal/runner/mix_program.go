@@ -58,10 +58,12 @@ type part struct {
 	over       *over
 }
 
-// over is what statements are repeated for: a list of the step, or the rows of a statement.
+// over is what statements are repeated for: a list of the step, or the rows of a statement. A pause is one that repeats
+// nothing.
 type over struct {
-	list *protocol.StepList
-	rows int
+	list  *protocol.StepList
+	rows  int
+	pause int64
 }
 
 // newProgram is that of a class. It refuses one that names what is not there.
@@ -91,10 +93,11 @@ func newProgram(mix *protocol.Mix, class *protocol.MixClass) (program, error) {
 				items[statement] = one.list.Columns
 			}
 		}
-		p.parts = append(p.parts, part{place, loop.First, nil}, part{loop.First, end, one})
+		p.pauses(class, place, loop.First)
+		p.parts = append(p.parts, part{loop.First, end, one})
 		place = end
 	}
-	p.parts = append(p.parts, part{place, len(class.Statements), nil})
+	p.pauses(class, place, len(class.Statements))
 	for place, statement := range class.Statements {
 		var needs []int
 		for _, source := range statement.Parameters {
@@ -123,6 +126,17 @@ func newProgram(mix *protocol.Mix, class *protocol.MixClass) (program, error) {
 		return wrong("the end")
 	}
 	return p, nil
+}
+
+// pauses adds the statements from first up to end, with the pauses before them and before what follows.
+func (p *program) pauses(class *protocol.MixClass, first, end int) {
+	for _, pause := range class.Pauses {
+		if pause.Before >= first && pause.Before <= end {
+			p.parts = append(p.parts, part{first, pause.Before, nil}, part{over: &over{pause: pause.Nanoseconds}})
+			first = pause.Before
+		}
+	}
+	p.parts = append(p.parts, part{first, end, nil})
 }
 
 // execute executes all statements for a client. It returns the position of one that returned no row where one
@@ -179,6 +193,10 @@ func (p *program) one(c *client, class, statement int, step Step, turn turn) (fo
 }
 
 func (o *over) count(step Step, kept []Answer) int {
+	if o.pause > 0 {
+		momentIn(0).sleep(o.pause)
+		return 0
+	}
 	if o.list == nil {
 		return kept[o.rows].Rows()
 	}

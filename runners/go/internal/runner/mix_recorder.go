@@ -34,7 +34,7 @@ func (t times) from() int64 {
 
 // counts is the operations of one class of one client.
 type counts struct {
-	done, failed, retried, undone, acknowledged int64
+	done, failed, retried, undone, ignored, acknowledged int64
 	// failure is why the first of those failed, where it was not for want of time.
 	failure  string
 	response durations
@@ -89,6 +89,7 @@ func (c *counts) add(other *counts) {
 	c.failed += other.failed
 	c.retried += other.retried
 	c.undone += other.undone
+	c.ignored += other.ignored
 	c.acknowledged += other.acknowledged
 	if c.failure == "" {
 		c.failure = other.failure
@@ -106,7 +107,7 @@ func (c *counts) add(other *counts) {
 
 // join adds what another process told of the same class.
 func (c *counts) join(told protocol.Class) error {
-	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone,
+	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone, ignored: told.Ignored,
 		acknowledged: told.Acknowledged, failure: told.Failure}
 	for _, part := range []struct {
 		own, others *durations
@@ -136,7 +137,7 @@ func (c *counts) join(told protocol.Class) error {
 
 // clear empties those of a tick.
 func (c *counts) clear() {
-	c.done, c.failed, c.retried, c.undone = 0, 0, 0, 0
+	c.done, c.failed, c.retried, c.undone, c.ignored = 0, 0, 0, 0, 0
 	c.response.Reset()
 }
 
@@ -150,7 +151,7 @@ func told(all []counts, names []string) []protocol.Class {
 			response = c.response.told()
 		}
 		list = append(list, protocol.Class{
-			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone, Acknowledged: c.acknowledged,
+			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone, Ignored: c.ignored, Acknowledged: c.acknowledged,
 			Response: response, Unfinished: c.unfinished.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
 		})
 	}
@@ -347,6 +348,14 @@ func (r *recorder) done(class int, times times, retried int64, undone bool) {
 		// Whoever was free only after it was due kept it waiting until then.
 		all.wait.record(times.free - times.due)
 		all.late.record(times.sent - max(times.free, times.due))
+	}
+}
+
+// ignored counts an operation that ended with an error that the suite ignores: it is done, and has changed nothing.
+func (r *recorder) ignored(class int, times times, retried int64) {
+	r.done(class, times, retried, true)
+	if times.done >= r.board.window.from && times.done < r.board.window.until {
+		r.all[class].ignored++
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ const stepHead = 16
 // stepField is where a field lies in a step.
 type stepField struct {
 	start, end int
-	isText     bool
+	kind       string
 }
 
 // steps are the steps of one client, or those that all share: a mapped file.
@@ -31,13 +32,13 @@ func mapSteps(mix *protocol.Mix) ([]steps, error) {
 	width := stepHead
 	var fields []stepField
 	for _, field := range mix.Fields {
-		if field.Kind != "integer" && field.Kind != "text" {
+		if !slices.Contains([]string{"integer", "real", "text", "varying-text"}, field.Kind) {
 			return nil, fmt.Errorf("the field %s of a step is of the kind '%s', which this runner does not know", field.Name, field.Kind)
 		}
-		if field.Kind == "integer" && field.Bytes != 8 {
+		if (field.Kind == "integer" || field.Kind == "real") && field.Bytes != 8 {
 			return nil, fmt.Errorf("the number %s of a step has %d bytes and not 8", field.Name, field.Bytes)
 		}
-		fields = append(fields, stepField{width, width + field.Bytes, field.Kind == "text"})
+		fields = append(fields, stepField{width, width + field.Bytes, field.Kind})
 		width += field.Bytes
 	}
 	if mix.Think != nil && (*mix.Think < 0 || *mix.Think >= len(fields)) {
@@ -61,6 +62,11 @@ func mapSteps(mix *protocol.Mix) ([]steps, error) {
 		for place := range list.len() {
 			if list.get(place).number(8) >= uint64(len(mix.Classes)) {
 				return nil, fmt.Errorf("step %d names a class that is not there", place)
+			}
+			for _, field := range fields {
+				if field.kind == "varying-text" && (field.end < field.start+8 || list.get(place).number(field.start) > uint64(field.end-field.start-8)) {
+					return nil, fmt.Errorf("a text of step %d is longer than its field", place)
+				}
 			}
 			for _, of := range mix.Lists {
 				if count, ok := list.get(place).Value(of.Count).(int64); !ok || count < 0 || count > int64(of.Most) {
@@ -91,11 +97,17 @@ func (s Step) due() int64 { return int64(s.number(0)) }
 // class is its class, by position.
 func (s Step) class() int { return int(s.number(8)) }
 
-// Value is the value of a field: an int64, or a string that shares the memory of the mapped file.
+// Value is the value of a field: an int64, a float64, or a string that shares the memory of the mapped file.
 func (s Step) Value(field int) any {
 	found := &s.fields[field]
-	if found.isText {
+	switch found.kind {
+	case "text":
 		return String(s.bytes[found.start:found.end])
+	case "varying-text":
+		text := s.bytes[found.start+8:]
+		return String(text[:s.number(found.start)])
+	case "real":
+		return math.Float64frombits(s.number(found.start))
 	}
 	return int64(s.number(found.start))
 }

@@ -87,6 +87,7 @@ func (d *Database) session(conn *dbsql.Conn, own bool) *session {
 		Parameter:  dbsql.Question,
 		BeginWrite: BeginWrite,
 		MayPass:    func(err error) bool { return MayPass(code(err)) },
+		Codes:      func(err error) []string { return Codes(code(err)) },
 		Undone:     func(err error) bool { return IsUndone(code(err)) },
 	}
 	return &session{dbsql.NewSession(conn, engine, own), conn}
@@ -128,6 +129,9 @@ func busyTimeout(patience time.Duration) string {
 // MayPass says of SQLite's code of an error whether what failed so may succeed if it is tried again. The
 // lowest byte is the primary code.
 func MayPass(code int) bool { return code&0xff == codeBusy || code&0xff == codeLocked }
+
+// Codes are SQLite's extended and primary code of an error.
+func Codes(code int) []string { return []string{fmt.Sprint(code), fmt.Sprint(code & 0xff)} }
 
 // IsUndone says of the code with which a rollback failed whether there was no transaction: SQLite had undone
 // it.

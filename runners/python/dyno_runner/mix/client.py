@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..failure import Failure, quote
-from .program import UNDONE, Operation, operation
+from .program import IGNORED, UNDONE, Operation, operation
 from .recorder import Recorder
 from .session import Session
 from .steps import Steps
@@ -104,8 +104,10 @@ class Client:
 
     def _is_done(self, place: int, since: int, ended: int, how: int) -> bool:
         """Notes what became of an operation that ended otherwise than by its last statement."""
-        if how == UNDONE:
+        if how in (UNDONE, IGNORED):
             self._recorder.undone(place, ended)
+            if how == IGNORED:
+                self._recorder.ignored_at.append((place, ended))
             return True
         if how != LATE:
             text = "?".join(self._work.classes[place].statements[how].text)
@@ -117,7 +119,14 @@ class Client:
         ended."""
         session, recorder, place = self._session, self._recorder, step[1]
         retried = 0
-        while session.may_pass(error):
+        ignores = self._work.classes[place].ignores
+        while True:
+            if ignores and not ignores.isdisjoint(session.codes(error)):
+                if retried:
+                    recorder.retried(place, time.monotonic_ns(), retried)
+                return IGNORED
+            if not session.may_pass(error):
+                break
             ended = time.monotonic_ns()
             if ended - sent > self._work.patience:
                 recorder.failed(place, since, ended, retried)

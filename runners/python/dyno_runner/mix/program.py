@@ -4,6 +4,7 @@ A class of statements that depend on nothing but the step becomes a function wit
 program has it that is written for the purpose.
 """
 
+import time
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
@@ -15,6 +16,8 @@ from .work import WRITE, Class, Item, Loop, Row, Statement, Value, Work
 # the position of the statement that returned no row where one must be.
 Operation = Callable[[Any], int | None]
 UNDONE = -1
+# How one ended that met an error which the suite ignores.
+IGNORED = -3
 
 # Takes the values of a statement's parameters: out of a step, whose fields come after two numbers, the rows
 # that are kept by statement, the place of the current item's first field, and the loop's statement and row.
@@ -25,7 +28,7 @@ def operation(session: Session, work: Work, one: Class) -> Operation:
     """One try of a class's operations."""
     runs = [session.prepare(each.sql(session.parameter)) for each in one.statements]
     body = _program(session, work, one, runs)
-    if not one.loops and all(each.keeps is None for each in one.statements):
+    if not one.loops and not one.pauses and all(each.keeps is None for each in one.statements):
         body = _plain(one, runs)
     if one.rollback_if is not None:
         body = _undone(body, 2 + one.rollback_if)
@@ -69,12 +72,13 @@ def _program(session: Session, work: Work, one: Class, runs: list[Run]) -> Opera
     parts: list[tuple[Loop | None, list[Any]]] = []
     place = 0
     for loop in one.loops:
-        parts += [(None, statements[place : loop.first]), (loop, statements[loop.first : loop.end])]
+        parts += [(None, _paused(one, statements, place, loop.first)), (loop, statements[loop.first : loop.end])]
         place = loop.end
-    parts.append((None, statements[place:]))
+    parts.append((None, _paused(one, statements, place, count)))
 
     def program(step: Any) -> int | None:
-        kept: list[Any] = [()] * count
+        # Pauses stand behind the statements, and keep nothing.
+        kept: list[Any] = [()] * (count + 1)
         for loop, part in parts:
             for item, of, row in ((0, -1, 0),) if loop is None else _turns(work, loop, step, kept):
                 for place, run, get, needs, shape in part:
@@ -90,6 +94,20 @@ def _program(session: Session, work: Work, one: Class, runs: list[Run]) -> Opera
         return None
 
     return program
+
+
+def _paused(one: Class, statements: list[Any], first: int, end: int) -> list[Any]:
+    """Statements that are done once, with the pauses before each of them and before what follows."""
+    parts = []
+    for place in range(first, end + 1):
+        parts += [_pause(len(statements), seconds) for before, seconds in one.pauses if before == place]
+        parts += statements[place : min(place + 1, end)]
+    return parts
+
+
+def _pause(place: int, seconds: float) -> tuple[Any, ...]:
+    """A pause as a statement that takes nothing and keeps nothing."""
+    return place, lambda values: time.sleep(seconds), lambda *step: (), [], None
 
 
 def _turns(work: Work, loop: Loop, step: Any, kept: list[Any]) -> list[tuple[int, int, int]]:

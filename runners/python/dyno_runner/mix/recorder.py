@@ -30,6 +30,8 @@ class Recorder:
         self.tried: list[tuple[int, int, int, bool]] = []
         # Of those that were undone as planned: class, end. They are noted as done too.
         self.undone_at: list[tuple[int, int]] = []
+        # Of these, those that ended with an error which the suite ignores: class, end.
+        self.ignored_at: list[tuple[int, int]] = []
         # Of the operations that ended without success: class, since when they were due or under way, end.
         self.given_up: list[tuple[int, int, int]] = []
         # Of those that were due and never begun: class, when they were due.
@@ -128,6 +130,8 @@ class Sum:
         told["failure"] = next((one.failures[place] for one in recorders if place in one.failures), "")
         undone = chain.from_iterable(one.undone_at for one in recorders)
         told["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
+        ignored = chain.from_iterable(one.ignored_at for one in recorders)
+        told["ignored"] = sum(each == place and start <= ended < stop for each, ended in ignored)
         told["unfinished"] = text_of(unfinished)
         told["acknowledged"] = self._acknowledged(place, recorders)
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}

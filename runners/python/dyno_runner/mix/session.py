@@ -47,6 +47,10 @@ class Session:
         the victim of a deadlock, or it could not be put in an order with the others."""
         raise NotImplementedError
 
+    def codes(self, error: Exception) -> list[str]:
+        """The codes of an error, as a suite names errors."""
+        return []
+
     def words(self, error: Exception) -> str:
         """What the engine said."""
         raise NotImplementedError

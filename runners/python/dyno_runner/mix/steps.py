@@ -23,13 +23,17 @@ class Steps:
         if not count:
             raise Failure(f"there are no steps in {file}")
         self._texts = [place for place, field in enumerate(fields, 2) if field.kind == "text"]
+        self._varying = [place for place, field in enumerate(fields, 2) if field.kind == "varying-text"]
         for place, step in enumerate(self._layout.iter_unpack(self._data)):
             if step[1] >= classes:
                 raise Failure(f"step {place} names a class that is not there")
+            for text in self._varying:
+                if int.from_bytes(step[text][:8], "little") > len(step[text]) - 8:
+                    raise Failure(f"a text of step {place} is longer than its field")
             for one in work.lists:
                 if not 0 <= step[2 + one.count] <= one.most:
                     raise Failure(f"the list {one.name} of step {place} has more than {one.most} items")
-        if self._texts:
+        if self._texts or self._varying:
             self.get = self._with_texts
 
     def get(self, place: int) -> Any:
@@ -42,6 +46,9 @@ class Steps:
         step = list(layout.unpack_from(self._data, place * layout.size))
         for text in self._texts:
             step[text] = str(step[text], "utf-8")
+        for text in self._varying:
+            cell = step[text]
+            step[text] = str(cell[8 : 8 + int.from_bytes(cell[:8], "little")], "utf-8")
         return step
 
 
@@ -54,7 +61,9 @@ def _format(field: Field) -> str:
     match field.kind:
         case "integer":
             return "q"
-        case "text":
+        case "real":
+            return "d"
+        case "text" | "varying-text":
             return f"{field.bytes}s"
         case kind:
             raise Failure(

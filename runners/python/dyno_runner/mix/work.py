@@ -66,6 +66,10 @@ class Class:
     loops: list["Loop"]
     # The position of a field: where it is not 0 the transaction is undone at its end, as planned.
     rollback_if: int | None
+    # When the client pauses: before which statement, and for how many seconds.
+    pauses: list[tuple[int, float]]
+    # Codes of errors with which an operation may end.
+    ignores: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -233,6 +237,11 @@ def _class(record: Any) -> Class:
         [_statement(each) for each in take(record, "statements", list)],
         loops,
         take(record, "rollback_if", int, None),
+        [
+            (take(each, "before", int), take(each, "nanoseconds", int) / 1e9)
+            for each in take(record, "pauses", list, [])
+        ],
+        frozenset(take(record, "ignores", list, [])),
     )
 
 

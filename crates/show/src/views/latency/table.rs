@@ -83,11 +83,20 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             line.failed
         ) + &if line.failure.is_empty() { String::new() } else { format!(" The first of these: {}.", line.failure) }
     });
-    let undone = lines().filter(|(_, line)| line.undone > 0).map(|(test, line)| {
+    let ignored = lines().filter(|(_, line)| line.ignored > 0).map(|(test, line)| {
+        format!(
+            "{test}, {}: {} of {} operations{} ended with an error that the suite ignores; they count as done.",
+            verdict.label(line.contender),
+            units::whole(line.ignored),
+            units::whole(line.percentiles.count),
+            line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
+        )
+    });
+    let undone = lines().filter(|(_, line)| line.undone > line.ignored).map(|(test, line)| {
         format!(
             "{test}, {}: {} of {} operations{} were undone at their end, as planned.",
             verdict.label(line.contender),
-            units::whole(line.undone),
+            units::whole(line.undone - line.ignored),
             units::whole(line.percentiles.count),
             line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
         )
@@ -132,6 +141,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
         .chain(least)
         .chain(told)
         .chain(undone)
+        .chain(ignored)
         .chain(late)
         .collect()
 }

@@ -25,5 +25,8 @@ class MySqlSession(CursorSession):
     def may_pass(self, error: Exception) -> bool:
         return number_of(error) in MAY_PASS
 
+    def codes(self, error: Exception) -> list[str]:
+        return [str(number_of(error))]
+
     def words(self, error: Exception) -> str:
         return words_of(error)

@@ -40,5 +40,8 @@ class PostgresSession(CursorSession):
     def may_pass(self, error: Exception) -> bool:
         return isinstance(error, MAY_PASS)
 
+    def codes(self, error: Exception) -> list[str]:
+        return [getattr(error, "sqlstate", None) or ""]
+
     def words(self, error: Exception) -> str:
         return words_of(error)

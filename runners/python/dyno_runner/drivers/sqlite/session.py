@@ -35,5 +35,9 @@ class SqliteSession(CursorSession):
                 raise
             return None
 
+    def codes(self, error: Exception) -> list[str]:
+        code = self._code(error)
+        return [str(code), str(code & 0xFF)]
+
     def may_pass(self, error: Exception) -> bool:
         return self._code(error) & 0xFF in (BUSY, LOCKED)
