@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
 use crate::payload::{LONGEST, Room};
-use crate::row::{Row, most};
+use crate::row::Row;
 use crate::varint;
 
 /// Pages that are written at once.
@@ -18,6 +18,10 @@ const GATHERED: usize = 64;
 
 /// The fewest bytes of a cell: its place may come to hold a free block.
 const LEAST: usize = 4;
+
+/// Room for the record of a whole number and the number of its row: a byte for the header's length, two types, and eight
+/// bytes for each.
+const KEY: usize = 3 + 2 * 8;
 
 /// Leaves that are being filled.
 pub struct IndexLeaves<'a, 'f> {
@@ -93,7 +97,7 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
     /// As of [`IndexLeaves::push`].
     #[inline]
     pub fn push_key(&mut self, key: Option<i64>, number: i64) -> Result<(), Error> {
-        let mut record = [0; most(2, 0)];
+        let mut record = [0; KEY];
         // No type of a whole number takes more than a byte.
         let mut long = Vec::new();
         let mut row = Row::new(&mut record, 2, &mut long);
