@@ -278,3 +278,23 @@ fn a_client_pauses_within_its_transaction_and_waits_as_long_as_its_patience() {
     place.dyno(&format!("run ./rows.toml {RUN}")).exits(2).says("'20' is no time").says("rows.toml:");
     place.assert_clean();
 }
+
+#[test]
+fn how_long_operations_took_is_a_log_that_other_tools_read() {
+    let place = Place::new();
+    place.write("own.toml", &suite("duration = 2", &format!("{READ}{WRITE}")));
+    place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(0);
+    place.dyno("export run.jsonl -o run.hlog").exits(0).says("4 intervals are in");
+    let log = std::fs::read_to_string(place.path("run.hlog")).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.starts_with("Tag=")).collect();
+    let begins = |line: &&str| line.split(',').take(3).collect::<Vec<_>>().join(",");
+    let expected = ["0.000", "1.000"]
+        .map(|start| ["read", "write"].map(|class| format!("Tag=sqlite:wal/mix/{class},{start},1.000")));
+    assert_eq!(lines.iter().map(begins).collect::<Vec<_>>(), expected.concat());
+    // The histograms are those of the run file.
+    let (_, sample) = with_engines(&read_json(&place.path("run.jsonl"))).next().unwrap();
+    let kept = sample["ticks"][1]["classes"][0]["response"].as_str().unwrap();
+    let histogram = |text: &str| dyno_protocol::Response(text.into()).histogram().unwrap().unwrap();
+    assert_eq!(histogram(lines[2].rsplit(',').next().unwrap()), histogram(kept));
+    place.assert_clean();
+}

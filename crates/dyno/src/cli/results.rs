@@ -99,7 +99,8 @@ pub struct ReportArgs {
 pub struct ExportArgs {
     /// The run files [default: the newest in results/]
     pub runs: Vec<PathBuf>,
-    /// The file; its ending says the format: .csv or .parquet
+    /// The file; its ending says the format: .csv, .parquet, or .hlog, a log of HdrHistograms of how long operations took in
+    /// each second, by contender, test and class
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Also write what no figure rests on: warm-up trials, and the harness that measures dyno itself

@@ -1,6 +1,7 @@
 //! `dyno export`: every sample as a row of a file.
 
 mod classes;
+mod hlog;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod rows;
@@ -18,7 +19,8 @@ use rows::SampleRow;
 /// Writes the samples of the runs named, or of the newest one.
 pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     let mut output = Output::open(&arguments.out).input()?;
-    let write = format(&output, arguments.latency).input()?;
+    let is_log = output.path().extension().is_some_and(|extension| extension == "hlog");
+    let write = if is_log { rows::csv } else { format(&output, arguments.latency).input()? };
     let mut paths = arguments.runs.clone();
     if paths.is_empty() {
         paths.push(show::newest(&dyno_record::results_folder()).input()?);
@@ -26,6 +28,10 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     let runs = paths.iter().map(|path| Ok((file_name(path), dyno_record::load(path)?)));
     let runs = runs.collect::<Result<Vec<(String, Run)>>>().input()?;
     let (count, what, bytes) = match arguments.latency {
+        _ if is_log => {
+            let (count, bytes) = hlog::log(&runs, arguments.all)?;
+            (count, "intervals", bytes)
+        }
         true => {
             let of = |(name, run): &(String, Run)| classes::rows(name, run, arguments.all);
             let rows: Vec<ClassRow> = runs.iter().flat_map(of).collect();
@@ -57,6 +63,6 @@ fn format(output: &Output, latency: bool) -> Result<Write> {
             "this dyno was built without Parquet; build it with `cargo build --release -p dyno --features parquet`, \
              or write a .csv"
         ),
-        _ => bail!("{} ends neither in .csv nor in .parquet", output.path().display()),
+        _ => bail!("{} ends in none of .csv, .parquet and .hlog", output.path().display()),
     }
 }
