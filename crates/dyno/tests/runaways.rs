@@ -186,3 +186,26 @@ fn a_first_interrupt_ends_the_start_of_a_server() {
 fn is_within(pid: u32, folder: &str) -> bool {
     fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
 }
+
+#[test]
+fn a_store_may_take_long_to_do_what_it_has_put_off() {
+    let put = r#"{"event":"progress","test":"put"}' '{"event":"sample","test":"put","section":{"nanoseconds":5},"operations":10}' '{"event":"answer","test":"put","rows":[[10]]}"#;
+    let settle = r#"{"event":"progress","test":"settle"}"#;
+    let late = r#"{"event":"failed","test":"settle","message":"it came after two seconds"}"#;
+    let script = format!(
+        "cat > /dev/null; printf '%s\\n' '{HELLO}' '{put}' '{settle}'; sleep 2; echo '{late}'; exit 1"
+    );
+    let place = Place::with_runner(&script);
+    let runner = place.path("home/runners/fake/runner.toml");
+    let text = fs::read_to_string(&runner).unwrap();
+    fs::write(&runner, text.replace("[\"statements\"]", "[\"kv-put\", \"kv-settle\"]")).unwrap();
+    let test = |id: &str, model: &str| {
+        format!("[[test]]\nid = \"{id}\"\ntitle = \"T\"\nshows = \"\"\nmodel = \"{model}\"\n")
+    };
+    let data = "[data.pair]\ncount = 10\nkey = \"integer\"\nvalue_bytes = 8\n";
+    let head = "name = \"one\"\ntitle = \"One\"\nstory = \"\"\ncontenders = [\"fake\"]\n";
+    let tests = format!("{}data = \"pair\"\n{}", test("put", "kv-put"), test("settle", "kv-settle"));
+    place.write("one.toml", &format!("{head}{data}{tests}"));
+    let run = "run ./one.toml --with fake --trials 1 --quiet --timeout 1s";
+    place.dyno(run).exits(3).prints("it came after two seconds").without_panic();
+}

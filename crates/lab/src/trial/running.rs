@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Job, Turn, Waiting};
+use dyno_protocol::{Job, Test, Turn, Waiting, Work};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
 use super::process::{Message, Process};
@@ -14,13 +14,18 @@ use super::{Conduct, MemoryCap, Outcome, Trial};
 pub struct Running {
     process: Process,
     reader: Reader,
-    /// How long the runner may be silent.
+    /// How long the runner may be silent in each test of the job, and outside of them.
+    timeouts: Vec<Duration>,
     timeout: Duration,
     /// How long each test of the job takes at least: the runner is silent meanwhile.
     lasts: Vec<Duration>,
     /// Why nothing more is read.
     over: Option<Over>,
 }
+
+/// How many times as long as other tests one may take that waits for an engine to do what it has put off: nobody knows
+/// beforehand how much that is.
+const SETTLES: u32 = 12;
 
 /// Why a trial goes no further for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +52,13 @@ impl Running {
         let cap = conduct.memory_bytes.map(MemoryCap::create).transpose()?;
         let process = Process::start(command, text, &conduct.place(job), cap, &conduct.interrupts)?;
         let lasts = job.tests.iter().map(|test| Duration::from_nanos(test.work.lasts_ns())).collect();
-        Ok(Running { process, reader: Reader::new(job), timeout: conduct.timeout, lasts, over: None })
+        let timeout = conduct.timeout;
+        let limit = |test: &Test| match test.work {
+            Work::KvSettle { .. } => timeout.saturating_mul(SETTLES),
+            _ => timeout,
+        };
+        let timeouts = job.tests.iter().map(limit).collect();
+        Ok(Running { process, reader: Reader::new(job), timeouts, timeout, lasts, over: None })
     }
 
     /// Tells the runner that nothing follows its job.
@@ -71,8 +82,10 @@ impl Running {
         }
         self.process.hear_interrupts();
         let over = loop {
-            let lasts = self.reader.current().map_or(Duration::ZERO, |test| self.lasts[test]);
-            match self.process.next(Instant::now() + lasts + self.timeout) {
+            let test = self.reader.current();
+            let lasts = test.map_or(Duration::ZERO, |test| self.lasts[test]);
+            let timeout = test.map_or(self.timeout, |test| self.timeouts[test]);
+            match self.process.next(Instant::now() + lasts + timeout) {
                 Some(Message::Line(line)) => match self.reader.read(&line, on_test) {
                     Ok(Heard::Last) => break Over::Ended,
                     Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
@@ -87,7 +100,7 @@ impl Running {
                 }
                 Some(Message::Interrupted) => break Over::Interrupted,
                 None => {
-                    let seconds = self.timeout.as_secs_f64();
+                    let seconds = timeout.as_secs_f64();
                     let after = match lasts.as_secs_f64() {
                         0.0 => String::new(),
                         lasts => format!(" after the {lasts} s that the test takes"),
