@@ -10,6 +10,7 @@ mod clients;
 mod commands;
 mod common;
 mod conformance;
+mod content;
 mod docs;
 mod encryption;
 mod engines;

@@ -4,6 +4,7 @@
 //! It measures and writes down. What a record means is the business of `dyno_verdict`, which is not linked here.
 
 mod around;
+pub mod content;
 pub mod doctor;
 pub mod environment;
 pub mod file_system;

@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Isolated, ProbeRecord, Proof, Safety};
+use crate::{Executed, Isolated, ProbeRecord, Proof, Safety};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +56,9 @@ pub struct ContenderRecord {
     /// Versions, build and settings in force as its first trial told; absent if none got so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
+    /// Which files its trials executed, by their content.
+    #[serde(default, skip_serializing_if = "Executed::is_empty")]
+    pub executed: Executed,
     /// What its commits survive; absent where the engine's rules do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,

@@ -1,13 +1,16 @@
 //! Run files on disk.
 
 mod line;
+mod page;
 mod reader;
+mod seal;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
 pub use line::Line;
 pub use reader::{load, load_found, parse};
+pub use seal::{Break, Seals};
 pub use writer::{Writer, whole};
 
 /// Where run files go when nobody says: `results/` in the working folder.

@@ -10,6 +10,7 @@ mod calibration;
 mod class;
 mod columns;
 mod contender;
+mod content;
 pub mod cpu_list;
 mod file;
 mod isolation;
@@ -35,7 +36,8 @@ pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
-pub use file::{Line, Writer, is_run_file, load, load_found, parse, results_folder, whole};
+pub use content::{Content, Executed, Program};
+pub use file::{Break, Line, Seals, Writer, is_run_file, load, load_found, parse, results_folder, whole};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};
 pub use load::{Clients, Load};
@@ -66,6 +68,9 @@ pub struct Run {
     pub schema: String,
     /// The version of dyno that wrote the file.
     pub dyno: String,
+    /// The program that wrote the file; absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// The command line, as typed.
     pub command: Vec<String>,
     /// When the run began, UTC, RFC 3339.
@@ -108,6 +113,9 @@ pub struct Run {
     /// Each different answer once; samples name them by position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
+    /// What the seals of the file say that it was read from.
+    #[serde(skip)]
+    pub seals: Seals,
 }
 
 /// A contender that could not be had.

@@ -179,7 +179,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
 }
 
 /// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of
-/// its level, and how many of its trials failed.
+/// its level, how many of its trials failed, and which file its engine is.
 fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender);
     let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
@@ -192,6 +192,8 @@ fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     columns.push(("level_fastest", rank.map(|rank| rank.fastest).into()));
     let failures = verdict.failures.iter().find(|failures| failures.contender == contender);
     columns.push(("failed_trials", failures.map_or(0, |failures| failures.failed).into()));
+    let file = verdict.contenders[contender].executed.engine.as_ref();
+    columns.push(("engine_sha256", file.map(|file| &*file.sha256).into()));
     columns
 }
 

@@ -1,5 +1,6 @@
 //! Runs over time: a list, and a test's medians with the runs where they changed.
 
+use dyno_record::Seals;
 use dyno_verdict::statistics::FEWEST_RUNS;
 use dyno_verdict::{About, History, HistoryLine, Turn};
 
@@ -31,7 +32,25 @@ pub fn list(runs: &[Listed]) -> String {
         vec![(place + 1).to_string(), listed.name.clone(), contenders, listed.about.blocks.to_string()]
     });
     let header = ["", "run", "contenders", "trials"].map(String::from).to_vec();
-    table::plain(&Grid { header, rows: rows.collect() })
+    let text = table::plain(&Grid { header, rows: rows.collect() });
+    let seals: Vec<String> = seals(runs).collect();
+    if seals.is_empty() {
+        text
+    } else {
+        format!("{}\n{}", text.trim_end_matches('\n'), notes::paragraph(&seals))
+    }
+}
+
+/// Which of the files are not as they were written, and how many have no seals.
+fn seals(runs: &[Listed]) -> impl Iterator<Item = String> {
+    let broken = runs.iter().filter(|listed| matches!(listed.about.seals, Seals::Broken { .. }));
+    let broken = broken.map(|listed| format!("{} {}.", listed.name, listed.about.seals));
+    let unsealed = runs.iter().filter(|listed| listed.about.seals == Seals::Missing).count();
+    let unsealed = (unsealed > 0).then(|| {
+        let files = if unsealed == 1 { "run file has" } else { "run files have" };
+        format!("{unsealed} {files} no seals, so nothing shows whether they were changed.")
+    });
+    broken.chain(unsealed)
 }
 
 /// The medians of each contender, time downwards, each on its own scale from zero.

@@ -1,7 +1,7 @@
 //! The verdict as JSON, for programs. The samples themselves are in the run file.
 
 use anyhow::{Context, Result};
-use dyno_record::{Commits, Ended, Isolated, Safety};
+use dyno_record::{Commits, Ended, Executed, Isolated, Program, Safety};
 use dyno_verdict::{TestVerdict, Verdict};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,6 +17,11 @@ struct Report<'a> {
     suite: &'a str,
     started: &'a str,
     ended: Ended,
+    dyno: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<&'a Program>,
+    /// What the seals of the run file say, in words.
+    run_file: String,
     baseline: &'a str,
     contenders: Vec<Contender<'a>>,
     /// The verdict, with the label of every contender and the unit of every median.
@@ -28,6 +33,10 @@ struct Contender<'a> {
     /// The position by which the verdict names it.
     contender: usize,
     label: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Executed::is_empty")]
+    executed: &'a Executed,
     safety: Option<&'a Safety>,
     #[serde(skip_serializing_if = "Option::is_none")]
     isolation: Option<&'a Isolated>,
@@ -40,6 +49,8 @@ pub fn render(verdict: &Verdict) -> Result<String> {
     let contenders = verdict.shown_contenders().map(|(contender, record)| Contender {
         contender,
         label: &record.label,
+        engine_version: record.hello.as_ref().map(|hello| &*hello.engine_version),
+        executed: &record.executed,
         safety: record.safety.as_ref(),
         isolation: record.isolation.as_ref().filter(|_| verdict.isolation(contender).is_some()),
         commits: verdict.commits(contender),
@@ -49,6 +60,9 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         suite: &verdict.about.suite.name,
         started: &verdict.about.started,
         ended: verdict.about.ended,
+        dyno: &verdict.about.dyno,
+        program: verdict.about.program.as_ref(),
+        run_file: verdict.about.seals.to_string(),
         baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),
         verdict: labelled(verdict)?,

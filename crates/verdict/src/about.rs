@@ -1,7 +1,8 @@
 //! What stands around the figures: what was run, on what, how often, and what failed.
 
 use dyno_record::{
-    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, Placement, Run, Schedule, Storage, SuiteRecord,
+    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, Placement, Program, Run, Schedule, Seals,
+    Storage, SuiteRecord,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,10 @@ use serde::{Deserialize, Serialize};
 pub struct About {
     /// The version of dyno that wrote the record.
     pub dyno: String,
+    /// The program that wrote it; absent in records of earlier versions.
+    pub program: Option<Program>,
+    /// What the seals of the run file say.
+    pub seals: Seals,
     /// The command line, as typed.
     pub command: Vec<String>,
     /// When the run began, UTC, RFC 3339.
@@ -64,6 +69,8 @@ impl About {
         About {
             load: run.load(),
             dyno: run.dyno.clone(),
+            program: run.program.clone(),
+            seals: run.seals,
             command: run.command.clone(),
             started: run.started.clone(),
             elapsed_ns: run.elapsed_ns,

@@ -8,11 +8,12 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use dyno_record::{ContenderRecord, Hole, Parameters, Target};
+use dyno_record::{ContenderRecord, Content, Hole, Parameters, Seals, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::about::About;
+use crate::builds::changed_files;
 use crate::judge::{CellStanding, TestVerdict, Verdict};
 use crate::statistics::{Difference, Ratio, independent_ratio, median};
 use crate::views::{Outcome, SustainedLine};
@@ -158,7 +159,8 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
         TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
     });
     let failures = contenders.iter().filter_map(|label| failures(old, new, label));
-    let changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);
+    let mut changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);
+    changes.extend(seals(&old.about, &new.about));
     Ok(Comparison {
         tests: tests.collect(),
         changes: changes.into_iter().chain(failures).chain(alone(old, new)).collect(),
@@ -342,7 +344,7 @@ pub(crate) fn changes(
             changes.push(format!("{what}: {old} before, {new} now"));
         }
     };
-    note("dyno", was.dyno.clone(), is.dyno.clone());
+    note("dyno", program(was), program(is));
     let processor = |about: &About| {
         let cpu = &about.machine.cpu;
         format!("{} × {}", cpu.online, cpu.model.as_deref().unwrap_or("unknown"))
@@ -361,6 +363,9 @@ pub(crate) fn changes(
         let find = |all: &[ContenderRecord]| all.iter().find(|contender| contender.label == *label).cloned();
         let (Some(old), Some(new)) = (find(old), find(new)) else { continue };
         note(&format!("{label}, its commits survive"), survives(&old), survives(&new));
+        for (what, before, now) in changed_files(&old, &new) {
+            note(&format!("{label}, {what}"), before.short().to_owned(), now.short().to_owned());
+        }
         let isolation = |record: &ContenderRecord| {
             record.isolation.as_ref().map_or("unknown", |isolation| isolation.level.name()).to_owned()
         };
@@ -391,6 +396,22 @@ pub(crate) fn changes(
         }
     }
     changes
+}
+
+/// What the seals of two runs' files say, where one of them is not as it was written.
+fn seals(old: &About, new: &About) -> impl Iterator<Item = String> {
+    let files = [("old", old.seals), ("new", new.seals)].into_iter();
+    let broken = files.filter(|(_, seals)| *seals != Seals::Whole);
+    broken.map(|(which, seals)| format!("the file of the {which} run {seals}"))
+}
+
+/// The program that wrote a run: its version, its commit, and its file.
+fn program(about: &About) -> String {
+    let known = about.program.as_ref();
+    let commit = known.and_then(|program| program.commit.as_deref());
+    let file = known.and_then(|program| program.content.as_ref()).map(Content::short);
+    let parts = [commit, file].into_iter().flatten();
+    parts.fold(about.dyno.clone(), |text, part| format!("{text} {part}"))
 }
 
 /// What a contender's commits survive, in words.

@@ -1,6 +1,7 @@
 //! A trial by itself: its contender's server reached, its folder made and removed.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
@@ -10,6 +11,7 @@ use dyno_record::Run;
 use super::keep::Came;
 use super::sustain::Seeking;
 use super::{Runner, State, Step, When, settle};
+use crate::content::Mapped;
 use crate::trial::{Outcome, Trial};
 
 impl Runner<'_> {
@@ -65,6 +67,9 @@ impl Runner<'_> {
         let observer = &mut *self.observer;
         let command = contender.runner.command();
         let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        let started =
+            job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
+        trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
         if let Outcome::Failed { message, .. } = &mut trial.outcome
             && let Some(death) = self.servers.death(contender)
         {

@@ -1,12 +1,15 @@
 //! What becomes of a trial: it is held against what was asked for, and added to the record.
 
+use std::path::Path;
+
 use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
 use dyno_protocol::{Sample, Value};
-use dyno_record::{Answer, Failure, Run, SampleRecord, TrialRecord};
+use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TrialRecord};
 
 use super::sustain::{Seeking, sought};
 use super::{PATIENCE, Runner, State, Step, When};
+use crate::content::{Contents, Mapped};
 use crate::machine::cap;
 use crate::trial::{Cut, Outcome, Trial};
 
@@ -41,7 +44,10 @@ impl Runner<'_> {
         let asks_in_vain = trial.hello.as_ref().is_some_and(|hello| {
             !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
         });
-        let trial = confirm(trial, contender, self.proofs, index, run);
+        let mut trial = confirm(trial, contender, self.proofs, index, run);
+        if let Err(message) = self.identify(&trial, &mut state.contents, index, run) {
+            trial.refuse(message);
+        }
         let failure = match trial.outcome {
             Outcome::Failed { test, message } => Some(Failure { test, message }),
             _ => None,
@@ -87,6 +93,58 @@ impl Runner<'_> {
     }
 }
 
+impl Runner<'_> {
+    /// Takes into the record which files a trial executed, by their content.
+    ///
+    /// # Errors
+    /// One of them is another than in the trials before, or changed while the trial ran: its samples are of something else.
+    fn identify(
+        &self,
+        trial: &Trial,
+        contents: &mut Contents,
+        index: usize,
+        run: &mut Run,
+    ) -> Result<(), String> {
+        let contender = &self.plan.contenders[index];
+        let Some(hello) = &trial.hello else { return Ok(()) };
+        let library = hello.build.get("library").and_then(|names| names.first()).map(Path::new);
+        let mut of = |path: Option<&Path>, mapped: &Mapped| match path {
+            Some(path) => contents.of(path, mapped),
+            None => Ok(None),
+        };
+        let command = contender.runner.command();
+        let program = trial.mapped.program.as_deref().or(command.first().map(Path::new));
+        let runner = of(program, &trial.mapped)?;
+        let named = of(library, &trial.mapped)?;
+        let (engine, client) = match (contender.engine.is_server(), &trial.server) {
+            (true, Some(server)) => (of(self.servers.program(contender), server)?, named),
+            (true, None) => (None, named),
+            (false, _) if library.is_some() => (named, None),
+            (false, _) => (runner.clone(), None),
+        };
+        let known = &mut run.contenders[index].executed;
+        settle_on(&mut known.runner, runner, "the runner's program")?;
+        settle_on(&mut known.client, client, "the client library")?;
+        settle_on(&mut known.engine, engine, "the engine's file")
+    }
+}
+
+/// Keeps what was found of a file, where it is the first to be found or the same as before.
+fn settle_on(known: &mut Option<Content>, found: Option<Content>, what: &str) -> Result<(), String> {
+    match (&known, found) {
+        (Some(known), Some(found)) if *known != found => Err(format!(
+            "{what} changed within the run: its SHA-256 began with {} and begins with {}",
+            known.short(),
+            found.short()
+        )),
+        (None, found) => {
+            *known = found;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Puts in the place of how many acknowledged operations left something how many did not, which is what breaks an invariant.
 fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, String)]) {
     for (place, class) in acknowledged {
@@ -102,13 +160,12 @@ fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, Stri
 /// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
 /// the trial a failure: its samples are of something else.
 fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usize, run: &mut Run) -> Trial {
-    let Some(hello) = &trial.hello else { return trial };
+    let Some(hello) = trial.hello.clone() else { return trial };
+    let hello = &hello;
     let differences = contender.engine.differences(&contender.settings, &hello.settings);
     if !differences.is_empty() {
         let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        trial.outcome = Outcome::Failed { test: None, message: told.join("; ") };
-        trial.samples.clear();
-        trial.answers.clear();
+        trial.refuse(told.join("; "));
     }
     let record = &mut run.contenders[index];
     record.safety = contender.safety(&hello.settings);
@@ -125,10 +182,7 @@ fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usiz
     match &record.hello {
         None => record.hello = Some(hello.clone()),
         Some(first) if first != hello => {
-            let message = "the engine's versions or settings changed within the run".to_owned();
-            trial.outcome = Outcome::Failed { test: None, message };
-            trial.samples.clear();
-            trial.answers.clear();
+            trial.refuse("the engine's versions or settings changed within the run".to_owned());
         }
         Some(_) => {}
     }

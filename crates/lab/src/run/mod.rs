@@ -24,6 +24,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
+use crate::content::Contents;
 use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Conduct, Servers};
@@ -101,6 +102,8 @@ struct State {
     /// Whether contenders may take turns by now: what that needs is known.
     turns: bool,
     metronome: Metronome,
+    /// What the files hold that trials executed.
+    contents: Contents,
 }
 
 impl State {
@@ -129,6 +132,7 @@ impl Runner<'_> {
             failures: vec![0; run.contenders.len()],
             turns: false,
             metronome: Metronome::new(&self.conduct.placement),
+            contents: Contents::default(),
         };
         let mut stop = Stop::new(run);
         if run.schedule.turns && !run.schedule.warm_up {

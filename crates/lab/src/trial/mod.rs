@@ -21,6 +21,7 @@ use dyno_protocol::{Hello, Job, Sample, Waiting};
 use dyno_record::{Answer, Others, Placement, Sharing};
 
 use crate::around::{Readings, Watch};
+use crate::content::Mapped;
 use crate::others::Watched;
 use crate::placement;
 use crate::scratch::Scratch;
@@ -41,6 +42,10 @@ pub struct Trial {
     pub samples: Vec<Sample>,
     /// The answers of the same tests.
     pub answers: Vec<Answer>,
+    /// Which files its runner had mapped as code once it greeted.
+    pub(crate) mapped: Mapped,
+    /// The same of the server, where dyno started one.
+    pub(crate) server: Option<Mapped>,
     /// What others took of the CPUs meanwhile; none where the kernel does not tell.
     pub others: Option<Others>,
     /// What else went on meanwhile.
@@ -56,6 +61,15 @@ impl Trial {
     pub(crate) fn failed(error: &anyhow::Error) -> Trial {
         let outcome = Outcome::Failed { test: None, message: format!("{error:#}") };
         Trial { outcome, ..Trial::default() }
+    }
+}
+
+impl Trial {
+    /// Makes a failure of it, because its samples are not of what was asked for.
+    pub(crate) fn refuse(&mut self, message: String) {
+        self.outcome = Outcome::Failed { test: None, message };
+        self.samples.clear();
+        self.answers.clear();
     }
 }
 

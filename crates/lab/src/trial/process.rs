@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use dyno_record::Placement;
@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 
 use super::family::Family;
 use super::memory_cap::MemoryCap;
+use crate::content::Mapped;
 use crate::interrupts::Interrupts;
 use crate::waiting::wait_at_most;
 use crate::{environment, placement};
@@ -45,6 +46,7 @@ pub enum Message {
 /// A running runner.
 pub struct Process {
     child: Child,
+    began: SystemTime,
     /// What it starts.
     family: Family,
     /// It has ended, and so has its family.
@@ -82,6 +84,7 @@ impl Process {
         if let Some(cap) = &cap {
             cap.prepare(&mut command)?;
         }
+        let began = SystemTime::now();
         let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
         let (sender, messages) = sync_channel(LINES_AHEAD);
         let waiter = sender.clone();
@@ -98,6 +101,7 @@ impl Process {
         let interrupts = interrupts.clone();
         let process = Process {
             child,
+            began,
             family,
             gone: false,
             messages,
@@ -117,6 +121,11 @@ impl Process {
             // A runner that has closed it is found out by its events.
             let _ = input.send(text);
         }
+    }
+
+    /// Which files the runner has mapped as code.
+    pub fn mapped(&self) -> Mapped {
+        Mapped::of(self.child.id(), self.began)
     }
 
     /// Ends the runner's standard input.

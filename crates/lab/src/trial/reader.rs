@@ -127,6 +127,11 @@ impl Reader {
         Ok(())
     }
 
+    /// Whether the runner has greeted, and nothing since.
+    pub fn has_just_greeted(&self) -> bool {
+        self.state == State::Between && self.trial.samples.is_empty()
+    }
+
     /// Whether the runner has told of no failure.
     pub fn is_well(&self) -> bool {
         self.state != State::Failed

@@ -89,6 +89,10 @@ impl Running {
                 Some(Message::Line(line)) => match self.reader.read(&line, on_test) {
                     Ok(Heard::Last) => break Over::Ended,
                     Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
+                    // Its first section comes after it has opened its database and its input.
+                    Ok(Heard::More) if self.reader.has_just_greeted() => {
+                        self.reader.trial.mapped = self.process.mapped();
+                    }
                     Ok(Heard::More) => {}
                     Err(nonsense) => break Over::Trouble(nonsense),
                 },

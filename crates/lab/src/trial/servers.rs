@@ -101,6 +101,11 @@ impl Servers {
         Ok(Some(server.connection(&self.scratch)))
     }
 
+    /// The program of a contender's server, where dyno has looked for one.
+    pub fn program(&self, contender: &Contender) -> Option<&Path> {
+        self.installations.get(&contender.label).map(|installation| &*installation.server)
+    }
+
     /// A server of a contender for one use, outside the pool.
     pub fn alone(&mut self, contender: &Contender) -> Result<(PrivateServer, Installation)> {
         let installation = self.installation(contender)?.clone();

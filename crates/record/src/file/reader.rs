@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
 use super::line::Line;
+use super::{page, seal};
 use crate::{Run, SCHEMA};
 
 /// The version whose files are one JSON object, the run with all of its trials.
@@ -32,8 +33,16 @@ pub fn load_found(path: &Path) -> Result<Run> {
     parse(&text, path)
 }
 
-/// The same of a text, which `path` names in messages.
+/// The same of a text, which `path` names in messages. Of a page, the run that is packed in it.
 pub fn parse(text: &str, path: &Path) -> Result<Run> {
+    if page::is_page(text) {
+        let run = page::packed_run(text).with_context(|| format!("{} has no run in it", path.display()))?;
+        return parse_run(&run, path);
+    }
+    parse_run(text, path)
+}
+
+fn parse_run(text: &str, path: &Path) -> Result<Run> {
     let name = path.display();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let mut run = match schema(text, first, path)?.as_str() {
@@ -45,6 +54,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Run> {
     };
     check(&run).with_context(|| format!("{name} contradicts itself"))?;
     run.suite.fill_in();
+    run.seals = seal::check(text);
     Ok(run)
 }
 

@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use dyno_files::Output;
 
 use super::line::{Extent, Line};
+use super::seal::Sealer;
 use crate::{Run, SCHEMA};
 
 /// A run file that is being written.
@@ -21,6 +22,7 @@ pub struct Writer {
     /// How many bytes of the file are whole lines.
     length: u64,
     written: Extent,
+    sealer: Sealer,
 }
 
 impl Writer {
@@ -29,9 +31,10 @@ impl Writer {
     /// # Errors
     /// The place cannot be written to.
     pub fn create(mut output: Output, run: &Run) -> Result<Writer> {
-        let text = whole(run).context("cannot save the run")?;
+        let mut sealer = Sealer::default();
+        let text = first_line(run, &mut sealer).context("cannot save the run")?;
         let file = output.write(&text).context("cannot save the run")?;
-        Ok(Writer { output, file, length: text.len() as u64, written: Extent::of(run) })
+        Ok(Writer { output, file, length: text.len() as u64, written: Extent::of(run), sealer })
     }
 
     /// Adds what has become known since the last call, and has it on the device.
@@ -43,15 +46,18 @@ impl Writer {
         let context = || format!("cannot save the run to {}", path.display());
         if !self.output.is_stream() && !self.is_in_place() {
             // The file was moved or removed: all of it is written once more.
-            let text = whole(run).with_context(context)?;
+            let mut sealer = Sealer::default();
+            let text = first_line(run, &mut sealer).with_context(context)?;
             self.file = self.output.write(&text).context("cannot save the run")?;
-            (self.length, self.written) = (text.len() as u64, Extent::of(run));
+            (self.length, self.written, self.sealer) = (text.len() as u64, Extent::of(run), sealer);
             return Ok(());
         }
-        let text = text(&self.written.missing(run)).with_context(context)?;
+        // What cannot be written is sealed anew by the next save.
+        let mut sealer = self.sealer.clone();
+        let text = text(&self.written.missing(run), &mut sealer).with_context(context)?;
         self.add(&text).with_context(context)?;
         self.length += text.len() as u64;
-        self.written = Extent::of(run);
+        (self.written, self.sealer) = (Extent::of(run), sealer);
         Ok(())
     }
 
@@ -89,28 +95,34 @@ impl Writer {
 /// # Errors
 /// It holds what JSON cannot hold.
 pub fn whole(run: &Run) -> serde_json::Result<Vec<u8>> {
-    let run = Run { schema: SCHEMA.into(), ..run.clone() };
-    text(&[Line::Run(Box::new(run))])
+    first_line(run, &mut Sealer::default())
 }
 
-fn text(lines: &[Line]) -> serde_json::Result<Vec<u8>> {
-    let mut text = Vec::new();
+fn first_line(run: &Run, sealer: &mut Sealer) -> serde_json::Result<Vec<u8>> {
+    let run = Run { schema: SCHEMA.into(), ..run.clone() };
+    text(&[Line::Run(Box::new(run))], sealer)
+}
+
+fn text(lines: &[Line], sealer: &mut Sealer) -> serde_json::Result<Vec<u8>> {
+    let mut text = String::new();
     for line in lines {
-        serde_json::to_writer(&mut text, line)?;
-        text.push(b'\n');
+        let mut line = serde_json::to_string(line)?;
+        sealer.seal(&mut line);
+        text += &line;
+        text.push('\n');
     }
-    Ok(text)
+    Ok(text.into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::load;
     use super::*;
-    use crate::{Ended, Failure, TrialRecord};
+    use crate::{Break, Ended, Failure, Seals, TrialRecord};
 
     fn run() -> Run {
         let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../dyno/tests/golden/run.json");
-        Run { schema: crate::SCHEMA.into(), ..load(Path::new(golden)).unwrap() }
+        Run { schema: crate::SCHEMA.into(), seals: Seals::Whole, ..load(Path::new(golden)).unwrap() }
     }
 
     /// The same before its first trial.
@@ -167,7 +179,10 @@ mod tests {
         let file = File::options().write(true).open(&path).unwrap();
         for cut in [saved, saved + 1, saved + 100] {
             file.set_len(cut).unwrap();
-            assert_eq!(load(&path).unwrap().trials, whole.trials[..2], "cut at {cut}");
+            let read = load(&path).unwrap();
+            assert_eq!(read.trials, whole.trials[..2], "cut at {cut}");
+            let is_cut = matches!(read.seals, Seals::Broken { how: Break::Cut, .. });
+            assert_eq!(is_cut, cut > saved, "{:?}", read.seals);
         }
         let text = fs::read_to_string(&path).unwrap() + "}\n";
         fs::write(&path, text).unwrap();
@@ -196,5 +211,31 @@ mod tests {
         run.trials.push(trial);
         writer.save(&run).unwrap();
         assert_eq!(load(&path).unwrap(), run);
+    }
+
+    #[test]
+    fn any_byte_that_was_changed_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let (whole, run) = (run(), begun(&run()));
+        let mut writer = Writer::create(Output::open(&path).unwrap(), &run).unwrap();
+        let mut grown = Run { contenders: whole.contenders.clone(), answers: whole.answers.clone(), ..run };
+        for trial in &whole.trials[..4] {
+            grown.trials.push(trial.clone());
+            writer.save(&grown).unwrap();
+        }
+        let text = fs::read(&path).unwrap();
+        assert_eq!(load(&path).unwrap().seals, Seals::Whole);
+        // Each reading checks the whole file: a sample of the places, and another bit at each of them.
+        let step = text.len() / 400;
+        let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(place, _)| place);
+        for (round, place) in (0..text.len()).step_by(step).chain(ends).enumerate() {
+            let mut changed = text.clone();
+            changed[place] ^= 1 << (round % 8);
+            let noticed = std::str::from_utf8(&changed).is_err()
+                || super::super::parse(std::str::from_utf8(&changed).unwrap(), &path)
+                    .map_or(true, |run| run.seals != Seals::Whole);
+            assert!(noticed, "byte {place}, bit {}", round % 8);
+        }
     }
 }

@@ -3,19 +3,59 @@
 use std::collections::BTreeSet;
 
 use dyno_record::{ContenderRecord, Isolated};
-use dyno_verdict::Verdict;
+use dyno_verdict::{Builds, Verdict};
 
 use crate::grid;
 
-/// The versions that were measured.
+/// The versions that were measured, each once, with the digest of the engine's file where it is known.
 pub fn versions(verdict: &Verdict) -> Option<String> {
-    let engines = verdict.shown_contenders().filter(|(_, contender)| !contender.harness);
-    let version = |contender: &ContenderRecord| {
-        Some(format!("{} {}", contender.engine, contender.hello.as_ref()?.engine_version))
-    };
-    let versions: BTreeSet<String> = engines.filter_map(|(_, contender)| version(contender)).collect();
-    let versions: Vec<String> = versions.into_iter().collect();
+    let versions = engine_versions(verdict);
     (!versions.is_empty()).then(|| format!("Measured: {}.", versions.join(", ")))
+}
+
+/// Every engine with its version, in order, as `sqlite 3.54.1 (0123456789ab)`.
+pub fn engine_versions(verdict: &Verdict) -> Vec<String> {
+    let engines = verdict.shown_contenders().filter(|(_, contender)| !contender.harness);
+    let versions: BTreeSet<String> = engines.filter_map(|(_, contender)| version(contender)).collect();
+    versions.into_iter().collect()
+}
+
+fn version(contender: &ContenderRecord) -> Option<String> {
+    let version = &contender.hello.as_ref()?.engine_version;
+    let file = contender.executed.engine.as_ref().map(|file| format!(" ({})", file.short()));
+    Some(format!("{} {version}{}", contender.engine, file.unwrap_or_default()))
+}
+
+/// What the files of builds show that their names and versions do not.
+pub fn builds(verdict: &Verdict) -> impl Iterator<Item = String> {
+    dyno_verdict::builds(verdict).into_iter().map(|found| match found {
+        Builds::Differ { version, files } => {
+            let files: Vec<String> =
+                files.iter().map(|(label, file)| format!("{label} is {}", file.short())).collect();
+            format!("Different builds say that they are {version}: by SHA-256, {}.", files.join(", "))
+        }
+        Builds::Same { labels, file } => {
+            format!("{} are the same file ({}).", labels.join(" and "), file.short())
+        }
+    })
+}
+
+/// The version of dyno, with the commit it was built from and the digest of its file where they are known.
+pub fn dyno(verdict: &Verdict) -> String {
+    let program = verdict.about.program.as_ref();
+    let commit = program.and_then(|program| program.commit.as_deref()).map(short_commit);
+    let file = program.and_then(|program| program.content.as_ref()).map(|file| file.short().to_owned());
+    let known: Vec<String> =
+        commit.map(|commit| format!("commit {commit}")).into_iter().chain(file).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+    format!("dyno {}{known}", verdict.about.dyno)
+}
+
+/// The first digits of a commit, with the word that follows it.
+fn short_commit(commit: &str) -> String {
+    let (digits, rest) = commit.split_once('-').unwrap_or((commit, ""));
+    let digits: String = digits.chars().take(12).collect();
+    if rest.is_empty() { digits } else { format!("{digits}-{rest}") }
 }
 
 /// Who was left out.
@@ -55,10 +95,7 @@ fn grouped<'a>(texts: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
 
 /// Version, settings and safety of a contender.
 fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String {
-    let version = match &contender.hello {
-        Some(hello) => format!("{} {}", contender.engine, hello.engine_version),
-        None => format!("{}, which never answered", contender.engine),
-    };
+    let version = version(contender).unwrap_or_else(|| format!("{}, which never answered", contender.engine));
     let asked: Vec<String> =
         contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
     let mut settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };

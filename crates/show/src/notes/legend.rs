@@ -4,8 +4,8 @@ use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, NoDifference};
 use dyno_verdict::{CellStanding, Verdict};
 
-use super::contenders::{caveats, everything, left_out, versions};
-use super::troubles::{disturbances, harness, noisy, troubles};
+use super::contenders::{builds, caveats, everything, left_out, versions};
+use super::troubles::{disturbances, harness, noisy, troubles, unsealed};
 use super::turns::turns;
 use crate::views::{self, encryption::proofs};
 use crate::{grid, units};
@@ -30,10 +30,12 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
         lines.extend(proofs::unproved(verdict));
         lines.extend(proofs::proved(verdict));
     }
+    lines.extend(builds(verdict));
     lines.extend(left_out(verdict));
     lines.extend(turns(verdict, all));
     lines.extend(if all { disturbances(verdict) } else { noisy(verdict).into_iter().collect() });
     lines.extend(troubles(verdict));
+    lines.extend(unsealed(verdict));
     lines.extend(harness(verdict).filter(|_| all));
     lines.extend(detectable(verdict));
     lines.extend(calibrated(verdict));
@@ -49,9 +51,11 @@ const MORE: &str = "`dyno show --notes` explains the figures and levels and adds
 pub fn reading(verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![figures(verdict)];
     lines.extend(marks(verdict));
+    lines.extend(builds(verdict));
     lines.extend(left_out(verdict));
     lines.extend(turns(verdict, true));
     lines.extend(disturbances(verdict));
+    lines.extend(unsealed(verdict));
     lines.extend(harness(verdict));
     lines.extend(detectable(verdict));
     lines.extend(calibrated(verdict));

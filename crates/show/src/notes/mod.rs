@@ -12,7 +12,7 @@ use dyno_verdict::statistics::MIN_BLOCKS;
 
 use super::{units, wrapped};
 
-pub use contenders::{left_out, safety, versions};
+pub use contenders::{dyno, engine_versions, left_out, safety, versions};
 pub use legend::{fastest_mark, figure_marks, legend, no_difference, reading};
 pub use troubles::{disturbances, noisy, others, troubles};
 

@@ -1,5 +1,6 @@
 //! What disturbed the run, what failed, and what measuring itself costs.
 
+use dyno_record::Seals;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{CellStanding, Disturbances, MOST_FOREIGN, Verdict};
 
@@ -54,9 +55,21 @@ fn blocks(verdict: &Verdict) -> String {
     format!("{} of {blocks} blocks", disturbed.len())
 }
 
-/// Wrong answers and failures, each once.
+/// What the seals of the run file say, where it is not as it was written.
+fn seals(verdict: &Verdict) -> Option<String> {
+    let seals = verdict.about.seals;
+    matches!(seals, Seals::Broken { .. }).then(|| format!("The run file {seals}."))
+}
+
+/// That the run file has no seals, where it has none.
+pub fn unsealed(verdict: &Verdict) -> Option<String> {
+    let seals = verdict.about.seals;
+    (seals == Seals::Missing).then(|| format!("The run file {seals}."))
+}
+
+/// A run file that is not as it was written, wrong answers and failures, each once.
 pub fn troubles(verdict: &Verdict) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = seals(verdict).into_iter().collect();
     for test in &verdict.tests {
         for cell in &test.cells {
             let (what, why) = match &cell.standing {

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use dyno_protocol::Build;
-use dyno_record::ContenderRecord;
+use dyno_record::{ContenderRecord, Content, Executed};
 use dyno_verdict::Verdict;
 use serde::Serialize;
 
 use super::charts;
 use super::words;
+use crate::units;
 use crate::views::durability;
 
 /// A contender.
@@ -27,7 +28,7 @@ pub(crate) struct Card {
     harness: bool,
     safety: Option<SafetyCard>,
     settings: Vec<SettingRow>,
-    /// Library, compile options and whatever else names the build, as the engine says it.
+    /// The files executed, library, compile options and whatever else names the build, as the engine says it.
     flags: Vec<(String, String)>,
 }
 
@@ -93,10 +94,23 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
             proved: durability::words::about(verdict, index),
         }),
         settings: settings(verdict, index, contender),
-        flags: hello
-            .map(|hello| hello.build.iter().map(|(name, values)| (name.clone(), values.join("\n"))).collect())
-            .unwrap_or_default(),
+        flags: files(contender).into_iter().chain(flags(contender)).collect(),
     }
+}
+
+/// The files that its trials executed, by their content.
+fn files(contender: &ContenderRecord) -> Vec<(String, String)> {
+    let Executed { engine, client, runner } = &contender.executed;
+    let all = [("engine's file", engine), ("client library", client), ("runner's program", runner)];
+    let known = all.into_iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
+    let shown = |file: &Content| format!("SHA-256 {}\n{}", file.sha256, units::bytes(file.bytes as f64));
+    known.map(|(name, file)| (name.to_owned(), shown(file))).collect()
+}
+
+/// What else names the build, as the engine says it.
+fn flags(contender: &ContenderRecord) -> Vec<(String, String)> {
+    let flags = contender.hello.iter().flat_map(|hello| &hello.build);
+    flags.map(|(name, values)| (name.clone(), values.join("\n"))).collect()
 }
 
 /// How much a commit holds, and every setting asked for or read back, once; those asked for first.

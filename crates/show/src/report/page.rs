@@ -120,17 +120,10 @@ fn day(started: &str) -> String {
     }
 }
 
-/// Each engine's versions, once.
+/// Each engine's versions, once, and dyno's.
 fn versions(verdict: &Verdict) -> String {
-    let mut versions: Vec<String> = Vec::new();
-    for (_, contender) in verdict.shown_contenders().filter(|(_, contender)| !contender.harness) {
-        let Some(hello) = &contender.hello else { continue };
-        let version = format!("{} {}", contender.engine, hello.engine_version);
-        if !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
-    versions.push(format!("dyno {}", verdict.about.dyno));
+    let mut versions = notes::engine_versions(verdict);
+    versions.push(notes::dyno(verdict));
     versions.join(", ")
 }
 

@@ -8,8 +8,8 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::Conduct;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    AmountRecord, ContenderRecord, Ended, Machine, Placement, Run, SCHEMA, SourceRecord, Storage,
-    SuiteRecord, TestRecord,
+    AmountRecord, ContenderRecord, Ended, Executed, Machine, Placement, Program, Run, SCHEMA, Seals,
+    SourceRecord, Storage, SuiteRecord, TestRecord,
 };
 use dyno_suite::Published;
 
@@ -25,6 +25,7 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
     Run {
         schema: SCHEMA.into(),
         dyno: env!("CARGO_PKG_VERSION").into(),
+        program: Some(program()),
         command: env::args().map(|argument| without_password(argument, &servers)).collect(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_ns: 0,
@@ -57,6 +58,15 @@ pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, 
         tests,
         trials: Vec::new(),
         answers: Vec::new(),
+        seals: Seals::default(),
+    }
+}
+
+/// This program.
+fn program() -> Program {
+    Program {
+        commit: option_env!("DYNO_BUILT_FROM").map(str::to_owned),
+        content: dyno_lab::content::of_this_program(),
     }
 }
 
@@ -146,6 +156,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         asked: contender.settings.clone(),
         claimed: contender.engine.claimed.clone(),
         hello: None,
+        executed: Executed::default(),
         safety: contender.claimed.clone(),
         isolation: None,
         cache: None,

@@ -29,6 +29,7 @@ use dyno_plan::{Plan, check_models, input_bytes, select};
 use dyno_record::{Ended, Proof, Run, Writer, cpu_list};
 use dyno_suite::Cpus;
 use dyno_suite::watch::Watch;
+use dyno_verdict::changed_files;
 use signal_hook::consts::SIGINT;
 
 use super::{Exit, Input, planning, report, scaling, show};
@@ -107,9 +108,22 @@ pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let registry = Registry::load(&home)?;
     let request = again(arguments, &home, &registry)?;
     let outputs = Outputs::open(&arguments.place)?;
+    let old = dyno_record::load(&arguments.run).input()?;
     perform(request, &registry, &arguments.place, outputs, |run, path| {
+        say_changes(&old, run);
         show::results(run, path, &arguments.show)
     })
+}
+
+/// Says which files of a run that is repeated hold something else than they did.
+fn say_changes(old: &Run, new: &Run) {
+    for contender in &new.contenders {
+        let before = old.contenders.iter().find(|before| before.label == contender.label);
+        for (what, was, is) in before.iter().flat_map(|before| changed_files(before, contender)) {
+            let (label, was, is) = (&contender.label, was.short(), is.short());
+            say(&format!("dyno: {label}: {what} changed since that run: SHA-256 {was} then, {is} now"));
+        }
+    }
 }
 
 /// Runs what is asked for, keeps it, and shows it by `show`.
