@@ -60,10 +60,12 @@ impl Running {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The same; None where the server does not answer.
-    pub fn try_execute(&self, statements: &str) -> Option<String> {
-        let output = self.output(statements);
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    /// Kills it and starts it again on its data.
+    pub fn restart(&mut self) {
+        self.started.server.kill();
+        self.started.restart();
+        // It recovers first.
+        wait_for("an answer of the restarted server", 60, || self.output("SELECT 1").status.success());
     }
 
     fn output(&self, statements: &str) -> Output {

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use dyno_lab::placement;
-use dyno_lab::server::PrivateServer;
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_protocol::{Build, Setting};
+use dyno_record::Placement;
 use tempfile::TempDir;
 
 use super::installation;
@@ -13,6 +14,9 @@ use super::installation;
 /// A server that runs.
 pub struct Started {
     pub server: PrivateServer,
+    installation: Installation,
+    settings: Vec<Setting>,
+    placement: Placement,
     // Last: the server's files are in it.
     pub folder: TempDir,
 }
@@ -29,7 +33,14 @@ pub fn start(engine: &str, build: &Build, settings: &[Setting]) -> Option<Starte
     let folder = open_folder();
     let placement = placement::choose(None, None).unwrap();
     let server = PrivateServer::start(&installation, settings, folder.path(), &placement).unwrap();
-    Some(Started { server, folder })
+    Some(Started { server, installation, settings: settings.to_vec(), placement, folder })
+}
+
+impl Started {
+    /// Starts it again on its data, with the same settings.
+    pub fn restart(&mut self) {
+        self.server.restart(&self.installation, &self.settings, None, &self.placement).unwrap();
+    }
 }
 
 /// A folder for databases that every account may enter: a server may have one of its own.

@@ -38,7 +38,7 @@ impl Try {
             _ => None,
         };
         let (server, url) = self.server(servers).unzip();
-        let before = server.map(|server| server.running.databases());
+        let before = server.map(|server| server.databases());
         let mark = format!("{}-{}", std::process::id(), self.seed);
         let watch = Watch::start(&mark, &data);
         let mut command = self.command(&place, &mark);
@@ -87,7 +87,7 @@ impl Try {
             _ => return None,
         };
         let server = &servers[place];
-        let (host, port, user) = server.running.reach();
+        let (host, port, user) = server.reach();
         let proxy = fault.map(|fault| Proxy::start(Path::new(&server.socket()), fault));
         let url = match (&proxy, server.scheme) {
             (Some(proxy), scheme) => format!("{scheme}://{user}@127.0.0.1:{}/", proxy.port),
@@ -196,7 +196,7 @@ fn of_places(data: &Path, known: &Known, dyno: u32) -> Falls {
 /// What is cut off for good cannot be removed, and dyno says so.
 fn of_databases(server: &Server, before: &str, ended: &Ended) -> Falls {
     let mut falls = Falls::new();
-    let (now, said) = (server.running.databases(), ended.said());
+    let (now, said) = (server.databases(), ended.said());
     let is_said = said.contains("dyno_scratch_") || said.contains("dyno_import_");
     falls.ask(now == before || is_said, || format!("databases: {before} then {now}, said: {said}"));
     server.clear();

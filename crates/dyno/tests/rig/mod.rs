@@ -74,7 +74,7 @@ impl Rig {
     /// A server with settings.
     pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
         let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
-        let Started { server, folder } = server::start(engine.name, &build, settings)?;
+        let Started { server, folder, .. } = server::start(engine.name, &build, settings)?;
         Some(Rig { engine, server, folder })
     }
 

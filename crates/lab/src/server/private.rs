@@ -204,6 +204,7 @@ impl PrivateServer {
 
     /// Ends the server and its children, which may each be in a session of its own, at once and without a word.
     pub fn kill(&mut self) {
+        self.note_segments();
         let children = descendants(self.child.id());
         let _ = self.child.kill();
         for child in &children {
@@ -230,9 +231,7 @@ impl PrivateServer {
                 bail!("it {}; {}", describe(status), self.log_end());
             }
             if protocol::is_ready(self.engine.speaks, &self.folders) {
-                if protocol::leaves_segments(self.engine.speaks) {
-                    self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
-                }
+                self.note_segments();
                 return Ok(());
             }
             self.interrupts.check()?;
@@ -240,6 +239,13 @@ impl PrivateServer {
                 return Err(NotReady(START_PATIENCE.as_secs(), self.log_end()).into());
             }
             thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Notes its shared memory, if that has not been done: a server that is killed before it is ready leaves it too.
+    fn note_segments(&mut self) {
+        if protocol::leaves_segments(self.engine.speaks) && self.segments.is_none() && self.is_alive() {
+            self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
         }
     }
 
