@@ -5,6 +5,7 @@ use dyno_plan::Plan;
 use dyno_protocol::Sample;
 use dyno_record::{Answer, ProbeRecord};
 
+use crate::run::Observer;
 use crate::scratch::Scratch;
 use crate::trial::{Conduct, Outcome, Servers, Trial};
 
@@ -29,7 +30,7 @@ impl Prober<'_> {
     ///
     /// # Errors
     /// The trial could not begin.
-    pub fn probe(&mut self, contender: usize) -> Result<Vec<ProbeRecord>> {
+    pub fn probe(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<ProbeRecord>> {
         let contender = &self.plan.contenders[contender];
         if let Some(missing) = contender.missing() {
             bail!(missing);
@@ -38,7 +39,8 @@ impl Prober<'_> {
         let directory = self.scratch.trial_in(&place)?;
         let mut job = self.plan.job(contender, directory.path());
         job.server = self.servers.reach(contender)?;
-        let trial = self.conduct.run(&contender.runner.command(), &job, |_| {})?;
+        let trial = self.conduct.run_tidily(contender, &job, |_| {})?;
+        trial.left.iter().for_each(|left| observer.warn(left));
         Ok(histories(&trial))
     }
 }

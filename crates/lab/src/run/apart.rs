@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
-use dyno_engine::Contender;
 use dyno_protocol::Job;
 use dyno_record::Run;
 
@@ -65,8 +64,7 @@ impl Runner<'_> {
         let seeking = self.seek(run, index, when.block, &mut job)?;
         job.server = self.servers.reach(contender)?;
         let observer = &mut *self.observer;
-        let command = contender.runner.command();
-        let mut trial = self.conduct.run(&command, &job, |test| observer.test_begins(test, run))?;
+        let mut trial = self.conduct.run_tidily(contender, &job, |test| observer.test_begins(test, run))?;
         let started =
             job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
         trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
@@ -75,20 +73,7 @@ impl Runner<'_> {
         {
             *message = format!("{message}; {death}");
         }
-        if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
-            self.tidy(contender, &job);
-        }
+        trial.left.iter().for_each(|left| self.observer.warn(left));
         Ok((trial, seeking))
-    }
-
-    /// Removes what a trial that did not finish left on somebody's server.
-    fn tidy(&mut self, contender: &Contender, job: &Job) {
-        if !self.conduct.tidy(contender, job) {
-            let scratch = job.server.as_ref().map_or("", |server| &server.scratch);
-            self.observer.warn(&format!(
-                "the database {scratch} may be left on {}; it can be dropped by hand",
-                contender.label
-            ));
-        }
     }
 }

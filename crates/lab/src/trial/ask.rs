@@ -1,10 +1,12 @@
 //! Asking a contender's runner who it is, untimed: whether it can be had here, and what is missing if not.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_protocol::{Build, Hello, Job};
 
-use super::{Conduct, Interrupts, Outcome, Servers};
+use super::{Conduct, Interrupts, Outcome, Servers, Trial};
 
 /// What came of asking.
 #[derive(Debug)]
@@ -14,10 +16,18 @@ pub enum Reply {
     /// What is missing, and how it is had.
     Missing(String),
     /// Its runner broke off before it could report what is missing: it crashed, hung or wrote nonsense.
-    Broken(String),
-    /// Somebody asked the run to stop meanwhile.
-    Interrupted,
+    Broken {
+        /// What happened.
+        why: String,
+        /// Which database may be left at a URL, in a sentence.
+        left: Option<String>,
+    },
+    /// A signal came meanwhile. The sentence says which database may be left at a URL.
+    Interrupted(Option<String>),
 }
+
+/// How long the removal of a database may be silent: with it, an interrupted run ends within a minute.
+const TO_TIDY: Duration = Duration::from_secs(20);
 
 impl Conduct {
     /// Asks a contender, by a job without tests.
@@ -27,20 +37,20 @@ impl Conduct {
         }
         let mut trial = || -> Result<_> {
             job.server = servers.reach(contender)?;
-            let trial = self.run(&contender.runner.command(), &job, |_| {})?;
-            if contender.url.is_some() && trial.outcome != Outcome::Finished && trial.may_have_connected {
-                self.tidy(contender, &job);
-            }
-            Ok(trial)
+            self.run_tidily(contender, &job, |_| {})
         };
-        let why = match trial().map(|trial| (trial.outcome, trial.hello, trial.may_have_connected)) {
-            Ok((Outcome::Interrupted, ..)) => return Reply::Interrupted,
-            Ok((Outcome::Finished, Some(hello), _)) => return Reply::Here(Box::new(hello)),
-            Ok((Outcome::Failed { message, .. }, _, true)) => return Reply::Broken(message),
-            Ok((Outcome::Failed { message, .. }, ..)) => message,
-            Ok((Outcome::Finished, None, _)) => "the runner did not say who it is".to_owned(),
-            Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted,
+        let why = match trial() {
+            Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted(None),
             Err(error) => format!("{error:#}"),
+            Ok(trial) => match (trial.outcome, trial.hello) {
+                (Outcome::Interrupted, _) => return Reply::Interrupted(trial.left),
+                (Outcome::Finished, Some(hello)) => return Reply::Here(Box::new(hello)),
+                (Outcome::Finished, None) => "the runner did not say who it is".to_owned(),
+                (Outcome::Failed { message, .. }, _) if trial.may_have_connected => {
+                    return Reply::Broken { why: message, left: trial.left };
+                }
+                (Outcome::Failed { message, .. }, _) => message,
+            },
         };
         let runner = &contender.runner;
         let known = contender.engine.known_settings();
@@ -52,10 +62,28 @@ impl Conduct {
         })
     }
 
-    /// Removes what a job that did not finish left on somebody's server: a job without tests makes its database anew and
-    /// removes it. An interrupt does not keep it from that. False where it did not come to its end.
-    pub(crate) fn tidy(&self, contender: &Contender, job: &Job) -> bool {
-        let conduct = Conduct { interrupts: Interrupts::default(), ..self.clone() };
+    /// Runs a contender's job, and removes what one that did not finish left on a server at a URL. Where that cannot be
+    /// removed, [`Trial::left`] says so.
+    ///
+    /// # Errors
+    /// The runner cannot be started.
+    pub fn run_tidily(&self, contender: &Contender, job: &Job, on_test: impl FnMut(usize)) -> Result<Trial> {
+        let mut trial = self.run(&contender.runner.command(), job, on_test)?;
+        let may_leave = trial.outcome != Outcome::Finished && trial.may_have_connected;
+        if contender.url.is_some() && may_leave && !self.tidy(contender, job) {
+            let scratch = job.server.as_ref().map_or("", |server| &server.scratch);
+            let label = &contender.label;
+            trial.left =
+                Some(format!("the database {scratch} may be left on {label}; it can be dropped by hand"));
+        }
+        Ok(trial)
+    }
+
+    /// Removes what a job that did not finish left on a server at a URL: a job without tests makes its database anew and
+    /// removes it. An interrupt does not keep it from that. Returns false where it did not come to its end.
+    fn tidy(&self, contender: &Contender, job: &Job) -> bool {
+        let timeout = self.timeout.min(TO_TIDY);
+        let conduct = Conduct { interrupts: Interrupts::default(), timeout, ..self.clone() };
         let job = Job { tests: Vec::new(), ..job.clone() };
         let result = conduct.run(&contender.runner.command(), &job, |_| {});
         matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished)

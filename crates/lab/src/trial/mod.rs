@@ -54,6 +54,8 @@ pub struct Trial {
     pub outcome: Outcome,
     /// Whether the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
     pub may_have_connected: bool,
+    /// Which database may be left on a server at a URL, in a sentence for the user.
+    pub left: Option<String>,
 }
 
 impl Trial {

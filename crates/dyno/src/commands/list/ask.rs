@@ -91,11 +91,11 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
         let directory = scratch.trial()?;
         match conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
             Reply::Here(hello) => item.version = Some(hello.engine_version),
-            Reply::Missing(why) | Reply::Broken(why) => {
+            Reply::Missing(why) | Reply::Broken { why, .. } => {
                 item.command = command_in(&why);
                 item.missing = Some(why);
             }
-            Reply::Interrupted => item.missing = Some("interrupted".to_owned()),
+            Reply::Interrupted(_) => item.missing = Some("interrupted".to_owned()),
         }
     }
     Ok(group)

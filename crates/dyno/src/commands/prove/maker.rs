@@ -55,8 +55,8 @@ impl Maker<'_> {
         let directory = self.scratch.trial()?;
         let hello = match self.conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
             Reply::Here(hello) => *hello,
-            Reply::Missing(why) | Reply::Broken(why) => bail!(why),
-            Reply::Interrupted => bail!("interrupted"),
+            Reply::Missing(why) | Reply::Broken { why, .. } => bail!(why),
+            Reply::Interrupted(_) => bail!("interrupted"),
         };
         match contender.engine.differences(&contender.settings, &hello.settings).first() {
             None => Ok(hello),

@@ -10,6 +10,8 @@ use dyno_plan::probe;
 use dyno_protocol::Hello;
 use dyno_record::{LeftOut, Limits};
 
+use crate::terminal::say;
+
 /// The contender that measures dyno itself and is part of every run.
 const HARNESS: &str = "null";
 
@@ -64,8 +66,8 @@ pub fn at_hand(
             None => {
                 let directory = scratch.trial()?;
                 match conduct.ask(&contender, probe(&contender, directory.path()), servers) {
-                    Reply::Missing(why) | Reply::Broken(why) => Some(why),
-                    Reply::Here(_) | Reply::Interrupted => None,
+                    Reply::Missing(why) | Reply::Broken { why, .. } => Some(why),
+                    Reply::Here(_) | Reply::Interrupted(_) => None,
                 }
             }
             idle => idle,
@@ -93,13 +95,24 @@ pub fn check_reach(
         let trouble = match conduct.ask(contender, probe(contender, directory.path()), servers) {
             Reply::Missing(why) => Some(format!("{why}{}", unknown_setting(contender))),
             Reply::Here(hello) => refused_settings(contender, &hello),
-            Reply::Broken(_) => None,
-            Reply::Interrupted => return Ok(()),
+            Reply::Broken { left, .. } => {
+                warn_of(left);
+                None
+            }
+            Reply::Interrupted(left) => {
+                warn_of(left);
+                return Ok(());
+            }
         };
         troubles.extend(trouble.map(|why| format!("the contender {} cannot be run: {why}", contender.label)));
     }
     ensure!(troubles.is_empty(), "{}", troubles.join("\n"));
     Ok(())
+}
+
+/// Prints which database may be left.
+fn warn_of(left: Option<String>) {
+    left.iter().for_each(|left| say(&format!("dyno: {left}")));
 }
 
 /// Which settings are not in force as they were asked for, in words.

@@ -52,7 +52,8 @@ pub fn probe(run: &mut Run, plan: &Plan, with: Probing, observer: &mut dyn Obser
                 failed: Some(format!("{error:#}")),
                 ..ProbeRecord::default()
             };
-            run.contenders[index].probes = prober.probe(place).unwrap_or_else(|error| vec![failed(error)]);
+            run.contenders[index].probes =
+                prober.probe(place, observer).unwrap_or_else(|error| vec![failed(error)]);
         }
     }
     Ok(())
