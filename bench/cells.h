@@ -1,4 +1,4 @@
-/* What the C programs that keep keys and values share: mapped files of cells, and the tests as arguments:
+/* Shared by the C programs that keep keys and values: mapped files of cells, and the tests as arguments:
 **
 **     put STORE KEYS WIDTH VALUES WIDTH COUNT TIMED PER_COMMIT
 **     get STORE KEYS WIDTH COUNT

@@ -1,4 +1,4 @@
-/* What all C programs of the benchmark share: the clock, and an end with a reason. */
+/* Shared by all C programs of the benchmark: the clock, and an end with a reason. */
 #pragma once
 #include <fcntl.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What was read before the clock started. */
+/* The readings taken before the clock started. */
 typedef struct {
   int64_t start, wait, cpu;
 } Reading;

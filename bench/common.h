@@ -1,4 +1,4 @@
-/* What the C programs that speak SQL share: statements and rows from mapped files, and a place for the
+/* Shared by the C programs that speak SQL: statements and rows from mapped files, and a place for the
 ** values that they fetch.
 */
 #pragma once
@@ -26,7 +26,7 @@ typedef struct {
   unsigned long widths[64];
 } Rows;
 
-/* Where the values go, so that fetching them is not for nothing. */
+/* The fetched values are copied here, so that fetching them has a use. */
 static char *values;
 static size_t used, reserved;
 

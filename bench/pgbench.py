@@ -1,8 +1,8 @@
-"""Lays dyno's clients beside pgbench's: the same statements on one PostgreSQL, in turns.
+"""Compares dyno's clients with pgbench's: the same statements on one PostgreSQL, in turns.
 
     python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer] [--clients-per-thread 1]
 
-Starts a server of its own. Each round runs pgbench (prepared statements, one thread for two clients unless told) and
+Starts a private server. Each round runs pgbench (prepared statements, one thread for two clients unless told) and
 dyno, which has a thread for each client, in a random order. For each number of clients it prints dyno's throughput over
 pgbench's, and the processor's time that a transaction takes the client, dyno's over pgbench's: medians of the rounds'
 ratios with the interval of their ranks.
@@ -69,10 +69,10 @@ def pgbench(test: str, clients: int, threads: int, seconds: int, folder: str) ->
     command = [program("pgbench"), "-h", folder, "-U", "postgres", "-n", "-M", "prepared", "-T", str(seconds)]
     command += ["-c", str(clients), "-j", str(threads), *SCRIPTS[test], "pgbench"]
     before = cpu()
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     spent = cpu() - before
-    done = int(re.search(r"transactions actually processed: (\d+)", told)[1])
-    rate = float(re.search(r"tps = ([0-9.]+)", told)[1])
+    done = int(re.search(r"transactions actually processed: (\d+)", output)[1])
+    rate = float(re.search(r"tps = ([0-9.]+)", output)[1])
     return rate, spent / done
 
 

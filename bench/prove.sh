@@ -3,7 +3,7 @@
 # Usage: bench/prove.sh DYNO. It ends with 1 where an aim is missed, and says so where no disk can be recorded here.
 set -u
 dyno=$1
-# What is found while measuring is not to be said of anybody later.
+# Findings of this measurement must not appear in later output of dyno.
 DYNO_PROOFS=$(mktemp) || exit 1
 export DYNO_PROOFS
 trap 'rm -f "$DYNO_PROOFS"' EXIT

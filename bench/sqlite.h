@@ -1,4 +1,4 @@
-/* What the C programs on SQLite share: a statement executed once, with every value fetched, and settings. */
+/* Shared by the C programs on SQLite: a statement executed once, with every value fetched, and settings. */
 #pragma once
 #include "common.h"
 #include <sqlite3.h>

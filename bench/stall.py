@@ -85,11 +85,11 @@ def sysbench(folder: str, seconds: int, rate: int) -> list[float]:
     base += ["--pgsql-db=postgres", "--tables=1", f"--table-size={ACCOUNTS}", "--threads=8"]
     found = []
     subprocess.run([*base, "prepare"], capture_output=True, check=True)
-    told = subprocess.run(
+    output = subprocess.run(
         [*base, f"--time={seconds}", f"--rate={rate}", "--histogram", "--percentile=99", "run"],
         capture_output=True, text=True, check=True,
     ).stdout
-    rows = [(float(ms), int(count)) for ms, count in re.findall(r"^\s+([\d.]+) \|\**\s+(\d+)$", told, re.M)]
+    rows = [(float(ms), int(count)) for ms, count in re.findall(r"^\s+([\d.]+) \|\**\s+(\d+)$", output, re.M)]
     for share in SHARES:
         beyond = share * sum(count for _, count in rows)
         for ms, count in rows:

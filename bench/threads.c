@@ -1,5 +1,5 @@
 /* What a careful C programmer would write by hand to let several threads work on one SQLite: the statements of dyno's
-** suite `bank`, prepared once for each thread, with a connection of its own. threads.py lays dyno beside it.
+** suite `bank`, prepared once for each thread, with a separate connection. threads.py compares dyno with it.
 **
 **     threads DATABASE read|transfer THREADS SECONDS BRANCHES ACCOUNTS [NAME=VALUE ...]
 **
@@ -9,8 +9,8 @@
 #include "sqlite.h"
 #include <pthread.h>
 
-/* How long a connection waits for a lock, in milliseconds. */
-#define PATIENCE 10000
+/* The time that a connection waits for a lock, in milliseconds. */
+#define BUSY_TIMEOUT_MS 10000
 
 static const char *const READ[] = {"SELECT abalance FROM accounts WHERE aid = ?1", NULL};
 static const char *const TRANSFER[] = {
@@ -39,7 +39,7 @@ typedef struct {
 static sqlite3 *connect_to(void) {
   sqlite3 *db;
   if (sqlite3_open(path, &db) != SQLITE_OK) die(path, sqlite3_errmsg(db));
-  sqlite3_busy_timeout(db, PATIENCE);
+  sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
   for (char **setting = settings; *setting; setting++) set(db, *setting);
   return db;
 }
@@ -72,7 +72,7 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
   return stmt;
 }
 
-/* Executes a statement with whole numbers; 0 where somebody else is in the way. */
+/* Executes a statement with whole numbers; 0 where another connection holds the lock. */
 static int run(Client *client, sqlite3 *db, sqlite3_stmt *stmt, const int *numbers, int count) {
   for (int i = 0; i < count; i++) sqlite3_bind_int64(stmt, i + 1, numbers[i]);
   int code = sqlite3_step(stmt);
@@ -117,7 +117,7 @@ static void *work(void *argument) {
       }
     }
     moment = now();
-    // What ends later does not count.
+    // Operations that end later do not count.
     client->done += moment < ends;
   }
   pthread_barrier_wait(&ready);

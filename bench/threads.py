@@ -1,4 +1,4 @@
-"""Lays dyno's clients beside threads written by hand in C: the same statements on SQLite, in turns.
+"""Compares dyno's clients with threads written by hand in C: the same statements on SQLite, in turns.
 
     python3 bench/threads.py [--rounds 7] [--seconds 3] [--threads 1,2,4] [--only read] [--with sqlite:wal]
 
@@ -39,8 +39,8 @@ def reference(program: str, test: str, threads: int, seconds: float, settings: l
     """Operations a second, and nanoseconds of the processor for one."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         command = [program, f"{folder}/bank.db", test, threads, seconds, BRANCHES, ACCOUNTS, *settings]
-        told = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
-    done, spent = map(int, told.split())
+        output = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+    done, spent = map(int, output.split())
     return done / seconds, spent / done
 
 

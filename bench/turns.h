@@ -4,7 +4,7 @@
 #pragma once
 #include "clock.h"
 
-/* What all slices of the test came to, and the one at work. */
+/* The totals of all slices of the test, and the slice at work. */
 static struct {
   int turns;
   size_t test, of, done, left;
@@ -39,7 +39,7 @@ static inline void greet(int *argc, char ***argv) {
   puts("{\"event\":\"hello\",\"protocol\":2,\"runner\":\"C\",\"engine_version\":\"\",\"driver_version\":\"\",\"settings\":[]}");
 }
 
-/* Begins a test of so many operations. */
+/* Begins a test of a number of operations. */
 static inline void begin_test(size_t of) {
   section.test++;
   section.of = of;
@@ -62,7 +62,7 @@ static inline size_t take(size_t wanted) {
   return part;
 }
 
-/* Ends a test and tells what it took. */
+/* Ends a test and reports the time that it took. */
 static inline void end_test(void) {
   if (!section.turns) {
     end(section.slice);

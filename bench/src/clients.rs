@@ -1,8 +1,8 @@
 //! The clients of servers: which can be compared here, and their tables.
 //!
-//! A server's own time dwarfs its client's and varies with what else it has to do, so beside the time by
+//! A server's own time dwarfs its client's and varies with what else it has to do, so besides the time by
 //! the clock stands the client's CPU time, which is all that dyno could waste. Both are clients of one
-//! server, which they share with nobody and which shares their processor.
+//! server, which no other process uses and which shares their processor.
 
 use std::fmt::Write;
 
@@ -15,11 +15,11 @@ use crate::table::{Verdict, interval};
 
 /// Most that the geometric mean of the ratios may be, by the clock and in CPU time.
 const AIM: f64 = 1.05;
-/// How much CPU time a test must take C's client for its ratio to count, in nanoseconds: below that it is
+/// The least CPU time of C's client, in nanoseconds, for a test's ratio to count: below that it is
 /// mostly what reading the clock costs.
 const LONG_NS: f64 = 1e6;
 
-/// Whether a contender can be measured here; says which cannot and why.
+/// Returns true if a contender can be measured here; reports which cannot and why.
 pub fn is_available(contender: &Contender) -> bool {
     let Some(engine) = contender.engine.server() else { return true };
     match Installation::find(&engine, &contender.build) {
@@ -31,7 +31,7 @@ pub fn is_available(contender: &Contender) -> bool {
     }
 }
 
-/// dyno's client beside C's, test by test, and the worst verdict.
+/// dyno's client compared with C's, test by test, and the worst verdict.
 pub fn compare(comparison: &Comparison, titles: &[String]) -> (String, Verdict) {
     let mut text = format!("\n**{}**\n\n", comparison.label);
     text += "| test | C ms | dyno/C | 95 % interval | C\u{2019}s CPU ms | dyno/C | 95 % interval |\n";

@@ -9,7 +9,7 @@ use dyno_protocol::{Cells, Work};
 /// Engines whose C program needs more than the library that the runner loads: a header, and Debian's package.
 const HEADERS: [(&str, &str, &str); 1] = [("bdb", "/usr/include/db.h", "libdb5.3-dev")];
 
-/// Whether the C program of a contender can be built here; says which cannot and why.
+/// Returns true if the C program of a contender can be built here; reports which cannot and why.
 pub fn is_available(contender: &Contender) -> bool {
     let header = HEADERS.iter().find(|(engine, ..)| *engine == contender.engine.name);
     match header {

@@ -23,7 +23,7 @@ use crate::table::Verdict;
 const COLUMNS: [(&str, usize); 3] = [("a1", 8), ("b2", 8), ("c3", 8)];
 /// Makes the table.
 const SETUP: &str = "CREATE TABLE t(a1 TEXT, b2 TEXT, c3 TEXT)";
-/// Where files lie in memory.
+/// The folder of files in memory.
 const MEMORY: &str = "/dev/shm";
 
 /// One load that is compared.
@@ -31,7 +31,7 @@ const MEMORY: &str = "/dev/shm";
 pub struct Load {
     /// dyno's variant; none for prepared inserts one by one.
     pub variant: Option<&'static str>,
-    /// What it is compared with.
+    /// The program that it is compared with.
     pub other: &'static str,
     /// Most that the ratio may be.
     aim: f64,
@@ -42,13 +42,13 @@ const COPY: Load = Load { variant: Some("copy"), other: "psql \\copy", aim: 1.05
 const LOAD_DATA: Load = Load { variant: Some("load-data"), other: "C and a file", aim: 1.05 };
 
 impl Load {
-    /// Whether it is psql that it is compared with.
+    /// Returns true if it is compared with psql.
     pub fn is_psqls(self) -> bool {
         self == COPY
     }
 }
 
-/// What is compared of a contender.
+/// The loads that are compared for a contender.
 pub fn of(contender: &Contender) -> &'static [Load] {
     match contender.runner.name.as_str() {
         "postgres" => &[INSERT, COPY],
@@ -66,7 +66,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Writes so many rows.
+    /// Writes this number of rows.
     pub fn write(count: u64, seed: u64) -> Result<Inputs> {
         let folder = tempfile::Builder::new().prefix("dyno-bench-").tempdir_in(MEMORY);
         let folder = folder.with_context(|| format!("no place for rows in {MEMORY}"))?;
@@ -85,7 +85,7 @@ impl Inputs {
         Job { variant: load.variant.map(str::to_owned), tests: vec![test], ..job }
     }
 
-    /// What the C program is told after the place of the database.
+    /// The arguments of the C program after the place of the database.
     pub fn arguments(&self, load: Load) -> Vec<String> {
         let mode = load.variant.unwrap_or("insert");
         let file = if load.variant.is_some() { &self.lines } else { &self.rows.file };
@@ -94,7 +94,7 @@ impl Inputs {
         first.into_iter().chain(widths.filter(|_| load.variant.is_none())).collect()
     }
 
-    /// What psql is told to do in the trial's database.
+    /// The commands that psql executes in the trial's database.
     pub fn script(&self) -> [String; 3] {
         [SETUP.to_owned(), "\\timing on".to_owned(), format!("\\copy t FROM '{}'", self.lines.display())]
     }
@@ -112,7 +112,7 @@ fn write(file: &Path, lines: &Path, count: u64, seed: u64) -> std::io::Result<()
     text.flush()
 }
 
-/// The loads beside what they are compared with, and the worst verdict.
+/// The loads compared with their references, and the worst verdict.
 pub fn compare(comparisons: &[Comparison], rows: u64) -> (String, Verdict) {
     let mut text = format!("\n**{rows} rows of 3 columns of 8 bytes**\n\n");
     text +=
@@ -122,7 +122,7 @@ pub fn compare(comparisons: &[Comparison], rows: u64) -> (String, Verdict) {
     for comparison in comparisons {
         let Some(load) = comparison.load else { continue };
         let (clock, cpu) = (&comparison.pairs[0], &comparison.cpu[0]);
-        // psql does not tell its CPU time.
+        // psql does not report its CPU time.
         let cpu = if load.is_psqls() { &Vec::new() } else { cpu };
         let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>()) else {
             continue;

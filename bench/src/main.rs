@@ -69,8 +69,8 @@ struct Arguments {
     seed: u64,
 }
 
-/// Where disturbed pairs have to be repeated: how many times the rounds wanted it may take.
-const PATIENCE: u32 = 3;
+/// The limit, in multiples of the rounds wanted, on repeating disturbed pairs.
+const MAX_ROUNDS_FACTOR: u32 = 3;
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
@@ -103,7 +103,7 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
     let wanted = arguments.rounds as usize;
     let mut round = 0;
     while round <= arguments.rounds
-        || (session.fewest_pairs() < wanted && round <= PATIENCE * arguments.rounds)
+        || (session.fewest_pairs() < wanted && round <= MAX_ROUNDS_FACTOR * arguments.rounds)
     {
         let fewest = session.fewest_pairs();
         eprintln!(

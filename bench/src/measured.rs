@@ -1,19 +1,19 @@
-//! What is measured: suites, or some of their tests, with the contenders that a C program does the same as.
+//! The work that is measured: suites, or some of their tests, with the contenders that a C program does the same as.
 
 /// Some tests of a suite, or loads of rows.
 #[derive(Debug)]
 pub struct Measured {
-    /// What it is called here.
+    /// Its name on this program's command line.
     pub name: &'static str,
     /// The suite's name.
     pub suite: &'static str,
-    /// Whether rows are loaded in place of the suite's tests.
+    /// True if rows are loaded in place of the suite's tests.
     pub loads: bool,
-    /// The tests; none: all.
+    /// The tests; `None` for all.
     pub only: Option<&'static str>,
     /// Parameters that are not the suite's own.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Who is compared with C where nobody is named.
+    /// The contenders that are compared with C by default.
     pub contenders: &'static [&'static str],
 }
 

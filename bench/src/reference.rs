@@ -16,7 +16,7 @@ use crate::{kv, rows};
 
 /// The folder of the programs' sources.
 const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
-/// The bundled SQLite, which the SQLite runner's build leaves beside the programs with its header.
+/// The bundled SQLite, which the SQLite runner's build leaves next to the programs with its header.
 const SQLITE: &str = "libdyno_sqlite3.so";
 /// The programs' sources and the libraries of the system that they are linked with, by the suite and the
 /// runner that loads the same library.
@@ -54,7 +54,7 @@ impl References {
         Ok(References { programs })
     }
 
-    /// Runs one where and how a runner would run: a time for each test. `work` is what it is told after the
+    /// Runs one where and how a runner would run: a time for each test. `work` are its arguments after the
     /// place of the database.
     pub fn run(
         &self,
@@ -71,7 +71,7 @@ impl References {
             .collect()
     }
 
-    /// What starts one that takes turns.
+    /// The command that starts one that takes turns.
     pub fn in_turns(&self, runner: &str, job: &Job) -> Result<Vec<OsString>> {
         let mut scratch = OsString::from("SQLITE_TMPDIR=");
         scratch.push(&job.directory);
@@ -114,11 +114,11 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
     let text = psql(&server.scratch, &script)?;
     psql(maintenance, &[remove])?;
     let time = text.lines().find_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok());
-    let milliseconds: f64 = time.with_context(|| format!("psql told no time: {text}"))?;
+    let milliseconds: f64 = time.with_context(|| format!("psql printed no time: {text}"))?;
     Ok(Time { nanoseconds: (milliseconds * 1e6) as u64, wait_ns: 0, cpu_ns: 0 })
 }
 
-/// What a program prints that runs where a runner would.
+/// The output of a program that runs on the CPUs where a runner would.
 fn output(mut command: Command, placement: &Placement) -> Result<String> {
     command.stdin(Stdio::null()).stderr(Stdio::inherit());
     placement::prepare(placement, &mut command)?;
@@ -164,7 +164,7 @@ fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
     }
 }
 
-/// Where an embedded database is, and its settings.
+/// The path of an embedded database, and its settings.
 fn embedded(job: &Job) -> Vec<OsString> {
     let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
     [job.directory.clone().into()].into_iter().chain(settings.map(OsString::from)).collect()

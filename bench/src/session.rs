@@ -23,7 +23,7 @@ use crate::{clients, kv};
 /// Longest silence of a runner.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The runner beside which the C programs take turns.
+/// The runner with which the C programs take turns.
 const TAKES_TURNS: &str = "sqlite";
 
 /// The share of a duration that its process may have waited for a processor.
@@ -46,7 +46,7 @@ impl Time {
     }
 }
 
-/// What was measured of one contender and one kind of work.
+/// The measurements of one contender and one kind of work.
 #[derive(Debug)]
 pub struct Comparison {
     /// Its place among the contenders.
@@ -55,7 +55,7 @@ pub struct Comparison {
     pub label: String,
     /// The rows that are loaded; none where the suite is measured.
     pub load: Option<Load>,
-    /// Whether both are clients of a server, which shares their processor.
+    /// True if both are clients of a server, which shares their processor.
     pub server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
     pub pairs: Vec<Vec<Option<(f64, f64)>>>,
@@ -73,7 +73,7 @@ pub struct Session {
     inputs: Option<Inputs>,
     servers: Servers,
     random: Rng,
-    /// Where runner and C program take turns.
+    /// The turns of runner and C program, if they take turns.
     turns: Option<Turns>,
     /// Of each contender but the null runner.
     pub comparisons: Vec<Comparison>,
@@ -267,7 +267,7 @@ impl Session {
     }
 }
 
-/// What the samples of a trial took.
+/// The times of the samples of a trial.
 pub fn times(trial: &Trial) -> Vec<Time> {
     let time = |sample: &dyno_protocol::Sample| Time {
         nanoseconds: sample.section.nanoseconds,

@@ -12,7 +12,7 @@ const MEAN_AIM: f64 = 1.01;
 const TEST_AIM: f64 = 1.02;
 const LONG_NS: f64 = 5e6;
 
-/// Whether an aim is reached.
+/// The judgement of an aim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The figure is within the aim.
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// How a ratio stands to an aim.
+    /// Compares a ratio with an aim.
     pub fn of(ratio: &Ratio, aim: f64) -> Verdict {
         match ratio.interval {
             _ if ratio.ratio <= aim => Verdict::Reached,
@@ -33,7 +33,7 @@ impl Verdict {
         }
     }
 
-    /// Whether there is no doubt that an aim is missed.
+    /// Returns true if an aim is certainly missed.
     pub fn is_missed(self) -> bool {
         self == Verdict::Missed
     }
@@ -48,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// dyno beside C, test by test, and the worst verdict.
+/// dyno compared with C, test by test, and the worst verdict.
 pub fn compare(comparison: &Comparison, titles: &[String]) -> (String, Verdict) {
     let mut text = format!("\n**{}**\n\n", comparison.label);
     text += "| test | C ms | dyno ms | dyno/C | 95 % interval | pairs | left out |\n";

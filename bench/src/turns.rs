@@ -12,15 +12,15 @@ use rand::rngs::ChaCha8Rng;
 
 use crate::session::{Time, times};
 
-/// What the trials of a pair take turns with.
+/// The state by which the trials of a pair take turns.
 pub struct Turns {
     metronome: Metronome,
     random: ChaCha8Rng,
-    /// What the tests of each comparison take dyno by itself; none before they were measured.
+    /// The times of the tests of each comparison when dyno runs alone; `None` before they were measured.
     expected: Vec<Option<Expected>>,
 }
 
-/// What is started with which job.
+/// A program and its job.
 pub struct Side {
     /// The program and its arguments.
     pub command: Vec<OsString>,
@@ -29,7 +29,7 @@ pub struct Side {
 }
 
 impl Turns {
-    /// For so many comparisons.
+    /// Turns for this number of comparisons.
     pub fn new(conduct: &Conduct, comparisons: usize, random: &mut Rng) -> Turns {
         Turns {
             metronome: Metronome::new(&conduct.placement),
@@ -38,7 +38,7 @@ impl Turns {
         }
     }
 
-    /// Whether the pace of a comparison is known, which takes a trial by itself.
+    /// Returns true if the pace of a comparison is known from a trial alone.
     pub fn knows(&self, comparison: usize) -> bool {
         self.expected[comparison].is_some()
     }
@@ -75,7 +75,7 @@ impl Turns {
     }
 }
 
-/// What a test is called, by its place: as the C programs count them.
+/// The name of a test by its place, as the C programs count them.
 fn name(place: usize) -> String {
     (place + 1).to_string()
 }

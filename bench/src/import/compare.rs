@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 pub struct Contender {
     name: String,
     work: Box<dyn Fn() -> Result<()>>,
-    /// What to do before each time.
+    /// The preparation before each timing.
     before: Box<dyn Fn() -> Result<()>>,
     seconds: Vec<f64>,
 }
@@ -82,7 +82,7 @@ fn median(figures: &mut [f64]) -> f64 {
     if figures.len() % 2 == 1 { figures[half] } else { (figures[half - 1] + figures[half]) / 2.0 }
 }
 
-/// How many of so many figures may be left out at either end such that what is left holds the true median with 95 %:
+/// The number of `count` figures that may be left out at either end such that the rest hold the true median with 95 %:
 /// each figure is above that or below it, as a coin falls.
 fn outside(count: usize) -> usize {
     let (mut chance, mut sum, mut cut) = (0.5f64.powi(count as i32), 0.0, 0);

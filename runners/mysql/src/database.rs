@@ -7,7 +7,7 @@ use dyno_protocol::Value;
 
 /// Error: the user may not do that with a database.
 const DATABASE_ACCESS_DENIED: u32 = 1044;
-/// Error: there is no such connection to end.
+/// Error code: the connection to end does not exist.
 const NO_SUCH_THREAD: u32 = 1094;
 /// Makes the trial's database and works in it from then on.
 ///

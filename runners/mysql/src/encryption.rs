@@ -11,20 +11,20 @@ use dyno_protocol::Setting;
 
 /// The setting that sets the threads to work.
 const SETTING: &str = "innodb_encrypt_tables";
-/// How long they may take with a new data folder.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for encrypting the tablespaces of a new data folder.
+const ENCRYPT_TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Waits until every tablespace is encrypted, where that was asked for.
 ///
 /// # Errors
-/// Some are not within a minute, or the server does not tell.
+/// Some are not within a minute, or the server does not report it.
 pub fn settle(asked: &[Setting], connection: &Connection) -> Result<()> {
     let wanted = asked.iter().rev().find(|setting| setting.name.eq_ignore_ascii_case(SETTING));
     if !wanted.is_some_and(|setting| ["ON", "1", "FORCE"].contains(&setting.value.as_str())) {
         return Ok(());
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + ENCRYPT_TIMEOUT;
     loop {
         // The count of all shows that the list is there: while the server starts, it is empty.
         let left = connection.value(
@@ -36,7 +36,7 @@ pub fn settle(asked: &[Setting], connection: &Connection) -> Result<()> {
             _ if Instant::now() < deadline => thread::sleep(PAUSE),
             _ => bail!(
                 "the server has not encrypted its own tables within {} s: are there innodb_encryption_threads?",
-                PATIENCE.as_secs()
+                ENCRYPT_TIMEOUT.as_secs()
             ),
         }
     }

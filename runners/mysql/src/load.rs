@@ -11,7 +11,7 @@ use dyno_runner::{
 
 use crate::session::Session;
 
-/// How many rows are loaded.
+/// The ways of loading rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// LOAD DATA LOCAL INFILE.
@@ -68,7 +68,7 @@ impl Rows for Session {
 }
 
 impl Session {
-    /// Prepared inserts of so many rows each.
+    /// Prepared inserts of this number of rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         let prepare = |rows| {
             let sql = text(load, rows);
@@ -105,7 +105,7 @@ impl Session {
     }
 }
 
-/// How many rows one statement of several takes.
+/// The number of rows in one multi-row statement.
 fn together(load: &Load) -> u64 {
     rows_per_statement(load.into(), load.columns.len())
 }
@@ -115,7 +115,7 @@ fn text(load: &Load, rows: u64) -> String {
     insert_text(load.table, load.names(), rows, |_| "?".to_owned())
 }
 
-/// How many bytes the cells of a row have.
+/// The widths of the cells of a row, in bytes.
 fn widths(load: &Load) -> impl Iterator<Item = u64> + Clone {
     load.columns.iter().map(|column| column.bytes)
 }

@@ -30,7 +30,7 @@ use session::Session;
 /// The oldest versions that are served, of MariaDB and of others.
 const OLDEST_MARIADB: (u32, u32) = (10, 2);
 const OLDEST: (u32, u32) = (5, 7);
-/// What the version of a MariaDB holds.
+/// The part of a version by which MariaDB is recognized.
 const MARIADB: &str = "-MariaDB";
 
 /// A server as the client library reaches it.
@@ -42,7 +42,7 @@ struct MySql {
     /// The same, and the trial's own database.
     own: Server,
     settings: Asked,
-    /// What is read back though it was not asked for.
+    /// Settings that are read back though the job does not set them.
     read_back: Vec<String>,
     variant: Variant,
 }
@@ -116,10 +116,10 @@ fn version(connection: &Connection) -> Result<String> {
 /// Refuses a server that is not the engine that was asked for, because those that speak the protocol have drifted
 /// apart, and one that is too old or has no such way of loading.
 fn check_version(engine: &str, rule: &VersionRule, version: &str, variant: Variant) -> Result<()> {
-    let told = short(version);
+    let reported = short(version);
     ensure!(
         rule.allows(version),
-        "the server is {told}, not {engine}: name the engine that it is, or another server"
+        "the server is {reported}, not {engine}: name the engine that it is, or another server"
     );
     let is_mariadb = version.contains(MARIADB);
     let mut parts =
@@ -128,11 +128,11 @@ fn check_version(engine: &str, rule: &VersionRule, version: &str, variant: Varia
     let oldest = if is_mariadb { OLDEST_MARIADB } else { OLDEST };
     if number < oldest {
         let (major, minor) = oldest;
-        bail!("the server is {engine} {told}, and dyno works with version {major}.{minor} and later");
+        bail!("the server is {engine} {reported}, and dyno works with version {major}.{minor} and later");
     }
     ensure!(
         variant != Variant::Array || is_mariadb,
-        "the server is {engine} {told}, and the variant array is for MariaDB: the protocol of others has no such call"
+        "the server is {engine} {reported}, and the variant array is for MariaDB: the protocol of others has no such call"
     );
     Ok(())
 }
@@ -142,7 +142,7 @@ fn short(version: &str) -> &str {
     version.find(MARIADB).map_or(version, |start| &version[..start + MARIADB.len()])
 }
 
-/// The files of the trial's tables, as far as the server tells. InnoDB's come from its list of files,
+/// The files of the trial's tables, as far as the server reports them. InnoDB's come from its list of files,
 /// which takes a privilege; its statistics, which need none, lag behind.
 fn database_bytes(connection: &Connection) -> Result<u64> {
     let lists = ["innodb_sys_tablespaces", "innodb_tablespaces"];
@@ -167,7 +167,7 @@ fn database_bytes(connection: &Connection) -> Result<u64> {
     Ok(tables.and_then(|bytes| bytes.parse().ok()).unwrap_or(0))
 }
 
-/// What tells this server and client from any other.
+/// Versions and options that distinguish this server and client from any other.
 fn identity(connection: &Connection, version: String) -> Result<BTreeMap<String, Vec<String>>> {
     let comment = connection.value("SELECT @@version_comment")?.unwrap_or_default();
     let encryption = connection.cipher().unwrap_or_else(|| "none".to_owned());

@@ -56,7 +56,7 @@ fn number(error: &Error) -> Option<u32> {
     error.downcast_ref().map(|error: &ServerError| error.number)
 }
 
-/// Whether a value found is the one asked for.
+/// Returns true if a value found is the one asked for.
 fn means(asked: &str, found: &str) -> bool {
     asked.eq_ignore_ascii_case(found)
         || switch(asked).is_some_and(|asked| switch(found) == Some(asked))

@@ -17,7 +17,7 @@ use dyno_protocol::{Build, FieldKind, Hello, Job, MixWork, PROTOCOL, Store};
 use dyno_runner::mix::{Door, statements};
 use dyno_runner::{Answer, Engine, Failure, Import, Load, Rows, Scan, Session, Visit};
 
-use mix::Unsaid;
+use mix::Unexecuted;
 use store::Nowhere;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -93,15 +93,15 @@ impl Engine for Null {
 
 impl Session for Null {
     type Store<'s> = Nowhere;
-    type Prepared<'s> = Unsaid;
+    type Prepared<'s> = Unexecuted;
 
-    fn prepare(&mut self, mix: &MixWork) -> Result<Unsaid> {
-        Ok(Unsaid(statements(mix, |_| "?".to_owned())))
+    fn prepare(&mut self, mix: &MixWork) -> Result<Unexecuted> {
+        Ok(Unexecuted(statements(mix, |_| "?".to_owned())))
     }
 
     #[inline]
     fn execute(&mut self, sql: &CStr, _: &mut Answer) -> Result<u64> {
-        // What an engine would be given: a pointer and a length.
+        // An engine would be given this: a pointer and a length.
         black_box(sql);
         Ok(0)
     }

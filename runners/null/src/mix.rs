@@ -6,10 +6,10 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
 use dyno_runner::mix::{Prepared, Statement, Values};
 
-/// Statements that nobody executes.
-pub struct Unsaid(pub Vec<Statement>);
+/// Statements that are prepared and never executed.
+pub struct Unexecuted(pub Vec<Statement>);
 
-impl Prepared for Unsaid {
+impl Prepared for Unexecuted {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, _: &mut S) -> Result<()> {
         for &source in &self.0[statement].parameters {

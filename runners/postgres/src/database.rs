@@ -7,7 +7,7 @@ use dyno_protocol::Server;
 
 /// The oldest version that is served, as libpq numbers them.
 const OLDEST: i32 = 100_000;
-/// The first version that can be told whose collations are meant.
+/// The first version whose CREATE DATABASE can name the provider of collations.
 const WITH_PROVIDERS: i32 = 150_000;
 
 /// Error code: the user may not do that.
@@ -16,9 +16,9 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 /// The order of texts and the kinds of letters that a database has, fixed when it is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Locale {
-    /// How texts compare.
+    /// The order in which texts compare.
     pub collate: String,
-    /// What is a letter, and which letters differ by case.
+    /// The classes of characters: letters, and which of them differ by case.
     pub ctype: String,
 }
 
@@ -31,23 +31,23 @@ pub fn make(maintenance: &Connection, engine: &str, server: &Server, locale: &Lo
         version / 10_000,
         version / 100 % 100
     );
-    let told = maintenance.value("SELECT version()").context("the server does not tell its version")?;
-    let told = told.unwrap_or_default();
+    let reported = maintenance.value("SELECT version()").context("the server does not tell its version")?;
+    let reported = reported.unwrap_or_default();
     ensure!(
-        server.version.allows(&told),
-        "the server is {told}, not {engine}: name the engine that it is, or another server"
+        server.version.allows(&reported),
+        "the server is {reported}, not {engine}: name the engine that it is, or another server"
     );
-    let sql = create(&told, maintenance.server_version(), &server.scratch, locale);
+    let sql = create(&reported, maintenance.server_version(), &server.scratch, locale);
     maintenance.rows(&sql).map(drop).map_err(|error| explain(error, server))
 }
 
-/// The statement that makes the database, from the template that nobody has changed.
+/// The statement that makes the database, from the unmodified template.
 ///
 /// Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in
 /// the same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
 /// measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
-fn create(told: &str, version: i32, name: &str, locale: &Locale) -> String {
-    if !told.starts_with("PostgreSQL") {
+fn create(reported: &str, version: i32, name: &str, locale: &Locale) -> String {
+    if !reported.starts_with("PostgreSQL") {
         return format!("CREATE DATABASE \"{name}\"");
     }
     let quoted = |text: &str| text.replace('\'', "''");
@@ -63,7 +63,7 @@ fn create(told: &str, version: i32, name: &str, locale: &Locale) -> String {
 /// it, that is ended first: PostgreSQL would wait five seconds for it and then refuse.
 pub fn remove(maintenance: &Connection, name: &str) -> Result<()> {
     let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
-    // What only speaks the protocol may not know how; if it is needed, the next statement fails.
+    // Engines that only speak the protocol may not know how; if it is needed, the next statement fails.
     let _ = maintenance.rows(&end);
     let dropped = maintenance.rows(&format!("DROP DATABASE IF EXISTS \"{name}\""));
     dropped.map(drop).with_context(|| format!("cannot remove the database {name}"))

@@ -13,7 +13,7 @@ use memchr::memchr2;
 use crate::load::{PIPELINE, Variant};
 use crate::session::Session;
 
-/// Bytes that are looked through for what must be escaped, and sent if there is none: so they are sent while
+/// Bytes that are looked through for what must be escaped, and sent if nothing must be: so they are sent while
 /// they are still in the processor's cache.
 const PIECE: usize = 1 << 18;
 

@@ -16,7 +16,7 @@ use crate::session::Session;
 /// Rows in a pipeline before their results are read.
 pub const PIPELINE: u64 = 1000;
 
-/// How many rows are loaded.
+/// The ways of loading rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// COPY FROM STDIN.
@@ -77,7 +77,7 @@ impl Rows for Session {
 }
 
 impl Session {
-    /// Prepared inserts of so many rows each.
+    /// Prepared inserts of this number of rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         insert(self, load.into(), group, self.preparer(load), |statement, rows| {
             let cells = load.rows.slice(rows);
@@ -112,7 +112,7 @@ impl Session {
         move |rows| self.prepare_insert(load.table, columns.clone(), rows)
     }
 
-    /// A prepared INSERT of so many rows.
+    /// A prepared INSERT of this number of rows.
     pub fn prepare_insert<'a, 'v>(
         &self,
         table: &str,

@@ -97,20 +97,20 @@ impl Access for Postgres {
     fn database_bytes(&self, session: &Session) -> Result<u64> {
         match session.connection.value("SELECT pg_database_size(current_database())") {
             Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)),
-            // What only speaks the protocol may have no such function; its files are out of reach too.
+            // An engine that only speaks the protocol may have no such function; its files are out of reach too.
             Err(error) if error.is::<ServerError>() => Ok(0),
             Err(error) => Err(error),
         }
     }
 }
 
-/// libpq takes what it is not told from variables of the environment. Where to connect and how is the
+/// libpq takes options that it is not given from variables of the environment. Where to connect and how is the
 /// job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings.
 fn forget_environment() {
     let names = env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| name.to_str().is_some_and(|name| name.starts_with("PG"))) {
         if !KEPT.iter().any(|kept| name == *kept) {
-            // SAFETY: the runner has one thread, so nobody reads the environment meanwhile.
+            // SAFETY: the runner has one thread, so no other thread reads the environment meanwhile.
             unsafe { env::remove_var(name) };
         }
     }
@@ -125,7 +125,7 @@ fn engine_version(connection: &Connection, version: &str) -> Result<String> {
     Ok(version.unwrap_or_default().split(' ').next().unwrap_or_default().to_owned())
 }
 
-/// What tells this server and client from any other.
+/// Versions and options that distinguish this server and client from any other.
 fn identity(connection: &Connection, version: String) -> BTreeMap<String, Vec<String>> {
     let encryption = if connection.is_encrypted() { "TLS" } else { "none" };
     BTreeMap::from([

@@ -12,7 +12,7 @@ use crate::database::Locale;
 use crate::session::Session;
 use crate::units;
 
-/// What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not
+/// Settings that are fixed when a database is made, with the columns of `pg_database` that hold them: `SHOW` has not
 /// known these since PostgreSQL 16.
 const LOCALE: [(&str, &str); 2] = [("lc_collate", "datcollate"), ("lc_ctype", "datctype")];
 
@@ -25,9 +25,9 @@ const NOT_HERE: [&str; 2] = ["55P02", "42501"];
 #[derive(Debug)]
 pub struct Settings {
     asked: Asked,
-    /// What is read back though it was not asked for.
+    /// Settings that are read back though the job does not set them.
     read_back: Vec<String>,
-    /// What the database is to be made with.
+    /// The locale with which the database is created.
     pub locale: Locale,
 }
 
@@ -90,7 +90,7 @@ impl Parameters for Session {
         if asked.value.eq_ignore_ascii_case(found) {
             return true;
         }
-        // What speaks the protocol and has no such view tells its values in their only spelling.
+        // Engines that speak the protocol and lack this view report values in their only spelling.
         let query = format!("SELECT unit FROM pg_settings WHERE lower(name) = lower('{}')", asked.name);
         let unit = self.connection.value(&query).ok().flatten();
         units::are_equal(&asked.value, found, unit.as_deref())

@@ -2,7 +2,7 @@
 //!
 //! See <https://www.postgresql.org/docs/current/config-setting.html>.
 
-/// What a unit measures.
+/// The quantity that a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// In bytes.
@@ -29,7 +29,7 @@ const UNITS: [(&str, Kind, f64); 12] = [
     ("d", Kind::Time, 86_400e6),
 ];
 
-/// Whether two spellings are one value of a setting whose bare numbers are in `unit`.
+/// Returns true if two spellings are one value of a setting whose bare numbers are in `unit`.
 pub fn are_equal(a: &str, b: &str, unit: Option<&str>) -> bool {
     match (amount(a, unit), amount(b, unit)) {
         (Some(a), Some(b)) => a == b,
@@ -47,7 +47,7 @@ fn amount(text: &str, unit: Option<&str>) -> Option<(Kind, f64)> {
     Some((kind, number * factor))
 }
 
-/// A unit, which may have a factor of its own, as `8kB`.
+/// A unit, which may include a factor, as `8kB`.
 fn of(unit: &str) -> Option<(Kind, f64)> {
     let (number, name) = split(unit);
     let factor: f64 = if number.is_empty() { 1.0 } else { number.parse().ok()? };

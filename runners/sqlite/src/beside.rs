@@ -1,5 +1,5 @@
 //! The variant `beside`: the table is filled in a new file without journal and sync, which is then synced and renamed
-//! to the database's place. After a power cut there is the old file or the new one.
+//! to the database's place. After a power cut either the old file or the new one exists.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use crate::settings::Database;
 use crate::text::text;
 use crate::{Client, Opening};
 
-/// What makes the file quick to fill, and useless if the process dies: it is thrown away then.
+/// Settings that make the file quick to fill, and useless if the process dies: it is thrown away then.
 const PRAGMAS: [&CStr; 4] = [
     c"PRAGMA journal_mode=OFF",
     c"PRAGMA synchronous=OFF",
@@ -53,7 +53,7 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
     Ok(done)
 }
 
-/// Where the database is.
+/// The path of the database.
 pub fn place(client: &Client) -> PathBuf {
     Path::new(OsStr::from_bytes(client.opening.location.as_bytes())).to_owned()
 }
@@ -80,7 +80,7 @@ pub fn check(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Whether no table has rows.
+/// Returns true if no table has rows.
 pub fn is_empty(connection: &Connection) -> Result<bool> {
     for name in connection.rows(c"SELECT name FROM sqlite_master WHERE type = 'table'")?.into_iter().flatten()
     {

@@ -1,16 +1,16 @@
 //! Encryption: the job's key, and the settings of libraries that encrypt. SQLCipher and SQLite3 Multiple
-//! Ciphers are told apart by what their libraries offer.
+//! Ciphers are distinguished by what their libraries offer.
 //!
-//! The key goes to the library by a call of its own and never into a statement, of which messages quote the
+//! The key goes to the library by a separate call and never into a statement, of which messages quote the
 //! beginning.
 
 use anyhow::{Result, bail, ensure};
 use dyno_client::sqlite::Connection;
 use dyno_protocol::{Secret, Value};
 
-/// How many hexadecimal digits a raw key has: the ciphers all take 256 bits.
+/// The number of hexadecimal digits of a raw key: the ciphers all take 256 bits.
 const RAW_DIGITS: usize = 64;
-/// SQLite's codes of a file that it cannot read as a database: not one at all, or, where no HMAC tells a
+/// SQLite's codes of a file that it cannot read as a database: not one at all, or, where no HMAC reveals a
 /// wrong key, one whose pages are nonsense.
 const UNREADABLE: [&str; 2] = ["(SQLite error 26)", "(SQLite error 11)"];
 /// Ciphers of Multiple Ciphers that would take a raw key for a passphrase.
@@ -18,7 +18,7 @@ const WITHOUT_RAW: [&str; 3] = ["aes128cbc", "aes256cbc", "rc4"];
 /// PRAGMAs whose values are secrets, or differ from trial to trial.
 const SECRETS: [&str; 8] =
     ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey", "cipher_salt", "cipher_store_pass"];
-/// What SQLCipher's library tells of its cipher.
+/// The PRAGMAs by which SQLCipher reports its cipher.
 const SQLCIPHER: [&str; 10] = [
     "cipher_version",
     "cipher_provider",
@@ -31,7 +31,7 @@ const SQLCIPHER: [&str; 10] = [
     "cipher_memory_security",
     "kdf_iter",
 ];
-/// What Multiple Ciphers tells of the cipher in use, each where that has it.
+/// The PRAGMAs by which Multiple Ciphers reports the cipher in use; not every cipher has all of them.
 const MULTIPLE_CIPHERS: [&str; 10] = [
     "cipher",
     "kdf_iter",
@@ -45,7 +45,7 @@ const MULTIPLE_CIPHERS: [&str; 10] = [
     "mc_aes_info",
 ];
 
-/// What a key is: the setting `key`.
+/// The form of the key, from the setting `key`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A text from which the cipher derives its key.
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Reads the setting. What is no form may be somebody's key and is not repeated.
+    /// Reads the setting. An invalid form may be a key and is not repeated in the message.
     pub fn parse(value: &str) -> Result<Form> {
         let found = Form::ALL.into_iter().find(|form| form.name() == value);
         found.ok_or_else(|| {
@@ -102,7 +102,7 @@ impl<'a> Lock<'a> {
         Ok(Some(Lock { form, key }))
     }
 
-    /// Whether the library takes the key before the cipher's settings: SQLCipher does, Multiple Ciphers
+    /// Returns true if the library takes the key before the cipher's settings: SQLCipher does, Multiple Ciphers
     /// after them.
     pub fn comes_first(&self, connection: &Connection) -> bool {
         connection.multiple_ciphers().is_none()
@@ -127,7 +127,7 @@ impl<'a> Lock<'a> {
     }
 }
 
-/// Whether a setting is one of a cipher, which must be in force before the database is first read.
+/// Returns true if a setting belongs to a cipher and so must be in force before the database is first read.
 pub fn is_cipher_setting(name: &str) -> bool {
     name.starts_with("cipher") || SQLCIPHER.contains(&name) || MULTIPLE_CIPHERS.contains(&name)
 }
@@ -141,8 +141,8 @@ pub fn refuse_secret(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the library tells of its cipher, by the names of its PRAGMAs.
-pub fn told(connection: &Connection) -> &'static [&'static str] {
+/// The PRAGMAs by which the library reports its cipher.
+pub fn reported_settings(connection: &Connection) -> &'static [&'static str] {
     if connection.multiple_ciphers().is_some() { &MULTIPLE_CIPHERS } else { &SQLCIPHER }
 }
 

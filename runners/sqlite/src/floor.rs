@@ -46,7 +46,7 @@ pub fn import(client: &mut Client, import: &Import) -> Result<u64, Failure> {
     Ok(import.records)
 }
 
-/// Where the file is that has the database's schema: its number changes with each statement that changes it.
+/// The path of the file that has the database's schema: its number changes with each statement that changes it.
 fn finished(client: &Client) -> Result<PathBuf> {
     let version = version(&client.connection)?;
     Ok(beside::place(client).with_extension(format!("finished-{version}")))

@@ -10,7 +10,7 @@ use dyno_runner::{Answer, Failure, Import, in_transactions, insert, whole_number
 use crate::text::{PARAMETERS, ROWS, insert_text, names};
 use crate::transactions::Transactions;
 
-/// How records become rows.
+/// The ways in which records become rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// A statement's text for each record, its values in it.
@@ -109,7 +109,7 @@ fn put_quoted(field: &[u8], sql: &mut Vec<u8>) {
     }
 }
 
-/// Executes prepared statements, each for up to so many records.
+/// Executes prepared statements, each for up to a fixed number of records.
 #[inline]
 fn by_statements<'a>(
     connection: &Connection,

@@ -1,6 +1,6 @@
 //! SQLite as a key-value store: one table a store, statements prepared once.
 //!
-//! A lookup is a transaction of its own, as a program's would be that shares its database: what that costs is the price of
+//! Each lookup is a separate transaction, as a program's would be that shares its database: what that costs is the price of
 //! SQLite's locks, which the profile decides. Or all are in one, between BEGIN and COMMIT.
 
 use std::hint::black_box;
@@ -24,7 +24,7 @@ pub struct Table<'s> {
 /// The statements of a section of writes.
 struct Prepared<'s> {
     write: Statement<'s>,
-    /// None where each operation commits by itself, which SQLite does without being told.
+    /// `None` where each operation commits separately, which SQLite does without a statement.
     around: Option<Around<'s>>,
 }
 
@@ -37,7 +37,7 @@ struct Around<'s> {
 pub struct Reader<'r> {
     query: Statement<'r>,
     key: KeyKind,
-    /// What ends the transaction that all share, if they do.
+    /// The statement that commits the shared transaction, if there is one.
     commit: Option<Statement<'r>>,
 }
 

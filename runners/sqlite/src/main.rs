@@ -40,17 +40,17 @@ use settings::{Database, Settings};
 /// The database's name in the job's folder.
 const FILE: &str = "dyno.db";
 
-/// How long somebody who connects waits for a lock: others may be about to write, or to close the database.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time that a connection waits for a lock: another may be about to write, or to close the database.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A database.
 struct Sqlite {
     opening: Arc<Opening>,
-    /// The connection by which it was made, until it is somebody's session.
+    /// The connection that created the database, until the first session takes it.
     first: Option<Client>,
 }
 
-/// How the database is opened, by each session and again.
+/// The parameters with which each session opens the database, and with which it is reopened.
 struct Opening {
     api: Arc<Api>,
     settings: Settings,
@@ -58,13 +58,13 @@ struct Opening {
     key: Option<Secret>,
     /// The variant `multirow`.
     multirow: bool,
-    /// How files are imported.
+    /// The way in which files are imported.
     variant: Variant,
     /// The variant `without-rowid`.
     without_rowid: bool,
 }
 
-/// A client: a connection of its own.
+/// A client: a separate connection.
 struct Client {
     connection: Connection,
     opening: Arc<Opening>,
@@ -84,7 +84,7 @@ impl Client {
 
     /// Applies the settings where others may be about to write, or to close the database: their locks are waited for.
     fn set_among_others(&self) -> Result<()> {
-        self.connection.wait_for_locks(PATIENCE);
+        self.connection.wait_for_locks(BUSY_TIMEOUT);
         self.opening.settings.apply(&self.connection, self.opening.key.as_ref())
     }
 }
@@ -107,7 +107,7 @@ impl Engine for Sqlite {
     fn open(job: &Job) -> Result<(Self, Hello)> {
         dyno_runner::expect(job, "sqlite", &["c"])?;
         let settings = Settings::parse(job)?;
-        // SAFETY: the runner has one thread as yet, so nobody reads the environment meanwhile.
+        // SAFETY: the runner has one thread as yet, so no other thread reads the environment meanwhile.
         // SQLite's temporary files belong on the file system that is measured, like the database.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
         let is = |variant: &str| job.variant.as_deref() == Some(variant);
@@ -210,7 +210,7 @@ impl Session for Client {
     }
 }
 
-/// What SQLite calls the place of a database.
+/// The name by which SQLite opens a database.
 fn location(database: Database, directory: &Path) -> Result<CString> {
     let name = match database {
         Database::File => directory.join(FILE).as_os_str().as_bytes().to_owned(),
@@ -220,7 +220,7 @@ fn location(database: Database, directory: &Path) -> Result<CString> {
     CString::new(name).context("the folder's name holds a NUL byte")
 }
 
-/// What tells this build from any other.
+/// Versions and options that distinguish this build from any other.
 fn identity(connection: &Connection, build: &Build) -> Result<BTreeMap<String, Vec<String>>> {
     let options = connection.rows(c"PRAGMA compile_options").context("cannot read the compile options")?;
     let options = options.into_iter().flatten().map(|value| match value {

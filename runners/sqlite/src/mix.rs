@@ -68,7 +68,7 @@ impl Prepared for Statements<'_> {
 
     fn rollback(&mut self) -> Result<()> {
         match self.rollback.run([]) {
-            // SQLite has undone it: there is no transaction.
+            // SQLite has rolled it back already: no transaction is open.
             Err(error) if code(&error) == Some(api::ERROR) => Ok(()),
             outcome => outcome,
         }

@@ -20,7 +20,7 @@ use crate::text::text;
 /// Bytes of records that a thread takes at once.
 const PART: usize = 512 << 10;
 
-/// What the file must hold besides the records.
+/// The part of the file that is known before the records are read.
 pub struct Schema {
     /// The name and the statement of each table, in order.
     tables: Vec<(String, String)>,
@@ -70,7 +70,7 @@ impl Schema {
         Ok(is_there.then_some(Schema { tables, fields, size, version }))
     }
 
-    /// Writes the file, in so many threads, and says how many rows it holds.
+    /// Writes the file with this number of threads, and returns the number of its rows.
     pub fn write(&self, place: &Path, import: &Import, threads: usize) -> Result<u64, Failure> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(place);
         let file: File = file.with_context(|| format!("cannot make {}", place.display()))?;

@@ -1,6 +1,6 @@
 //! The models `insert-rows`, `bulk-load` and `scan`, and reading tables back.
 //!
-//! SQLite has no loading of its own: its manual's way is one prepared statement within a transaction.
+//! SQLite has no command for loading: its manual's way is one prepared statement within a transaction.
 //! The variant `multirow` puts many rows into each statement, which spares calls and costs bindings.
 
 use anyhow::{Result, ensure};
@@ -69,7 +69,7 @@ impl Client {
         let connection = &self.connection;
         let before = connection.total_changes();
         let group = together.min(PARAMETERS / load.columns.len()).max(1) as u64;
-        // SQLite commits a statement by itself without being told.
+        // Outside a transaction SQLite commits each statement.
         let extent = Extent { alone: true, ..load.into() };
         let prepare =
             |rows| Statement::new(connection, &insert_text(load.table, load.names(), rows as usize)?);

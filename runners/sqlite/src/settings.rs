@@ -13,7 +13,7 @@ use dyno_protocol::{InForce, Job, Secret, Setting, Value};
 
 use crate::cipher::{self, Form, Lock};
 
-/// Where the data lives.
+/// The place of the data: a file, or memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
     /// In a file in the job's folder.
@@ -39,13 +39,13 @@ impl Database {
 /// The settings of a job.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where the data is to live.
+    /// The place of the data.
     pub database: Database,
-    /// What the job's key is; none where nothing is encrypted.
+    /// The form of the job's key; `None` where nothing is encrypted.
     key: Option<Form>,
     /// Names and values, in the order in which they are to be applied.
     pragmas: Vec<(String, String)>,
-    /// What is read back though it was not asked for.
+    /// Settings that are read back though the job does not set them.
     read_back: Vec<String>,
     /// Settings whose values SQLite reads back as numbers, and the names of the numbers.
     values: BTreeMap<String, Vec<String>>,
@@ -108,19 +108,19 @@ impl Settings {
         Ok(())
     }
 
-    /// Reads back what was asked for, what the job wants read back, and what a cipher tells.
+    /// Reads back the settings that were set, those that the job wants read back, and those that a cipher reports.
     pub fn in_force(&self, connection: &Connection) -> Result<Vec<InForce>> {
         let mut settings = vec![self.database_in_force(connection)?];
         settings
             .extend(self.key.map(|form| InForce { name: "key".to_owned(), value: form.name().to_owned() }));
-        let told = if self.key.is_some() { cipher::told(connection) } else { &[] };
+        let reported = if self.key.is_some() { cipher::reported_settings(connection) } else { &[] };
         let asked = self.pragmas.iter().map(|(name, _)| name.as_str());
         let wanted = self.read_back.iter().map(String::as_str);
-        for name in wanted.chain(told.iter().copied()).chain(asked) {
+        for name in wanted.chain(reported.iter().copied()).chain(asked) {
             if settings.iter().any(|known| known.name == name) {
                 continue;
             }
-            match self.told(connection, name)? {
+            match self.value_in_force(connection, name)? {
                 Some(value) => settings.push(InForce { name: name.to_owned(), value }),
                 None if self.pragmas.iter().any(|(asked, _)| asked == name) => bail!(
                     "SQLite has no setting '{name}' that can be read back from this database: \
@@ -132,7 +132,7 @@ impl Settings {
         Ok(settings)
     }
 
-    fn told(&self, connection: &Connection, name: &str) -> Result<Option<String>> {
+    fn value_in_force(&self, connection: &Connection, name: &str) -> Result<Option<String>> {
         let rows = connection.rows(&CString::new(format!("PRAGMA {name}"))?);
         let rows = rows.with_context(|| format!("SQLite does not tell its setting '{name}'"))?;
         let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).map(text);
@@ -146,7 +146,7 @@ impl Settings {
         names.and_then(|(names, number)| names.get(number)).map_or(value, String::clone)
     }
 
-    /// SQLite tells whether there is a file with a name; of the other two it is the one asked for.
+    /// SQLite reports whether the database is a named file; of the other two it is the one asked for.
     fn database_in_force(&self, connection: &Connection) -> Result<InForce> {
         let list = connection.rows(c"PRAGMA database_list")?;
         let main = list.into_iter().find(|row| row.get(1) == Some(&Value::Text("main".to_owned())));
@@ -170,13 +170,13 @@ fn database(value: &str) -> Result<Database> {
     })
 }
 
-/// Whether a value is meant by its name or its number. SQLite takes any other for some value of its own.
+/// Returns true if a text is a value's name or number. SQLite replaces any other text by a value of its choice.
 fn is_value(value: &str, number: usize, name: &str) -> bool {
     value.eq_ignore_ascii_case(name) || value == number.to_string()
 }
 
-/// What shapes the file must be set before it has a page; how it is locked decides how the journal
-/// is kept; the journal must be there before what depends on it.
+/// Settings that shape the file must be applied before it has a page; the locking mode decides how the journal
+/// is kept; the journal mode must be set before the settings that depend on it.
 fn turn(name: &str) -> u8 {
     match name {
         // Those of a cipher mean the one that is chosen.
@@ -187,7 +187,7 @@ fn turn(name: &str) -> u8 {
     }
 }
 
-/// Whether it is a name that can stand in a statement as it is.
+/// Returns true if a name has only characters that need no quotes in a statement, in lower case.
 fn is_name(name: &str) -> bool {
     let mut letters = name.bytes();
     let first = letters.next().is_some_and(|letter| letter.is_ascii_lowercase() || letter == b'_');

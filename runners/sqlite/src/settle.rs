@@ -6,8 +6,8 @@ use dyno_client::sqlite::Connection;
 use dyno_protocol::Value;
 
 /// Moves the log into the database (<https://www.sqlite.org/pragma.html#pragma_wal_checkpoint>) and waits until it is on
-/// the device. A connection that syncs nothing is told to do so meanwhile. With a journal that is all that there is to do,
-/// and SQLite syncs only where it writes: so it writes the version of its application once more, which nobody reads.
+/// the device. A connection that syncs nothing is set to sync meanwhile. With a journal that is all that there is to do,
+/// and SQLite syncs only where it writes: so it writes the version of its application once more, which is never read.
 pub fn settle(connection: &Connection) -> Result<()> {
     let synchronous = integer(connection, c"PRAGMA synchronous")?;
     let lazy = synchronous == 0;

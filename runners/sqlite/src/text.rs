@@ -10,7 +10,7 @@ pub const ROWS: usize = 50;
 /// The most parameters that a statement has by default (`SQLITE_MAX_VARIABLE_NUMBER` before 3.32).
 pub const PARAMETERS: usize = 999;
 
-/// `INSERT INTO "t"("a","b") VALUES(?,?),(?,?)`: a statement that takes so many rows.
+/// `INSERT INTO "t"("a","b") VALUES(?,?),(?,?)`: a statement that takes a number of rows.
 pub fn insert_text<'a>(
     table: &str,
     columns: impl ExactSizeIterator<Item = &'a str>,

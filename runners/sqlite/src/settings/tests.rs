@@ -9,7 +9,7 @@ use dyno_protocol::Build;
 use super::*;
 use crate::location;
 
-/// What is read back though it is not asked for.
+/// Settings that are read back though the job does not set them.
 const READ_BACK: [&str; 5] = ["journal_mode", "synchronous", "page_size", "temp_store", "threads"];
 
 fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
@@ -29,7 +29,7 @@ fn settings(asked: &[(&str, &str)]) -> Result<Settings> {
     })
 }
 
-/// What is in force after these have been asked for on a fresh database.
+/// The settings in force after these have been applied to a fresh database.
 fn in_force(asked: &[(&str, &str)]) -> Result<Vec<InForce>> {
     let folder = tempfile::tempdir()?;
     let settings = settings(asked)?;
@@ -122,7 +122,7 @@ fn a_setting_that_does_not_take_is_told_as_it_is() {
     assert_eq!(value(&found, "journal_mode"), "memory");
 }
 
-/// The library of a build that dyno makes beside the programs.
+/// The library of a build that dyno makes next to the programs.
 fn library(name: &str) -> Option<Build> {
     let programs = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().to_owned();
     let file = programs.join(name);
