@@ -54,7 +54,7 @@ impl Scratch {
         self.folder.path()
     }
 
-    /// Where the inputs of the tests go.
+    /// The folder for the inputs of the tests.
     pub fn inputs(&self) -> PathBuf {
         self.folder.path().join("inputs")
     }
@@ -72,7 +72,7 @@ impl Scratch {
     }
 }
 
-/// Where databases go when nobody says: `TMPDIR`, else `/var/tmp`, which is on a disk where `/tmp` is
+/// The default folder for databases: `TMPDIR`, else `/var/tmp`, which is on a disk where `/tmp` is
 /// often memory.
 pub fn default_parent() -> PathBuf {
     match env::var_os("TMPDIR") {

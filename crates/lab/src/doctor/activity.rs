@@ -1,4 +1,4 @@
-//! What runs on the machine right now beside dyno: load, busy processes, time stolen by the host, and
+//! Activity on the machine besides dyno: load, busy processes, time stolen by the host, and
 //! how long a busy process waits for a CPU.
 //!
 //! Counters of `/proc` are read twice with a short sleep between; the run-queue wait is measured with
@@ -100,7 +100,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 fn load(loadavg: &str, cpus: usize, busy_now: f64) -> Option<Check> {
     let minute: f64 = loadavg.split(' ').next()?.parse().ok()?;
     let found = format!("{minute:.2} over the last minute on {cpus} CPUs; {busy_now:.0} % busy right now");
-    // The average remembers a build that has ended; the busy processes tell what still runs.
+    // The average remembers a build that has ended; the busy processes show what still runs.
     Some(if minute > 0.5 * cpus as f64 {
         Check::note("load", found, "wait until the machine is quiet, or see below what keeps it busy")
     } else {
@@ -160,7 +160,7 @@ fn schedstat() -> Option<(u64, u64)> {
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-/// What a busy loop got of its time: nanoseconds run and waited; `None` when the kernel does not tell.
+/// Nanoseconds that a busy loop ran and waited; `None` when the kernel does not report them.
 fn busy_loop() -> Option<(u64, u64)> {
     let (ran, waited) = schedstat()?;
     let start = Instant::now();

@@ -46,7 +46,7 @@ impl Groups {
         (quotas.min_by(f64::total_cmp), throttled.max().unwrap_or(0))
     }
 
-    /// What the tightest memory limit leaves, in bytes.
+    /// The memory that the tightest limit leaves, in bytes.
     fn memory_left(&self) -> Option<u64> {
         let number = |path: PathBuf| fact(path)?.parse::<u64>().ok();
         let left = |group: &PathBuf| {

@@ -1,4 +1,4 @@
-//! What on this machine disturbs measurement, and what to do about it.
+//! Finds what disturbs measurement on this machine, and advises what to do about it.
 //!
 //! Looks and measures for about a second and gives a list of [`Check`]s. It changes nothing: the only
 //! thing it writes is a file of 4 KiB in the folder to be measured, removed at the end. It judges the
@@ -79,7 +79,7 @@ pub fn checks(dir: &Path) -> Vec<Check> {
             "name a folder that exists and may be entered",
         )),
     }
-    // One after the other: each measurement would disturb another beside it.
+    // One after the other: measurements that run at the same time would disturb each other.
     checks.extend(storage.ok().map(|storage| sync::check(dir, &storage)));
     checks.extend(processor::checks(&machine));
     checks.extend(clock::checks(&machine));
@@ -99,7 +99,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let start = Instant::now();
         let checks = checks(dir.path());
-        // Two seconds is the promise for a machine of its own; tests run beside each other.
+        // The promise is two seconds on an idle machine; tests run at the same time.
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         for subject in ["file system", "free space", "sync time", "processors", "clock", "run-queue wait"] {

@@ -17,15 +17,15 @@ use crate::trial::{Conduct, Outcome, Servers, Trial};
 
 /// Looks whether contenders encrypt.
 pub struct Prover<'a> {
-    /// How trials run.
+    /// The conduct of trials.
     pub conduct: &'a Conduct,
-    /// Where files go.
+    /// The folder for files.
     pub scratch: &'a Scratch,
     /// The servers and file systems of the contenders.
     pub servers: &'a mut Servers,
 }
 
-/// How data are opened.
+/// The settings, the key and the place with which data are opened.
 pub struct Opening<'a> {
     pub settings: &'a [Setting],
     pub key: Option<&'a Secret>,
@@ -79,7 +79,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Where the contender's files lie as they are on the device, for data in `folder`.
+    /// The folder of the contender's files as they are on the device, for data in `folder`.
     pub(super) fn files_of(&mut self, contender: &Contender, folder: &Path) -> Result<PathBuf> {
         match contender.file_system {
             None => Ok(folder.to_owned()),
@@ -152,7 +152,7 @@ pub fn check_opens(attempt: &Attempt, proof: &mut Proof) {
     }
 }
 
-/// Keeps what the engine told of its cipher.
+/// Records what the engine reported of its cipher.
 pub fn take_cipher(contender: &Contender, trial: &Trial, proof: &mut Proof) {
     let Some(encryption) = contender.engine.encryption().filter(|_| contender.engine_key().is_some()) else {
         return;

@@ -1,6 +1,6 @@
 //! Proof that data are encrypted: looked for, not believed.
 //!
-//! In a pass of its own, untimed, each contender gets a marker text among its data. While it works, every
+//! In a separate, untimed pass, each contender gets a marker text among its data. While it works, every
 //! file that it or its server opens is kept open, so that a journal or a temporary file which is gone by then
 //! is looked through too. Then all of them are searched for the marker and for the key; the data are opened
 //! without a key, with another one, and with the right one.

@@ -10,7 +10,7 @@ use dyno_suite::NO_SQL;
 
 use crate::run::fresh_seed;
 
-/// How many rows carry the marker.
+/// The number of rows that carry the marker.
 pub const ROWS: i64 = 4000;
 
 /// A text that stands nowhere else. It has no meaning: the key has nothing to do with it.
@@ -18,7 +18,7 @@ pub fn marker() -> Result<String> {
     Ok(format!("dyno marker {:016x}", fresh_seed()?))
 }
 
-/// Where the table is: on a server it must outlive the trial's own database, which the runner removes.
+/// The qualified name of the table: on a server it must outlive the trial's own database, which the runner removes.
 fn table(dialect: &str) -> &'static str {
     if dialect == "mysql" { "dyno_proof.marked" } else { "marked" }
 }

@@ -1,4 +1,4 @@
-//! What files hold: texts that must not be there, and how random their bytes are.
+//! Searches files for texts that must not be there, and measures how random their bytes are.
 
 use std::fs::File;
 use std::io;
@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt;
 
 use memchr::memmem::Finder;
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const PIECE: usize = 1 << 20;
 /// The piece of a file that counts as empty where it holds zeros alone, in bytes.
 const BLOCK: usize = 4096;
-/// How many bytes it takes to speak of their entropy.
+/// The smallest number of bytes whose entropy is judged.
 const ENOUGH: u64 = 64 << 10;
 
-/// How often each byte occurs.
+/// The number of occurrences of each byte value.
 pub struct Bytes([u64; 256]);
 
 impl Default for Bytes {
@@ -40,7 +40,7 @@ impl Bytes {
     }
 }
 
-/// Reads a file to its end, counts its bytes into `counted` if that is given, and tells its length and which
+/// Reads a file to its end, counts its bytes into `counted` if that is given, and returns its length and which
 /// of the needles it holds.
 pub fn look_through(
     file: &File,
@@ -51,7 +51,7 @@ pub fn look_through(
     let overlap = needles.iter().map(Vec::len).max().unwrap_or(0);
     let mut found = vec![false; needles.len()];
     let mut buffer = vec![0; PIECE];
-    // What ends the piece before, so that a needle across two pieces is found.
+    // The end of the previous piece, so that a needle across two pieces is found.
     let mut before: Vec<u8> = Vec::new();
     let mut offset = 0;
     loop {

@@ -1,4 +1,4 @@
-//! How the pass goes for servers that dyno starts: the data are opened anew by starting the server on them.
+//! The pass for servers that dyno starts: it opens the data anew by starting the server on them.
 
 use anyhow::Result;
 use dyno_engine::{Contender, Key};
@@ -31,7 +31,7 @@ impl Prover<'_> {
         let mut files = watch.end();
         let (trial, server, installation) = planted?;
         if contender.file_system.is_none() {
-            // Beside them there are the inputs of the tests, in which the marker stands.
+            // Next to them lie the inputs of the tests, in which the marker stands.
             files.retain(|(path, _)| path.starts_with(server.folder()));
         }
         take_cipher(contender, &trial, proof);

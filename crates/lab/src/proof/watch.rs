@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::server::descendants;
 
-/// How often is looked. A journal lives for the time of a transaction, and those that are planted are made to
+/// The interval between two looks. A journal lives for the time of a transaction, and those that are planted are made to
 /// take much longer.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -30,10 +30,10 @@ impl Watch {
     /// Begins to watch the processes that descend from dyno.
     pub fn begin(folders: Vec<PathBuf>) -> Watch {
         let stop = Arc::new(AtomicBool::new(false));
-        let (told, watched) = (stop.clone(), folders.clone());
+        let (stopped, watched) = (stop.clone(), folders.clone());
         let thread = thread::spawn(move || {
             let mut found = Found::new();
-            while !told.load(Ordering::Relaxed) {
+            while !stopped.load(Ordering::Relaxed) {
                 look(&watched, &mut found);
                 thread::sleep(PAUSE);
             }
@@ -71,7 +71,7 @@ fn walk(folder: &Path, found: &mut Found) {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
             Ok(kind) if kind.is_file() => {
                 keep(&entry.path(), entry.path(), found);
-                // Some engines make a file under another name and rename it: the last name is the one to tell.
+                // Some engines make a file under another name and rename it: the last name is the one to report.
                 if let Ok(data) = entry.metadata()
                     && let Some((path, _)) = found.get_mut(&(data.dev(), data.ino()))
                 {

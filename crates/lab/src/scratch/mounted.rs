@@ -1,4 +1,4 @@
-//! Which file systems dyno mounted in a run's folder: noted there, so that a later run lets go of these and of no others.
+//! Notes in a run's folder which file systems dyno mounted there, so that a later run unmounts these and no others.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

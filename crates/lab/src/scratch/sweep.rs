@@ -64,7 +64,7 @@ fn own_folder(parent: &File, name: &OsStr) -> io::Result<File> {
     Ok(folder)
 }
 
-/// What shows that a run is dead.
+/// The evidence that a run is dead.
 enum Abandoned {
     /// Its lock, which no other sweep gets until this is dropped.
     Lock { _lock: File },
@@ -73,7 +73,7 @@ enum Abandoned {
 }
 
 impl Abandoned {
-    /// Whether a folder is a dead run's.
+    /// Returns the evidence if a folder belongs to a dead run.
     fn find(folder: &File) -> Option<Abandoned> {
         match open_beneath(folder, LOCK, OFlag::O_RDONLY | OFlag::O_NONBLOCK) {
             Ok(lock) => {

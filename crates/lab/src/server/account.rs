@@ -17,10 +17,10 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Pid, Uid, User, getpid, getppid, setgid, setgroups, setuid};
 
-/// Who runs a server.
+/// The account that runs a server.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// Who to become; none to stay who dyno is.
+    /// The user to change to; `None` to keep dyno's own.
     other: Option<Other>,
 }
 
@@ -116,6 +116,6 @@ fn become_other(other: Option<(Uid, Gid)>, death: Signal, parent: Pid) -> io::Re
         setuid(uid)?;
     }
     nix::sys::prctl::set_pdeathsig(death)?;
-    // dyno may have died before the signal was asked for; then nobody would send it.
+    // dyno may have died before the signal was asked for; then it would never be sent.
     if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
 }

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use super::account::Account;
 
-/// How much is read at a time, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// What becomes of runs of zeros.
+/// The treatment of runs of zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zeros {
     /// They are written.

@@ -20,11 +20,11 @@ const LONGEST_SOCKET: usize = 107;
 pub struct Folders {
     /// The database; not there until it is made.
     pub data: PathBuf,
-    /// What the server puts aside while it works.
+    /// The folder for the server's temporary files.
     pub temporary: PathBuf,
     /// Its socket.
     pub sockets: PathBuf,
-    /// What it says.
+    /// The file of its messages.
     pub log: PathBuf,
     whole: TempDir,
     short: Option<TempDir>,
@@ -63,7 +63,7 @@ impl Folders {
         self.whole.path()
     }
 
-    /// What a server that dies leaves behind.
+    /// The folders and files that a server leaves behind when it dies.
     pub fn all(&self) -> Vec<&Path> {
         [Some(self.whole()), self.short.as_ref().map(TempDir::path)].into_iter().flatten().collect()
     }
@@ -89,7 +89,7 @@ fn short_folder(account: &Account, socket: &str) -> Result<TempDir> {
     )
 }
 
-/// A folder that nobody but its owner and root may enter: it is all that keeps others from the server.
+/// A folder that only its owner and root may enter: it is all that keeps others from the server.
 fn closed_folder(prefix: &str, parent: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)

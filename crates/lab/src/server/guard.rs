@@ -1,4 +1,4 @@
-//! What happens to a private server when dyno dies without a word.
+//! Ends a private server when dyno dies without having stopped it.
 //!
 //! The kernel signals a server when dyno dies ([`super::account`]), but it forgets to for programs with
 //! capabilities of their own, and it removes no sockets. So each server has a guard: a shell that
@@ -66,7 +66,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // A guard that somebody has killed cannot be released, which is as good.
+        // A guard that was killed from outside cannot be released, and need not be.
         let _ = self.release();
     }
 }

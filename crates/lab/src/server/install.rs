@@ -126,7 +126,7 @@ fn range(version: &str) -> Option<String> {
     Some(format!("[{version},{}-alpha)", next.join(".")))
 }
 
-/// What tar needs to read the package.
+/// The entry of needs.txt for the program that tar needs to read the package.
 fn xz() -> String {
     needs::of("xz").map(|need| need.to_string()).unwrap_or_default()
 }
@@ -166,10 +166,10 @@ mod tests {
     fn what_cannot_be_installed_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
-        let told = |name| install(name, folder.path(), &servers).unwrap_err().to_string();
-        assert!(told("mysql@9").contains("scripts/install-mysql.sh"));
+        let message = |name| install(name, folder.path(), &servers).unwrap_err().to_string();
+        assert!(message("mysql@9").contains("scripts/install-mysql.sh"));
         for name in ["postgres", "postgres@new", "sqlite@3", "mariadb@11"] {
-            assert!(told(name).contains("postgres@18"), "{name}");
+            assert!(message(name).contains("postgres@18"), "{name}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

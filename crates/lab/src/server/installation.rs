@@ -22,7 +22,7 @@ use super::protocol;
 pub struct Installation {
     /// The engine.
     pub engine: ServerEngine,
-    /// How it is started.
+    /// The engine's description of how it is started.
     pub(super) start: Start,
     /// The version, as `15.14` or `10.11.19-MariaDB`.
     pub version: String,
@@ -32,7 +32,7 @@ pub struct Installation {
     pub(super) initializer: PathBuf,
     /// The folder above that of the server program, which MySQL calls its base.
     pub(super) base: PathBuf,
-    /// Where the programs find their libraries, if they are not the system's.
+    /// The folders of the programs' libraries, if these are not the system's.
     own: Libraries,
 }
 
@@ -94,7 +94,7 @@ impl Installation {
     }
 }
 
-/// What is looked for.
+/// The engine and the build to find.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     engine: &'a ServerEngine,
@@ -144,7 +144,7 @@ fn search(
     None
 }
 
-/// What a server program says of itself, and the programs that belong to it.
+/// Reads the version of a server program and finds the programs that belong to it.
 fn examine(wanted: Wanted, server: &Path, own: &Libraries) -> Result<Installation> {
     let Wanted { engine, start } = wanted;
     let output = own.command(server).arg("--version").output().context("cannot be run")?;
@@ -157,7 +157,7 @@ fn examine(wanted: Wanted, server: &Path, own: &Libraries) -> Result<Installatio
     if !engine.version.allows(&version) {
         bail!("is {version}, not {}", engine.title);
     }
-    // What belongs to it is where it really is, not where a link to it is.
+    // Its other programs lie next to the program itself, not next to a link to it.
     let linked = server.parent().context("is in no folder")?;
     let server = fs::canonicalize(server).context("cannot be found")?;
     let folder = server.parent().context("is in no folder")?;
@@ -246,12 +246,13 @@ mod tests {
     fn a_missing_server_comes_with_the_command_that_gets_it() {
         let folder = tempfile::tempdir().unwrap();
         let build = Build::Path(folder.path().to_owned());
-        let told = |name| Installation::find(&engine(name), &build).unwrap_err().to_string();
-        assert!(told("postgres").contains("apt-get install --no-install-recommends postgresql"));
-        assert!(told("mariadb").contains("apt-get install --no-install-recommends mariadb-server"));
-        assert!(told("mysql").contains("scripts/install-mysql.sh"));
+        let message = |name| Installation::find(&engine(name), &build).unwrap_err().to_string();
+        assert!(message("postgres").contains("apt-get install --no-install-recommends postgresql"));
+        assert!(message("mariadb").contains("apt-get install --no-install-recommends mariadb-server"));
+        assert!(message("mysql").contains("scripts/install-mysql.sh"));
         assert!(
-            told("mysql").contains("Ubuntu: sudo apt-get install --no-install-recommends mysql-server-core")
+            message("mysql")
+                .contains("Ubuntu: sudo apt-get install --no-install-recommends mysql-server-core")
         );
         let other = ServerEngine { start: None, title: "Other".into(), ..engine("postgres") };
         let said = Installation::find(&other, &build).unwrap_err().to_string();

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where programs find their libraries; none where these are the system's.
+/// The folders in which programs find their libraries; empty where these are the system's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Libraries {
     folders: Vec<PathBuf>,
-    /// The dynamic loader, where the folder has a C library of its own: one version's loader cannot
+    /// The dynamic loader, where the folder contains its own C library: one version's loader cannot
     /// load another's library.
     pub loader: Option<PathBuf>,
 }

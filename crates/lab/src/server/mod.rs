@@ -1,7 +1,7 @@
 //! Database servers: found on this machine, started for one run, addressed and stopped.
 //!
-//! What a server engine is, and how one is started, is data of `engines/*.toml`; what differs by the protocol
-//! that it speaks is in `protocol`, `postgres` and `mysql`.
+//! `engines/*.toml` describes server engines and how to start them as data; the differences between
+//! protocols are in `protocol`, `postgres` and `mysql`.
 //!
 //! An engine that is a server is measured on a *private* server, which dyno starts from an
 //! [`Installation`] and which dies with it, or on one that runs already and that a [`dyno_engine::ServerUrl`] names.

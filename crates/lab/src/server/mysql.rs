@@ -1,4 +1,4 @@
-//! What is particular to the private servers of MySQL and MariaDB.
+//! The peculiarities of private servers of MySQL and MariaDB.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use super::folders::Folders;
 /// The socket's name within its folder.
 pub const SOCKET: &str = "mysql.sock";
 
-/// What ends a version of MariaDB's; after it comes the package's own.
+/// The suffix of MariaDB's versions; the package's own version follows it.
 const MARIADB: &str = "-MariaDB";
 
 /// The version in `mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`. MariaDB's
@@ -21,7 +21,7 @@ pub fn version(said: &str) -> Option<String> {
     Some(version[..end].to_owned())
 }
 
-/// Whether the server greets who connects.
+/// Returns true if the server greets a new connection.
 pub fn is_ready(folders: &Folders) -> bool {
     let greeting = || -> std::io::Result<[u8; 5]> {
         let mut stream = UnixStream::connect(folders.sockets.join(SOCKET))?;

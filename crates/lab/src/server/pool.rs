@@ -16,8 +16,8 @@ use super::private::PrivateServer;
 use crate::interrupts::Interrupts;
 use crate::machine::available_memory;
 
-/// What a server takes beside the memory that its settings give it, in bytes.
-const BESIDE: u64 = 384 << 20;
+/// Memory that a server takes besides what its settings allow it, in bytes.
+const OVERHEAD: u64 = 384 << 20;
 
 /// Servers by installation and settings.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl ServerPool {
         Ok(&mut self.servers[last].server)
     }
 
-    /// How the server of an installation with settings ended, with the end of its log, if there was one
+    /// Describes how the server of an installation with settings ended, with the end of its log, if there was one
     /// and it has ended.
     pub fn death(&mut self, installation: &Installation, settings: &[Setting]) -> Option<String> {
         let wanted = |kept: &&mut Kept| kept.installation == *installation && kept.settings == settings;
@@ -120,11 +120,11 @@ impl ServerPool {
     }
 }
 
-/// What a server with these settings takes at most, in bytes, roughly.
+/// A rough upper bound of the memory of a server with these settings, in bytes.
 fn memory(cache: &Memory, settings: &[Setting]) -> u64 {
     let mut named = settings.iter().rev().filter(|setting| setting.name == cache.setting);
     let bytes = named.find_map(|setting| bytes(&setting.value, cache.unit));
-    bytes.unwrap_or(cache.usual).saturating_add(BESIDE)
+    bytes.unwrap_or(cache.usual).saturating_add(OVERHEAD)
 }
 
 /// A size as PostgreSQL (`128MB`) and MySQL (`1G`) write it, in bytes.
@@ -153,7 +153,7 @@ mod tests {
         let with = |name: &str, value: &str| {
             let settings = [Setting { name: name.into(), value: value.into() }];
             let (setting, unit) = caches.into_iter().find(|(known, _)| *known == name).unwrap_or(caches[0]);
-            memory(&Memory { setting: setting.into(), unit, usual: 1 << 20 }, &settings) - BESIDE
+            memory(&Memory { setting: setting.into(), unit, usual: 1 << 20 }, &settings) - OVERHEAD
         };
         assert_eq!(with("shared_buffers", "256MB"), 256 << 20);
         assert_eq!(with("shared_buffers", "16384"), 128 << 20);

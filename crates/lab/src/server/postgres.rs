@@ -1,4 +1,4 @@
-//! What is particular to the private servers of PostgreSQL, and of what is made like it.
+//! The peculiarities of private servers of PostgreSQL, and of engines derived from it.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ pub fn version(said: &str) -> Option<String> {
     version.split_whitespace().next().map(str::to_owned)
 }
 
-/// Whether the server accepts connections, as it says in its own file of state.
+/// Returns true if the server accepts connections, according to its own state file.
 pub fn is_ready(folders: &Folders) -> bool {
     let state = fs::read_to_string(folders.data.join("postmaster.pid")).unwrap_or_default();
     state.lines().nth(7).is_some_and(|line| line.trim() == "ready")

@@ -1,7 +1,7 @@
 //! A private server: started by dyno for one run, on the file system to be measured, and gone after it.
 //!
 //! It has an empty data folder, the settings asked for and none from the machine's files, one socket in a
-//! folder that nobody else may enter, and no network. Whether dyno ends it, fails, or is killed: it does
+//! folder that no other user may enter, and no network. Whether dyno ends it, fails, or is killed: it does
 //! not outlive dyno, and neither does its socket.
 
 use std::fs::{self, File};
@@ -30,13 +30,13 @@ use super::{protocol, template};
 use crate::interrupts::Interrupts;
 use crate::placement;
 
-/// How long a server may take until it accepts connections: one with large files or much memory has
+/// The time limit until a server accepts connections: one with large files or much memory has
 /// them to make first.
-const START_PATIENCE: Duration = Duration::from_secs(120);
-/// How long a server may take to end before it is ended by force.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the end of a server may take to show after its clients have lost it.
-const DEATH_PATIENCE: Duration = Duration::from_millis(500);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// The time that a server has to end before it is ended by force.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that the end of a server may take to show after its clients have lost it.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A server still runs and does not accept connections, although its time is over: perhaps the machine is slow.
 #[derive(Debug, thiserror::Error)]
@@ -47,11 +47,11 @@ pub struct NotReady(u64, String);
 #[derive(Debug)]
 pub struct PrivateServer {
     engine: ServerEngine,
-    /// How it is started and ended.
+    /// The engine's description of how it is started and ended.
     how: Start,
     version: String,
     child: Child,
-    /// How it ended, once it has.
+    /// Its exit status, once it has ended.
     ended: Option<ExitStatus>,
     /// Shared memory that a kill would leave; none before it is ready.
     segments: Option<Segments>,
@@ -84,7 +84,7 @@ impl PrivateServer {
         PrivateServer::start_with_key(installation, settings, None, place, placement, &interrupts)
     }
 
-    /// The same with the key by which an engine encrypts its data, unless somebody asks the run to stop meanwhile.
+    /// The same with the key by which an engine encrypts its data, unless the user asks the run to stop meanwhile.
     ///
     /// # Errors
     /// As for [`PrivateServer::start`].
@@ -150,7 +150,7 @@ impl PrivateServer {
         &self.folders.data
     }
 
-    /// How to reach the server, and there the database of the name `scratch`.
+    /// The address of the server, and the name of the database there: `scratch`.
     pub fn connection(&self, scratch: &str) -> Server {
         Server {
             scratch: scratch.to_owned(),
@@ -160,7 +160,7 @@ impl PrivateServer {
         }
     }
 
-    /// The version that its program tells.
+    /// The version that its program reports.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -170,10 +170,10 @@ impl PrivateServer {
         self.child.id()
     }
 
-    /// How the server ended, with the end of its log, if it has: for the message when a trial on it
+    /// Describes how the server ended, with the end of its log, if it has: for the message when a trial on it
     /// failed. Clients notice an end first, so this waits up to 0.5 s for one.
     pub fn death(&mut self) -> Option<String> {
-        let deadline = Instant::now() + DEATH_PATIENCE;
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while self.is_alive() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
@@ -181,7 +181,7 @@ impl PrivateServer {
         Some(format!("the server {}; {}", describe(status), self.log_end()))
     }
 
-    /// Whether the server is still there.
+    /// Returns true if the server is still running.
     pub fn is_alive(&mut self) -> bool {
         self.ended().is_none()
     }
@@ -192,7 +192,7 @@ impl PrivateServer {
         if self.is_alive() {
             let _ = kill(pid, self.how.stop);
         }
-        let deadline = Instant::now() + STOP_PATIENCE;
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while self.is_alive() {
             if Instant::now() > deadline {
                 self.kill();
@@ -202,7 +202,7 @@ impl PrivateServer {
         }
     }
 
-    /// Ends the server and its children, which may each be in a session of its own, at once and without a word.
+    /// Ends the server and its children, which may each be in a separate session, at once and without a word.
     pub fn kill(&mut self) {
         self.note_segments();
         let children = descendants(self.child.id());
@@ -225,7 +225,7 @@ impl PrivateServer {
     }
 
     fn wait_until_ready(&mut self) -> Result<()> {
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             if let Some(status) = self.ended() {
                 bail!("it {}; {}", describe(status), self.log_end());
@@ -236,7 +236,7 @@ impl PrivateServer {
             }
             self.interrupts.check()?;
             if Instant::now() > deadline {
-                return Err(NotReady(START_PATIENCE.as_secs(), self.log_end()).into());
+                return Err(NotReady(START_TIMEOUT.as_secs(), self.log_end()).into());
             }
             thread::sleep(Duration::from_millis(5));
         }

@@ -1,4 +1,4 @@
-//! What can be learnt of a process: how it ended, what it wrote last, and who descends from it.
+//! Facts about a process: how it ended, what it wrote last, and its descendants.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use crate::interrupts::Interrupts;
 
-/// How much of what a program wrote is shown: its end, in lines and in bytes.
+/// The most that is shown of a program's output: its end, in lines and in bytes.
 const SHOWN: (usize, usize) = (20, 4096);
 
 /// The end of what a program wrote.
@@ -24,7 +24,7 @@ pub fn tail(text: &[u8]) -> String {
     all[all.len().saturating_sub(lines)..].join("\n")
 }
 
-/// How a process ended, as the end of a sentence.
+/// Describes how a process ended, as the end of a sentence.
 pub fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal().map(Signal::try_from)) {
         (Some(code), _) => format!("ended with exit code {code}"),
@@ -33,10 +33,10 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Runs a program of a process group of its own to its end; what it wrote goes to the file `output`.
+/// Runs a program in a new process group to its end; its output goes to the file `output`.
 ///
 /// # Errors
-/// It cannot be started, or it takes longer than `patience`, or somebody asks the run to stop meanwhile; then it is
+/// It cannot be started, or it takes longer than `patience`, or the user asks the run to stop meanwhile; then it is
 /// ended with all of its group.
 pub fn run(
     command: &mut Command,

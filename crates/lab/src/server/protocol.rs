@@ -1,5 +1,5 @@
-//! What differs between servers by the protocol that they speak, and is no data: where their socket is, how they
-//! tell their version, and when they are ready.
+//! The differences between servers by protocol that cannot be data: where their socket is, how they
+//! report their version, and when they are ready.
 
 use dyno_engine::Protocol;
 use dyno_protocol::Server;
@@ -15,7 +15,7 @@ pub fn socket(speaks: Protocol) -> &'static str {
     }
 }
 
-/// How to reach a private server by its socket, as a user without a password.
+/// The address of a private server by its socket, for a user without a password.
 pub fn connection(speaks: Protocol, folders: &Folders, user: &str) -> Server {
     let sockets = folders.sockets.display().to_string();
     let (host, port, database) = match speaks {
@@ -43,7 +43,7 @@ pub fn version(speaks: Protocol, said: &str) -> Option<String> {
     }
 }
 
-/// Whether a private server accepts connections.
+/// Returns true if a private server accepts connections.
 pub fn is_ready(speaks: Protocol, folders: &Folders) -> bool {
     match speaks {
         Protocol::Postgres => postgres::is_ready(folders),
@@ -51,7 +51,7 @@ pub fn is_ready(speaks: Protocol, folders: &Folders) -> bool {
     }
 }
 
-/// Whether a server that is killed leaves shared memory behind.
+/// Returns true if a server that is killed leaves shared memory behind.
 pub fn leaves_segments(speaks: Protocol) -> bool {
     speaks == Protocol::Postgres
 }

@@ -19,19 +19,19 @@ use tempfile::TempPath;
 
 use super::template::cache_folder;
 
-/// Where the files are, and what their names begin with.
+/// The folder of the files and the beginning of their names.
 const FILES: &str = "/dev/shm/PostgreSQL.";
 /// The folder of notes in the cache, and the end of their names.
 const NOTES: &str = "segments";
 const ENDING: &str = ".json";
-/// How often the removal is tried.
+/// The number of attempts at the removal.
 const TRIES: u32 = 200;
 
 /// The shared memory of a server. Dropped, when the server has ended, it is removed.
 #[derive(Debug)]
 pub struct Segments {
     found: Found,
-    /// What tells the next dyno; none where there is no cache. The file is locked while this dyno lives.
+    /// The note for the next dyno; `None` where there is no cache. The file is locked while this dyno lives.
     note: Option<(TempPath, File)>,
 }
 
@@ -87,7 +87,7 @@ impl Found {
         let mut numbers = Vec::new();
         let read =
             dyno_files::open_unlinked(path.as_ref()).and_then(|mut file| file.read_to_end(&mut numbers));
-        // Where in it the numbers stand depends on the version; that they are aligned does not.
+        // The position of the numbers depends on the version; in every version they are aligned.
         for number in numbers.as_chunks::<4>().0.iter().filter(|_| read.is_ok()) {
             let number = u32::from_ne_bytes(*number);
             if number != 0 {
@@ -127,7 +127,7 @@ pub fn sweep() {
     }
 }
 
-/// Writes down what there is for the next dyno. A note has its name only once it is whole and locked: one that is
+/// Writes down the segments for the next dyno. A note has its name only once it is whole and locked: one that is
 /// found unlocked is a dead run's.
 fn note(found: &Found) -> Result<(TempPath, File)> {
     let folder = folder().context("there is no cache")?;

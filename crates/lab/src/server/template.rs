@@ -29,9 +29,9 @@ use crate::scratch::{self, Scratch};
 
 /// The data within a folder of the cache.
 const DATA: &str = "data";
-/// How long making one may take: it may be a large one on a slow disk.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// What the data were made from, in full: the folder's name is only a digest of it.
+/// The time limit for making one: it may be a large one on a slow disk.
+const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(300);
+/// The name of the file that states in full what the data were made from: the folder's name is only a digest of it.
 const KEY: &str = "key";
 
 /// Makes the data folder of a server and lets it come to rest, so that no trial pays for writing it.
@@ -70,7 +70,7 @@ fn obtain(
     let key = key(installation, &arguments);
     let cache = cache_folder();
     if let Some(cache) = &cache {
-        // What a dyno left that was killed while it kept one.
+        // A dyno that was killed while it kept one left folders behind.
         scratch::sweep(cache);
     }
     let place = cache.map(|cache| cache.join(name(installation, &key)));
@@ -102,7 +102,7 @@ fn make(
     command.process_group(0).current_dir(work);
     let program = installation.initializer.display();
     let said = work.join("made.log");
-    let status = process::run(&mut command, &said, PATIENCE, interrupts)
+    let status = process::run(&mut command, &said, INITIALIZE_TIMEOUT, interrupts)
         .with_context(|| format!("cannot make an empty data folder by {program}"))?;
     if !status.success() {
         let said = tail(&fs::read(&said).unwrap_or_default());
@@ -127,7 +127,7 @@ fn keep(made: &Path, key: &str, place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where kept folders are; none without a home.
+/// The folder of kept folders; `None` without a home.
 pub fn cache_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
