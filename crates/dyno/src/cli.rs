@@ -37,7 +37,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// What dyno says when nothing is asked of it.
+/// The text that dyno prints when it is started without arguments.
 pub const WELCOME: &str = "\
 dyno is a dynamometer for database engines. It measures which database, which driver and which
 settings are fastest for your work, on this machine, at the same safety.
@@ -63,7 +63,7 @@ Exit codes:
   5    compare: too few trials, or too much noise, to decide whether something is slower than you allow
   130  you interrupted dyno (143: terminated); it keeps the finished trials; no import is half done";
 
-/// What dyno can do.
+/// The subcommands of `dyno`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show the suites, engines, drivers and profiles, and what is missing here
@@ -180,7 +180,7 @@ pub struct DoctorArgs {
     pub format: TextFormat,
 }
 
-/// What `dyno engines` can do.
+/// The subcommands of `dyno engines`.
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
     /// Fetch and unpack a version for this user alone, such as postgres@18
@@ -202,7 +202,7 @@ pub struct ConformanceArgs {
     pub dir: Option<PathBuf>,
 }
 
-/// How texts are printed.
+/// The output formats of commands that print text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
     /// For the terminal
@@ -211,7 +211,7 @@ pub enum TextFormat {
     Json,
 }
 
-/// What has a schema.
+/// The documents that have a JSON schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
     /// A line of a run file

@@ -1,4 +1,4 @@
-//! The command: reads what was typed and calls the stages in order. Each stage is a crate of its own, and
+//! The command: reads what was typed and calls the stages in order. Each stage is a separate crate, and
 //! `docs/architecture.md` is their map.
 
 pub mod cli;

@@ -21,7 +21,7 @@ pub fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", safe(&hide(text, typed())));
 }
 
-/// Whether standard output takes a run file or a page.
+/// True if a run file or a page is written to standard output.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Has results printed on standard error from now on where a file goes to standard output (`-o /dev/stdout`): the two
@@ -58,7 +58,7 @@ pub fn adapt() {
     }
 }
 
-/// Whether a result has colours: as asked for, and else on a terminal that shows them, if NO_COLOR is not set.
+/// Returns true if a result has colours: as asked for, and else on a terminal that shows them, if NO_COLOR is not set.
 pub fn has_colours(asked: Colour) -> bool {
     match asked {
         Colour::Always => true,
@@ -99,16 +99,16 @@ fn secret(arguments: impl Iterator<Item = String>) -> Vec<(String, String)> {
             .into_iter()
             .chain(ends)
             .flat_map(|end| [end].into_iter().chain(end.split(',')));
-        let told = pieces.map(|piece| (piece.to_owned(), repeatable(piece)));
-        found.extend(told.filter(|(piece, told)| piece != told));
+        let shown = pieces.map(|piece| (piece.to_owned(), repeatable(piece)));
+        found.extend(shown.filter(|(piece, shown)| piece != shown));
     }
     found.sort_by_key(|(piece, _)| std::cmp::Reverse(piece.len()));
     found
 }
 
 fn hide<'a>(text: &'a str, typed: &[(String, String)]) -> Cow<'a, str> {
-    typed.iter().fold(Cow::Borrowed(text), |text, (value, told)| match text.contains(value) {
-        true => Cow::Owned(text.replace(value, told)),
+    typed.iter().fold(Cow::Borrowed(text), |text, (value, shown)| match text.contains(value) {
+        true => Cow::Owned(text.replace(value, shown)),
         false => text,
     })
 }
@@ -121,7 +121,7 @@ mod tests {
     fn an_argument_with_a_password_is_not_repeated() {
         let typed = ["compare", "--set=n=5,bob:hunter2@db/x", "postgres:/bob:hunter2@db"].map(String::from);
         let typed = secret(typed.into_iter());
-        let told = hide("cannot read postgres:/bob:hunter2@db, 'bob:hunter2@db/x' is no number", &typed);
-        assert_eq!(told, "cannot read postgres:…, 'bob:…' is no number");
+        let shown = hide("cannot read postgres:/bob:hunter2@db, 'bob:hunter2@db/x' is no number", &typed);
+        assert_eq!(shown, "cannot read postgres:…, 'bob:…' is no number");
     }
 }

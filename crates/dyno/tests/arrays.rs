@@ -2,7 +2,7 @@
 
 use crate::common::Place;
 
-/// Whether every contender gave the right answer in every test that it does.
+/// Asserts that every contender gave the right answer in every test that it does.
 fn all_right(run: &serde_json::Value, verdict: &serde_json::Value) {
     let contenders = run["contenders"].as_array().unwrap();
     for test in verdict["tests"].as_array().unwrap() {
@@ -75,7 +75,7 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     place.assert_clean();
 }
 
-/// What was put off is told of every contender, and its bytes where all writes were timed.
+/// Deferred work is reported for every contender, and its bytes where all writes were timed.
 fn owes(debts: &serde_json::Value) {
     let [first, second] = &debts.as_array().unwrap()[..] else { panic!("{debts}") };
     assert_eq!((&first["test"], &second["test"]), (&"settle".into(), &"settle-again".into()));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::repository;
 
-/// Who uses whom.
+/// The crates that each crate uses.
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// A package as the table calls it.
@@ -15,7 +15,7 @@ fn name(package: &str) -> String {
     package.strip_prefix("dyno-").unwrap_or(package).to_owned()
 }
 
-/// What the packages in crates/ are built with; what their tests need beside it is left out.
+/// The dependencies of the packages in crates/ without those of their tests alone.
 fn built() -> Arrows {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(repository());
@@ -40,7 +40,7 @@ fn built() -> Arrows {
         .collect()
 }
 
-/// What the table says.
+/// The dependencies according to the table in the documentation.
 fn drawn() -> Arrows {
     let text = std::fs::read_to_string(repository().join("docs/architecture.md")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `crates/"));

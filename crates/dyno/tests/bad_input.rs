@@ -138,7 +138,7 @@ fn a_suite_writes_nothing_beside_its_run() {
 #[test]
 fn a_name_mistyped_gets_the_nearest() {
     let place = Place::new();
-    for (arguments, told) in [
+    for (arguments, message) in [
         ("run spedtest", "there is no suite 'spedtest'; did you mean speedtest?"),
         ("run speedtest --with sqlight", "there is no engine 'sqlight'; did you mean sqlite?"),
         ("run speedtest --with sqlite:wal-norml", "did you mean wal-normal?"),
@@ -155,7 +155,7 @@ fn a_name_mistyped_gets_the_nearest() {
         ("shwo", "'show'"),
         ("run speedtest --wiht sqlite", "'--with'"),
     ] {
-        place.dyno(arguments).exits(2).says(told).without_panic();
+        place.dyno(arguments).exits(2).says(message).without_panic();
     }
     place.assert_clean();
 }
@@ -239,8 +239,8 @@ fn control_characters_are_spelled_out() {
         );
     }
     // JSON spells them so that programs get what the suite says.
-    let told = place.dyno("show json.json --format json").json();
-    assert_eq!(told["verdict"]["tests"][0]["title"], "X\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\u{202e}x");
+    let shown = place.dyno("show json.json --format json").json();
+    assert_eq!(shown["verdict"]["tests"][0]["title"], "X\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\u{202e}x");
     for arguments in [
         &["run", "./x\u{1b}[31m.toml"][..],
         &["run", "speedtest", "--with", "sqlite\u{1b}[31m:x"],
@@ -288,7 +288,7 @@ fn a_run_file_cannot_steer_the_terminal() {
         assert!(!format!("{}{}", result.stdout, result.stderr).is_empty(), "{arguments}");
         assert_plain(&result);
     }
-    // A run that was recorded with a name that is none is not run again.
+    // A recorded run whose name is invalid is not run again.
     run["suite"]["text"] = fs::read_to_string(repository().join("suites/speedtest.toml"))
         .unwrap()
         .replacen("name = \"speedtest\"", "name = \"../../x\"", 1)

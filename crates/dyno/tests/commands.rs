@@ -358,7 +358,7 @@ fn bad_input_is_told_and_exits_with_2() {
     let typo = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n[[tets]]\n";
     place.write("typo.toml", typo);
     place.write("not-a-run.json", "{}");
-    for (arguments, told) in [
+    for (arguments, message) in [
         ("run nosuch", "there is no suite 'nosuch'"),
         ("run ./typo.toml", "typo.toml:5:"),
         ("run ./missing.toml", "missing.toml"),
@@ -384,7 +384,7 @@ fn bad_input_is_told_and_exits_with_2() {
         ("conformance oracle", "there is no engine 'oracle'"),
         ("frobnicate", "frobnicate"),
     ] {
-        let result = place.dyno(arguments).without_panic().says(told);
+        let result = place.dyno(arguments).without_panic().says(message);
         let wanted = if arguments.contains("--dir") { 4 } else { 2 };
         assert_eq!(result.code, Some(wanted), "{arguments}: {}", result.stderr);
         assert_eq!(result.stdout, "", "{arguments}");

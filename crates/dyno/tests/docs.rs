@@ -31,9 +31,9 @@ fn the_suite_that_is_written_in_the_documentation_runs() {
     place.dyno(&format!("run ./words.toml {arguments}")).exits(0).prints("rows=20000");
     // The mistake that the documentation shows, with the line that it names.
     place.write("words.toml", &suite.replace("WHERE word = '{{ words(", "WHERE word = '{{ wrods("));
-    let told = fs::read_to_string(repository().join("docs/suites.md")).unwrap();
-    let told = told.split('`').find(|text| text.starts_with("words.toml:")).unwrap();
-    place.dyno("run ./words.toml").exits(2).says(told);
+    let documented = fs::read_to_string(repository().join("docs/suites.md")).unwrap();
+    let documented = documented.split('`').find(|text| text.starts_with("words.toml:")).unwrap();
+    place.dyno("run ./words.toml").exits(2).says(documented);
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn keys_that_are_none_are_refused() {
     file("empty", "\n", 0o600);
     file("short", "hunter2", 0o600);
     file("open", KEY, 0o644);
-    for (arguments, told) in [
+    for (arguments, message) in [
         ("--key-file empty", "is empty"),
         ("--key-file short", "too short for the cipher"),
         ("--key-file open", "chmod 600"),
@@ -291,7 +291,7 @@ fn keys_that_are_none_are_refused() {
         ("--key-file data", "no plain file"),
     ] {
         let arguments = format!("{} {arguments}", with("sqlite@mc:encrypted"));
-        let result = place.dyno(&arguments).exits(2).says(told).without_panic();
+        let result = place.dyno(&arguments).exits(2).says(message).without_panic();
         assert!(!result.stderr.contains("hunter2") && !result.stderr.contains(KEY), "{}", result.stderr);
     }
     for engine in ["sqlite@mc:raw-key", "mariadb:encrypted"] {

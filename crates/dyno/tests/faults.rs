@@ -1,5 +1,5 @@
-//! What goes wrong: interrupts, crashes, nonsense, full disks. Finished trials stay, nothing is left
-//! behind, and the exit code tells.
+//! Failures: interrupts, crashes, nonsense, full disks. Finished trials stay, nothing is left
+//! behind, and the exit code shows the failure.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::common::{Place, processes_with, read_json, repository, run_file, wait
 const HELLO: &str =
     r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
-/// Runs the fifteen tests with a runner that misbehaves beside one that does not.
+/// Runs the fifteen tests with a runner that misbehaves and one that does not.
 fn beside_sqlite(script: &str, extra: &str) -> (Place, crate::common::Result) {
     let place = Place::with_runner(script);
     let arguments =
@@ -216,8 +216,8 @@ fn a_full_disk_fails_a_trial_and_keeps_the_run() {
     let result = result.without_panic();
     // Either the inputs or the database do not fit; both must be told.
     assert!(matches!(result.code, Some(2..=4)), "{}", result.stderr);
-    let told = format!("{}{}", result.stdout, result.stderr).to_lowercase();
-    assert!(told.contains("full") || told.contains("no space"), "{told}");
+    let output = format!("{}{}", result.stdout, result.stderr).to_lowercase();
+    assert!(output.contains("full") || output.contains("no space"), "{output}");
     assert_eq!(left, 0, "something was left on the disk");
 }
 

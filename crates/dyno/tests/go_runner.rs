@@ -116,15 +116,15 @@ fn keys_and_values_are_stored_in_every_configuration() {
 #[test]
 fn a_setting_that_pebble_does_not_know_is_told() {
     let place = place();
-    for (setting, told) in [
+    for (setting, message) in [
         ("no_such_setting=1", "no_such_setting"),
         ("sync=perhaps", "'sync' is true or false, not 'perhaps'"),
         ("cache_size=much", "much"),
     ] {
         let result =
             place.dyno(&format!("run kv --n 5 --trials 1 --with pebble,{setting} --quiet")).without_panic();
-        let told_of = format!("{}{}", result.stdout, result.stderr);
-        assert!(result.code != Some(0) && told_of.contains(told), "{told_of}");
+        let output = format!("{}{}", result.stdout, result.stderr);
+        assert!(result.code != Some(0) && output.contains(message), "{output}");
     }
     place.assert_clean();
 }

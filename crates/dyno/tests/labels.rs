@@ -1,4 +1,4 @@
-//! What tables say of safety: on storage that keeps nothing, of settings that an engine does not tell again, and of commits.
+//! What tables say of safety: on storage that keeps nothing, of settings that an engine does not report back, and of commits.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use dyno_record::{Hole, Level, Safety, Standing};
 
 use crate::common::Place;
 
-/// What a contender survives with the settings in force that it asks for and some more.
+/// The safety of a contender with the settings in force that it asks for and some more.
 fn safety(contender: &str, more: &[(&str, &str)]) -> Safety {
     let registry = Registry::load(&Home::find().unwrap()).unwrap();
     let contender = Contender::parse(contender, &registry).unwrap();
@@ -80,7 +80,7 @@ fn one_standard_holds_for_all_engines() {
             (level, consistent, hole),
             "{contender} {more:?}"
         );
-        assert_eq!(found.hole.is_some(), found.caveat.is_some(), "{contender} tells of a hole");
+        assert_eq!(found.hole.is_some(), found.caveat.is_some(), "{contender} reports a hole");
     }
 }
 
@@ -92,8 +92,8 @@ fn profiles_of_stores_say_how_many_operations_a_commit_has() {
             engine.profiles.iter().filter(|profile| !["default", "tuned"].contains(&profile.name.as_str()))
         {
             let settings = profile.settings().unwrap();
-            let told = settings.iter().any(|setting| setting.name == "per_commit");
-            assert!(told, "{}:{} does not say per_commit", engine.name, profile.name);
+            let is_documented = settings.iter().any(|setting| setting.name == "per_commit");
+            assert!(is_documented, "{}:{} does not say per_commit", engine.name, profile.name);
         }
     }
     let per_commit = |name: &str| Contender::parse(name, &registry).unwrap().per_commit;

@@ -34,13 +34,13 @@ fn every_rung_leaves_the_same_table() {
     assert_eq!(levels, ["power-loss", "process-crash", "none", "none", "power-loss", "power-loss"]);
     assert_eq!(rung("sync off")["safety"], "lower");
     assert_eq!(rung("no copies, synced")["safety"], "same");
-    // A gain is told over the rung that is named, and not always over the one before.
+    // A gain is stated over the rung that is named, and not always over the one before.
     assert_eq!(rungs[rung("journal in memory")["over"].as_u64().unwrap() as usize]["name"], "prepared");
     assert!((rung("prepared")["published_gain"].as_f64().unwrap() - 53.0 / 23.0).abs() < 1e-9);
 
     let run = crate::common::read_json(&place.path("run.json"));
     assert_eq!(run["tests"][0]["expect"][0][0], 3000);
-    // Whoever commits each record by itself is timed for the first only, and has the others all the same.
+    // A contender that commits each record separately is timed for the first only, and has the others all the same.
     let trials = run["trials"].as_array().unwrap();
     let cut = trials.iter().filter(|trial| trial["samples"][0]["extrapolated_to"] == 3000).count();
     assert_eq!(cut, 2);

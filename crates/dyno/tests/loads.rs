@@ -243,8 +243,8 @@ fn errors_that_the_suite_ignores_are_counted_and_undo_the_operation() {
     for (label, sample) in with_engines(&run_file) {
         let class = &sample["classes"][0];
         let count = |key: &str| class[key].as_u64().unwrap_or_default();
-        let told = ["done", "undone", "ignored", "acknowledged"].map(count);
-        assert_eq!(told, [200, 191, 191, 9], "{label}");
+        let counts = ["done", "undone", "ignored", "acknowledged"].map(count);
+        assert_eq!(counts, [200, 191, 191, 9], "{label}");
     }
     // Another code still ends the trial.
     place.write("rows.toml", &inserts("transaction = \"write\"\nignore = [\"23503\"]", statements, "18"));

@@ -26,7 +26,7 @@ fn what_is_missing_is_told_with_the_command_that_installs_it() {
     let place = Place::new();
     fs::create_dir(place.path("scripts")).unwrap();
     fs::copy(repository().join("scripts/needs.sh"), place.path("scripts/needs.sh")).unwrap();
-    let told = |list: &str| {
+    let check = |list: &str| {
         place.write("needs.txt", list);
         let output = check(&place.path(""));
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -34,15 +34,15 @@ fn what_is_missing_is_told_with_the_command_that_installs_it() {
     // Each kind of proof, as it holds and as it does not.
     let here = "test a cc C\ntest b cc>=1.0 C\ntest c libc.so.6 C\ntest d /bin/s* sh\n\
                 test e python3:venv V\ntest i <stdio.h> I\n";
-    assert_eq!(told(here), (Some(0), String::new()));
+    assert_eq!(check(here), (Some(0), String::new()));
     let missing = "test a no-such-cc C\ntest b cc>=999.0 C\ntest c libc.so.999 C\ntest d /nowhere/* sh\n\
                    test e python3:no_such V\n# test f no-such-f F\nextra g no-such-g G\nbuild h no-such-h H\n\
                    test i <no/such.h> I\n";
-    let (code, said) = told(missing);
+    let (code, said) = check(missing);
     assert_eq!(code, Some(1));
     assert!(said.contains("sudo apt-get update && sudo apt-get install"), "{said}");
     assert!(said.trim_end().ends_with("--no-install-recommends a b c d e h i"), "{said}");
-    let (code, said) = told("build https://example.com/rust cargo>=999.0 Rust 999 or later\n");
+    let (code, said) = check("build https://example.com/rust cargo>=999.0 Rust 999 or later\n");
     assert_eq!(code, Some(1));
     assert!(said.contains("Rust 999 or later is missing: see https://example.com/rust"), "{said}");
 }
@@ -74,7 +74,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What stands in quotes between `before` and the quote's end.
+/// The texts in quotes between `before` and the quote's end.
 fn quoted<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next())
 }
@@ -139,7 +139,7 @@ fn a_description_that_names_what_is_not_in_the_list_is_refused() {
         .dyno("run speedtest --with fake")
         .exits(4)
         .says("runner.toml: needs: there is no {libnothing.so} in needs.txt");
-    // What is in it is told as what it is, with the way to get it.
+    // A name in the list appears in the message as its title, with the way to get it.
     fs::write(&description, text.replace("a shell", "{go}")).unwrap();
     fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
     place

@@ -76,7 +76,7 @@ fn stores_are_probed_by_gets_and_puts() {
             _ => assert!(seen.iter().all(|(_, allowed)| *allowed), "{store}: {seen:?}"),
         }
     }
-    // What everybody sees where nobody keeps others from changing what was read, said to be serializable.
+    // The anomalies of a level that lets others change what was read, recorded as serializable.
     let mut run = read_json(&place.path("run.jsonl"));
     for contender in 3..6 {
         assert_eq!(run["contenders"][contender]["isolation"]["level"], "read-committed");

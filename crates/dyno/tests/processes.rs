@@ -1,4 +1,4 @@
-//! Clients that are processes of their own on one database.
+//! Clients that are separate processes on one database.
 
 use std::time::{Duration, Instant};
 
@@ -57,11 +57,11 @@ fn processes_and_threads_are_not_ranked_together() {
     place.dyno(&run).exits(0).without_panic();
     let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
     let rankings = verdict["verdict"]["rankings"].as_array().unwrap();
-    let told: Vec<_> = rankings
+    let ranked: Vec<_> = rankings
         .iter()
         .map(|ranking| (ranking["processes"] == true, ranking["ranks"][0]["contender"].as_u64().unwrap()))
         .collect();
-    assert_eq!(told, [(false, 0), (true, 1)]);
+    assert_eq!(ranked, [(false, 0), (true, 1)]);
     let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
     assert!(csv.contains(",closed,threads,") && csv.contains(",closed,processes,"), "{csv}");
     place.assert_clean();
@@ -103,7 +103,7 @@ fn a_client_that_is_killed_is_told_and_costs_the_others_nothing() {
     place.assert_clean();
 }
 
-/// Whether a process descends from another.
+/// Returns true if a process descends from another.
 fn descends(pid: u32, from: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));

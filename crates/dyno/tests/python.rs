@@ -20,7 +20,7 @@ fn place() -> Place {
     Place::new()
 }
 
-/// The contenders whose engines are here; those that are not are told.
+/// The contenders whose engines are here; those that are not are reported.
 fn contenders() -> Vec<&'static str> {
     let is_here = |engine: &str| match installation(engine, &Build::System) {
         Ok(_) => true,
@@ -77,7 +77,7 @@ fn every_way_of_loading_stores_the_same_rows() {
     place.assert_clean();
 }
 
-/// What a server might ask for on its own: PyMySQL itself would send it.
+/// A request that a server might make unprompted: PyMySQL itself would send it.
 const STEALS: &str = r#"
 name = "steals"
 title = "A file of the client's"
@@ -104,8 +104,8 @@ fn no_file_of_the_clients_is_sent() {
     place.write("steals.toml", STEALS);
     let result = place.dyno("run ./steals.toml --trust --trials 1 --quiet").without_panic();
     assert!(result.code != Some(0), "{}", result.stdout);
-    let told = place.run_file()["trials"].to_string();
-    assert!(told.contains("the server asks for the file /etc/hostname"), "{told}");
+    let trials = place.run_file()["trials"].to_string();
+    assert!(trials.contains("the server asks for the file /etc/hostname"), "{trials}");
     place.assert_clean();
 }
 
@@ -120,7 +120,7 @@ fn a_server_that_takes_no_rows_from_its_clients_is_told() {
     let result = place.dyno(&format!("run intuition {arguments}")).without_panic();
     assert!(result.code != Some(0), "{}", result.stdout);
     let run = place.run_file();
-    let told = run["trials"].to_string();
-    assert!(told.contains("SET GLOBAL local_infile = 1"), "{told}");
+    let trials = run["trials"].to_string();
+    assert!(trials.contains("SET GLOBAL local_infile = 1"), "{trials}");
     place.assert_clean();
 }

@@ -225,7 +225,7 @@ fn a_page_of_fifty_tests_and_twenty_contenders_opens() {
     browser.open(&page);
     let opened = began.elapsed();
     let loaded = browser.run("return performance.getEntriesByType('navigation')[0].loadEventEnd");
-    // Timings are told and not asserted: the machine that tests may be busy. The aim is a second.
+    // Timings are printed and not asserted: the machine that tests may be busy. The aim is a second.
     println!("50 tests, 20 contenders, 30 trials: loaded after {loaded} ms, opened after {opened:?}");
     assert!(browser.run("return document.querySelectorAll('article.test').length") == 50);
     // Charts far below are not drawn before somebody looks.

@@ -170,8 +170,8 @@ fn carried(place: &Place, run: &Path) {
             };
             let row = rows.iter().find(is_it).unwrap();
             for (name, key) in [("p50_ns", "p50"), ("p99_ns", "p99"), ("slowest_ns", "max")] {
-                let told = line["percentiles"].get(key).map(ToString::to_string).unwrap_or_default();
-                assert_eq!(row[column(name)], told, "{label}, {name}");
+                let reported = line["percentiles"].get(key).map(ToString::to_string).unwrap_or_default();
+                assert_eq!(row[column(name)], reported, "{label}, {name}");
             }
         }
     }
@@ -260,9 +260,9 @@ fn encryption_is_drawn_over_the_same_engine_without_it() {
         let mean = overhead["geometric_mean"]["ratio"].as_f64().unwrap();
         assert!((percent / 100.0 + 1.0 - mean).abs() < 0.01 * mean, "{said} is not {mean}");
     }
-    let told =
+    let reported =
         browser.run("return document.querySelector('section[aria-labelledby=encryption] ul').textContent");
-    assert!(told.as_str().unwrap().contains("Encrypted: sqlite@mc:raw-key"), "{told}");
+    assert!(reported.as_str().unwrap().contains("Encrypted: sqlite@mc:raw-key"), "{reported}");
     everyone_can_read(&browser, &page);
 }
 
@@ -338,10 +338,10 @@ fn seconds_are_bars_and_stalls_stand_out() {
     let ticks = || {
         record.trials.iter().flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == "read")
     };
-    let told =
+    let reported =
         ticks().flat_map(|sample| &sample.around).filter(|around| around.disk_busy_ns.is_some()).count();
     let disk = seconds("g[aria-description] > path");
-    assert_eq!(disk.len(), told.min(6), "{disk:?}");
+    assert_eq!(disk.len(), reported.min(6), "{disk:?}");
     assert!(disk.iter().all(|(text, _, y)| text.contains("disk busy") && *y > stalls[0].2), "{disk:?}");
     assert!(stalls[0].0.contains("trial 1, second 3"), "{stalls:?}");
     everyone_can_read(&browser, &place.path("page.html"));

@@ -78,7 +78,7 @@ fn a_runner_that_writes_without_end_is_stopped_before_memory_is_full() {
 #[test]
 fn what_a_runner_starts_ends_with_it_however_it_ends() {
     for end in ["kill -SEGV $$", "exit 0", "exec sleep 972"] {
-        // In a session of its own, and its parent gone: out of reach for a signal to the runner's group.
+        // In a separate session, and its parent gone: out of reach for a signal to the runner's group.
         let script = format!("cat > /dev/null; (setsid sleep 973 > /dev/null 2>&1 &); echo '{HELLO}'; {end}");
         let place = place(&script, "", "SELECT 1;");
         place.dyno("run ./one.toml --with fake --trials 1 --timeout 1s --quiet").exits(3).without_panic();
@@ -182,7 +182,7 @@ fn a_first_interrupt_ends_the_start_of_a_server() {
     }
 }
 
-/// Whether a process works in a folder.
+/// Returns true if a process works in a folder.
 fn is_within(pid: u32, folder: &str) -> bool {
     fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
 }

@@ -112,9 +112,9 @@ fn every_way_imports_every_record() {
                 assert_eq!(answers(&events, test), digest, "test {test} of {name}");
             }
             let bytes = |records: &[Record]| text(records, '\t').len() as u64;
-            let told: Vec<_> = samples(&events).map(|sample| (sample.operations, sample.bytes)).collect();
+            let reported: Vec<_> = samples(&events).map(|sample| (sample.operations, sample.bytes)).collect();
             let expected = [COUNT, COUNT, 1500, 3].map(|count| (count, bytes(&records[..count as usize])));
-            assert_eq!(told, expected, "{name}");
+            assert_eq!(reported, expected, "{name}");
         }
         rig.assert_nothing_left();
     }
@@ -150,14 +150,14 @@ fn a_record_that_does_not_fit_is_told() {
     for (engine, ways) in WAYS {
         let Some(rig) = Rig::start(engine) else { continue };
         for way in ways {
-            for (record, told) in wrong {
+            for (record, reported) in wrong {
                 let said = complaint(&rig, way, test(&rig, "1", &format!("{good}{record}"), '\t'));
                 let name = format!("{}+{way} of {record:?}: {said}", rig.engine.name);
-                assert!(told.iter().any(|told| said.contains(told)), "{name}");
+                assert!(reported.iter().any(|reported| said.contains(reported)), "{name}");
                 if ["text", "insert", "pipeline"].contains(way) || said.contains("fields and not") {
                     assert!(said.starts_with("record 21 of 21: "), "{name}");
                 } else if *way != "multirow" {
-                    // Of many rows in one statement no server tells which it refused.
+                    // Of many rows in one statement no server reports which it refused.
                     assert!(said.contains("21"), "{name}");
                 }
             }

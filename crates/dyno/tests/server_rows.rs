@@ -122,19 +122,19 @@ fn what_is_wrong_with_rows_or_table_is_told() {
             assert!(cut.contains("it is cut off or of another shape"), "{name}: {cut}");
 
             let long = complaint(&rig, way, test("1", "t", "VARCHAR(7)", work("t", &rows)));
-            let told = [
+            let messages = [
                 "value too long for type character varying(7)",
                 "Data too long for column 'a1' at row 1",
                 "Data truncated for column 'a1' at row 1",
             ];
-            assert!(told.iter().any(|told| long.contains(told)), "{name}: {long}");
+            assert!(messages.iter().any(|message| long.contains(message)), "{name}: {long}");
             if *way == "insert" || *way == "pipeline" {
                 assert!(long.starts_with(&format!("row 1 of {COUNT}: ")), "{name}: {long}");
             }
 
             let missing = complaint(&rig, way, test("1", "t", "TEXT", work("nowhere", &rows)));
-            let told = ["relation \"nowhere\" does not exist", "nowhere' doesn't exist"];
-            assert!(told.iter().any(|told| missing.contains(told)), "{name}: {missing}");
+            let messages = ["relation \"nowhere\" does not exist", "nowhere' doesn't exist"];
+            assert!(messages.iter().any(|message| missing.contains(message)), "{name}: {missing}");
 
             let mut other = test("1", "t", "TEXT", work("t", &rows));
             other.setup = vec!["CREATE TABLE t(a1 TEXT, b2 TEXT, d4 TEXT)".into()];

@@ -81,11 +81,11 @@ fn what_is_wrong_with_a_connection_is_told_without_its_secrets() {
             change(job.server.as_mut().unwrap());
             message(&rig.run(&job)).to_owned()
         };
-        let told = complaint(|server| {
+        let text = complaint(|server| {
             server.user = "nobody_here".into();
             server.password = Some(Secret::new("hunter2"));
         });
-        assert!(told.contains("nobody_here") && !told.contains("hunter2"), "{told}");
+        assert!(text.contains("nobody_here") && !text.contains("hunter2"), "{text}");
         assert!(
             complaint(|server| server.host = "no.such.host.invalid".into()).contains("check the host's name")
         );

@@ -53,8 +53,8 @@ fn one_kind_of_load_is_not_held_against_another() {
         place.dyno(&format!("{bank} {load} -o {file}.jsonl")).exits(0).without_panic();
     }
     for (one, other) in [("closed", "open"), ("closed", "sessions"), ("open", "sessions")] {
-        let told = format!("the load of one run is {one} and that of another {other}");
-        place.dyno(&format!("compare {one}.jsonl {other}.jsonl")).exits(2).without_panic().says(&told);
+        let message = format!("the load of one run is {one} and that of another {other}");
+        place.dyno(&format!("compare {one}.jsonl {other}.jsonl")).exits(2).without_panic().says(&message);
         let result = place.dyno(&format!("scaling {one}.jsonl {other}.jsonl"));
         result.exits(2).without_panic().says("one says nothing of the other");
     }

@@ -139,7 +139,7 @@ fn without_turns_every_trial_is_by_itself() {
 
 #[test]
 fn who_breaks_off_in_its_turn_costs_the_others_nothing() {
-    for (misbehaves, told) in [
+    for (misbehaves, message) in [
         ("kill -SEGV $$", "SIGSEGV"),
         ("sleep 976", "silent for 5 s"),
         ("echo nonsense", "no event of the protocol"),
@@ -151,7 +151,7 @@ fn who_breaks_off_in_its_turn_costs_the_others_nothing() {
         place
             .dyno(&format!("run speedtest --only 1 {contenders} {more}"))
             .exits(3)
-            .prints(told)
+            .prints(message)
             .without_panic();
         let run = run(&place);
         assert_eq!(run.contenders[0].apart, None);

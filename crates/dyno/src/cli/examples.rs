@@ -1,4 +1,4 @@
-//! What each command's help begins with: an example to copy. A test reads every one of them as it was typed.
+//! The example at the top of each command's help. A test parses every one of them exactly as it stands here.
 
 pub const DYNO: &str = "Example: dyno run speedtest --with sqlite,sqlite:wal,postgres";
 

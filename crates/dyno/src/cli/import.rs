@@ -126,7 +126,7 @@ pub struct ImportArgs {
     pub quiet: bool,
 }
 
-/// What to do with a bad row.
+/// The treatment of a bad row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnErrorArg {
     /// Stop at the first one and load nothing
@@ -135,7 +135,7 @@ pub enum OnErrorArg {
     Reject,
 }
 
-/// What to do with a row whose key is in the table already.
+/// The treatment of a row whose key is in the table already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnConflictArg {
     /// It is a bad row
@@ -146,7 +146,7 @@ pub enum OnConflictArg {
     Update,
 }
 
-/// What the rows of an import must survive.
+/// The events that the imported rows must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SafetyArg {
     /// A crash during the import may ruin a database that existed before

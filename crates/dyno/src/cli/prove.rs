@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::TextFormat;
 use super::values::duration;
 
-/// What the power is cut of.
+/// The storage whose power is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Device {
     /// A disk with a real file system on it

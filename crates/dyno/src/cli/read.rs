@@ -1,4 +1,4 @@
-//! Reads the command line. What is wrong with it is told without passwords and control characters.
+//! Reads the command line. Error messages quote it without passwords and control characters.
 
 use std::env;
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use dyno_show::TableOptions;
 
 use super::values::share;
 
-/// How figures are printed.
+/// The output formats of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For the terminal, in its width; 100 columns elsewhere
@@ -20,7 +20,7 @@ pub enum Format {
     Markdown,
 }
 
-/// Where results have colours.
+/// The choice of when results have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Colour {
     /// On a terminal, unless NO_COLOR is set
@@ -31,7 +31,7 @@ pub enum Colour {
     Never,
 }
 
-/// How results are printed.
+/// The options that shape printed results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How results are printed")]
 pub struct ShowOptions {
@@ -60,7 +60,7 @@ pub struct ShowOptions {
 }
 
 impl ShowOptions {
-    /// What a table shows.
+    /// The optional parts of a table that these options ask for.
     pub fn table(&self) -> TableOptions {
         let ShowOptions { notes, published, costs, tax, .. } = *self;
         TableOptions { notes, published, costs, tax }

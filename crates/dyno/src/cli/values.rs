@@ -1,11 +1,11 @@
-//! Values of the command line: durations, sizes, shares. What is wrong with one is told with it.
+//! Values of the command line: durations, sizes, shares. Error messages quote the value that is wrong.
 
 use std::time::Duration;
 
 use clap::ValueEnum;
 use dyno_record::{Sharing, Target};
 
-/// How runner and private server share the CPUs, as `--placement` names it.
+/// The way in which runner and private server share the CPUs, as `--placement` names it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SharingArg {
     /// Both on the measured CPUs: waking the other needs no other core, and every contender has the

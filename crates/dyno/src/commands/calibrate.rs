@@ -1,4 +1,4 @@
-//! `dyno calibrate`: contenders beside copies of themselves, and what these tell of the machine.
+//! `dyno calibrate`: runs contenders with copies of themselves, and concludes which differences this machine can show.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use super::{Exit, Input, print};
 use crate::cli::CalibrateArgs;
 use crate::terminal::say;
 
-/// What is calibrated with, each where nobody says.
+/// The suite that is used where the command line names none.
 const SUITE: &str = "speedtest";
 const CONTENDER: &str = "sqlite:nosync";
-/// How long, where nobody says.
+/// The time budget where the command line sets none.
 const BUDGET: Duration = Duration::from_secs(120);
 /// By how much copies are slower.
 const SLOWDOWNS: [&str; 5] = ["0%", "1%", "3%", "5%", "10%"];
 
-/// Calibrates, or shows what an earlier run tells.
+/// Calibrates, or shows the calibration of an earlier run.
 pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     let CalibrateArgs { again, mut run } = arguments;
     if let Some(path) = again {
@@ -72,11 +72,11 @@ fn check(is_search: bool) -> Result<()> {
     Ok(())
 }
 
-/// Keeps what was found, so that later runs can quote it. Too few blocks tell nothing worth keeping.
+/// Keeps what was found, so that later runs can quote it. Too few blocks support no conclusion, so nothing is kept of them.
 fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
     let Some((contender, span)) = calibration.contenders.first().and_then(|contender| {
-        let told = |span: &&Span| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
-        Some((contender, contender.spans.iter().rfind(told)?))
+        let is_known = |span: &&Span| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
+        Some((contender, contender.spans.iter().rfind(is_known)?))
     }) else {
         return Ok(());
     };

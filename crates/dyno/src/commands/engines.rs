@@ -1,4 +1,4 @@
-//! `dyno engines`: versions of engines beside the system's.
+//! `dyno engines`: versions of engines besides the system's.
 
 use anyhow::{Context, Result};
 use dyno_engine::{Home, Registry};

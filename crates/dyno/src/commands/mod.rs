@@ -76,7 +76,7 @@ pub fn words(error: &anyhow::Error) -> String {
     text
 }
 
-/// What to do about an error that does not say so itself.
+/// Advice for errors whose message contains none.
 pub fn hint(error: &anyhow::Error) -> &'static str {
     let error = error.downcast_ref().map_or(error, |BadInput(error)| error);
     let is_limit = |cause: &io::Error| cause.kind() == io::ErrorKind::FileTooLarge;

@@ -16,11 +16,11 @@ use nix::sys::resource::{Resource, getrlimit};
 use super::Input;
 use crate::progress::Progress;
 
-/// How often it is looked whether something came between.
+/// The interval between two checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the thread may take to stop where it writes; what does not stop ends with dyno.
+/// The time that the thread has to stop while it writes; a thread that does not stop ends with dyno.
 const STOPS: Duration = Duration::from_secs(2);
-/// How long one template may take. A million statements take a second or two.
+/// The time limit of one template. A million statements take a second or two.
 const LONGEST: Duration = Duration::from_secs(180);
 /// The stack that a program's first thread usually has.
 const STACK: usize = 8 << 20;
@@ -41,7 +41,7 @@ pub fn make(
     let (sender, made) = channel();
     let watched = watch.clone();
     let work = move || {
-        // Nobody listens any more where dyno has given up.
+        // The receiver is gone where dyno has given up.
         let _ = sender.send(plan(&watched));
     };
     thread::Builder::new()
@@ -71,7 +71,7 @@ pub fn make(
     }
 }
 
-/// What is wrong with the template that is being rendered.
+/// The error if the template that is being rendered exceeds its time or memory.
 fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
     let rendering = watch.rendering()?;
     let place = &rendering.place;
@@ -91,7 +91,7 @@ fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
     })
 }
 
-/// How much memory, in bytes, one template may take: half as much again as its longest text, but at most half of what is
+/// The memory limit of one template, in bytes: half as much again as its longest text, but at most half of what is
 /// available, and of what `ulimit -v` allows a quarter, since a text that grows is copied.
 pub fn memory(bounds: Bounds) -> u64 {
     let here = available_memory().map_or(u64::MAX, |available| available / 2);

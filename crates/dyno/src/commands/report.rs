@@ -1,4 +1,4 @@
-//! `dyno report`: the page of a run, or of several beside each other.
+//! `dyno report`: the page of a run, or of several side by side.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use super::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
 use crate::terminal;
 
-/// How long a time is in the name of a run file: `2026-11-23T10-00-00`.
+/// The length in bytes of a time in the name of a run file: `2026-11-23T10-00-00`.
 const SECOND: usize = 19;
 
 /// Prints the run named, or the newest one.
@@ -74,7 +74,7 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Whether a run measured anything that it shows.
+/// Returns true if a run has figures to show.
 fn has_figures(run: &Run) -> bool {
     let is_measured = |trial: &TrialRecord| trial.block > 0 || !run.schedule.warm_up;
     let mut trials = run.trials.iter().filter(|trial| is_measured(trial) && !trial.latency);

@@ -8,7 +8,7 @@ use dyno_lab::trial::Interrupts;
 use dyno_show::units;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows how far an import is, and passes on that somebody wants it to stop.
+/// Shows the progress of an import, and passes on interrupts.
 pub struct ImportProgress {
     bar: ProgressBar,
     began: Instant,
@@ -16,7 +16,7 @@ pub struct ImportProgress {
 }
 
 impl ImportProgress {
-    /// Progress through a file of so many bytes, if they are known.
+    /// Progress through a file of `bytes` bytes, if its size is known.
     pub fn new(quiet: bool, bytes: Option<u64>, interrupts: Interrupts) -> ImportProgress {
         let bar = match quiet || !stderr().is_terminal() {
             true => ProgressBar::hidden(),

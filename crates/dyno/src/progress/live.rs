@@ -1,6 +1,6 @@
 //! The live view on a terminal: a bar, what runs now, and the table as it fills in.
 //!
-//! It is drawn when a test begins or a trial ends and never by itself, so that it takes no processor time from a
+//! It is drawn only when a test begins or a trial ends, so that it takes no processor time from a
 //! trial. What it shows are medians so far; the verdict comes at the end.
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// The width of a contender's column.
 const COLUMN: usize = 15;
-/// Where a test's title is cut.
+/// The width in columns at which a test's title is cut.
 const TITLE: usize = 30;
 
-/// What runs now: a contender and a test, each by its position in the run.
+/// The work in progress: a contender and a test, each by its position in the run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Now {
     /// The contender.
@@ -48,7 +48,7 @@ impl Live {
         self.bar.println(safe(line));
     }
 
-    /// A line of its own, before there is a table.
+    /// A separate line, before there is a table.
     pub fn prepares(&self, line: &str, share: f64) {
         self.bar.set_prefix(cut(line, WIDTH - 26));
         self.bar.set_length(1000);
@@ -97,7 +97,7 @@ impl Live {
         self.bar.force_draw();
     }
 
-    /// As many lines as there is room for, around the test that runs now.
+    /// As many lines as fit, around the test that runs now.
     fn table(&self, run: &Run, now: Now, height: usize, width: usize) -> String {
         let columns = (width.saturating_sub(TITLE + 6) / COLUMN).max(1);
         let contenders: Vec<(usize, &str)> =

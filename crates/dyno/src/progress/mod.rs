@@ -1,4 +1,4 @@
-//! What people see while something goes on.
+//! Progress on the terminal while dyno works.
 
 mod import;
 mod live;

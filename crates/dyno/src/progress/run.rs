@@ -1,7 +1,7 @@
 //! Progress on standard error while a run goes on: a live table on a terminal, plain lines elsewhere, nothing
 //! when asked to be quiet.
 //!
-//! It draws when a test begins or a trial ends and never by itself, so that it takes no processor time
+//! It draws only when a test begins or a trial ends, so that it takes no processor time
 //! from a trial.
 
 use std::io::{IsTerminal, stderr};
@@ -16,11 +16,11 @@ use crate::terminal;
 
 /// Inputs of as many bytes take a few seconds.
 const LARGE: u64 = 500_000_000;
-/// So many bytes of inputs are written and checked in a second, roughly: 60 to 300 million were measured.
+/// Bytes of inputs that are written and checked in a second, roughly: 60 to 300 million were measured.
 const RATE: f64 = 1e8;
-/// What takes longer is shown.
+/// Work that takes longer than this is announced.
 const MOMENT: Duration = Duration::from_secs(1);
-/// Time without a line after which the trials of a block are told before it ends.
+/// Time without a line after which the trials of a block are reported before it ends.
 const LONG: Duration = Duration::from_secs(20);
 
 /// Shows how far a run is.
@@ -29,9 +29,9 @@ pub struct Progress {
     kind: Kind,
     began: Instant,
     now: Now,
-    /// When a line last told of trials.
-    told: Instant,
-    /// What the trials of this block took that no line has told, in the order in which they ended.
+    /// The time of the last line that reported trials.
+    shown_at: Instant,
+    /// The durations of the trials of this block that no line has reported, in the order in which they ended.
     block_times: Vec<(String, f64)>,
 }
 
@@ -51,10 +51,10 @@ impl Progress {
             false => Kind::Lines,
         };
         let began = Instant::now();
-        Progress { kind, began, now: Now::default(), told: began, block_times: Vec::new() }
+        Progress { kind, began, now: Now::default(), shown_at: began, block_times: Vec::new() }
     }
 
-    /// Tells how large the inputs will be, where that is worth waiting for.
+    /// Announces the size of the inputs, where writing them takes a noticeable time.
     pub fn announces(&self, bytes: u64) {
         if bytes >= LARGE {
             let (size, seconds) = (bytes as f64, bytes as f64 / RATE);
@@ -65,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// So many bytes of the inputs are written, of about so many. What takes no more than a moment is not shown.
+    /// Shows how many bytes of the inputs are written, of about how many in all, unless that takes but a moment.
     pub fn prepares(&mut self, written: u64, bytes: u64) {
         let elapsed = self.began.elapsed();
         if elapsed < MOMENT || written == 0 {
@@ -80,8 +80,8 @@ impl Progress {
         };
         match &mut self.kind {
             Kind::Live(live) => live.prepares(&line, share),
-            _ if self.told == self.began || self.told.elapsed() > LONG => {
-                self.told = Instant::now();
+            _ if self.shown_at == self.began || self.shown_at.elapsed() > LONG => {
+                self.shown_at = Instant::now();
                 self.say(&line);
             }
             _ => {}
@@ -111,22 +111,22 @@ impl Progress {
         live.draw(run, self.now, share, left);
     }
 
-    /// Tells at which rates operations arrived in a trial, and whether the target held: what a search hangs on.
+    /// Reports the rates at which operations arrived in a trial, and whether the target held: a search goes by these.
     fn tell_rates(&self, trial: &TrialRecord, label: &str) {
-        let told = |sample: &SampleRecord| {
+        let rate = |sample: &SampleRecord| {
             let sought = sample.sought?;
             let held = if sought.held { "held" } else { "did not hold" };
             Some(format!("{} at {} {held}", sample.sample.test, units::rate(sought.rate)))
         };
-        let told: Vec<String> = trial.samples.iter().filter_map(told).collect();
-        if !told.is_empty() {
-            self.say(&format!("block {}: {label}, {}", trial.block, told.join(", ")));
+        let rates: Vec<String> = trial.samples.iter().filter_map(rate).collect();
+        if !rates.is_empty() {
+            self.say(&format!("block {}: {label}, {}", trial.block, rates.join(", ")));
         }
     }
 
-    /// Tells what the trials took that have ended since the last line; the live table shows it anyway.
+    /// Reports the durations of the trials that have ended since the last line; the live table shows them anyway.
     fn tell_times(&mut self) {
-        self.told = Instant::now();
+        self.shown_at = Instant::now();
         let times = std::mem::take(&mut self.block_times);
         if times.is_empty() || matches!(self.kind, Kind::Live(_)) {
             return;
@@ -225,8 +225,8 @@ impl Observer for Progress {
         if let Kind::Live(live) = &mut self.kind {
             live.fill(run);
         }
-        // Nobody waits for the end of a block of an hour to see that something happens.
-        if self.told.elapsed() > LONG {
+        // A block may take an hour; users should see before its end that something happens.
+        if self.shown_at.elapsed() > LONG {
             self.tell_times();
         }
         self.draw(run);
@@ -238,7 +238,7 @@ impl Observer for Progress {
     }
 
     fn warn(&mut self, message: &str) {
-        // Even when quiet: what is lost must be told.
+        // Even when quiet, a loss must be reported.
         match &self.kind {
             Kind::Live(live) => live.say(&format!("dyno: {message}")),
             _ => terminal::say(&format!("dyno: {message}")),

@@ -22,7 +22,7 @@ pub struct Place {
     home: Option<PathBuf>,
 }
 
-/// What a command came to.
+/// The outcome of a command.
 pub struct Result {
     pub code: Option<i32>,
     pub stdout: String,
@@ -88,7 +88,7 @@ impl Place {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command.current_dir(self.folder.path()).env("TMPDIR", self.path("data"));
-        // What somebody found on this machine is no part of a test.
+        // Findings that a user made on this machine must not influence a test.
         command.env("DYNO_PROOFS", self.path("proofs.jsonl"));
         command.env("DYNO_CALIBRATION", self.path("calibration.json"));
         match &self.home {

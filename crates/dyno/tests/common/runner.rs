@@ -22,7 +22,7 @@ pub fn begin(program: &Path, job: &Job) -> Child {
     child
 }
 
-/// What a runner says of a job.
+/// The events of a runner that executes a job.
 pub fn run(program: &Path, job: &Job) -> Vec<Event> {
     let output = begin(program, job).wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

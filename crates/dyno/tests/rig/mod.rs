@@ -17,7 +17,7 @@ use crate::common::wait_for;
 /// The name of the databases that the tests make.
 const SCRATCH: &str = "dyno_test";
 
-/// What differs between the engines.
+/// The differences between the engines.
 pub struct Engine {
     pub name: &'static str,
     /// The protocol.
@@ -55,7 +55,7 @@ pub const MARIADB: Engine = Engine {
 
 pub const MYSQL: Engine = Engine { name: "mysql", build: Some("9"), ..MARIADB };
 
-/// How many files have been written.
+/// The number of files that have been written.
 static FILES: AtomicU32 = AtomicU32::new(0);
 
 /// A private server and the runner that reaches it.
@@ -112,7 +112,7 @@ impl Rig {
         runner::begin(&runner::program(self.engine.runner), job)
     }
 
-    /// What the runner says of a job.
+    /// The events of the runner for a job.
     pub fn run(&self, job: &Job) -> Vec<Event> {
         runner::run(&runner::program(self.engine.runner), job)
     }

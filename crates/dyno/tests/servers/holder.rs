@@ -1,4 +1,4 @@
-//! A process of its own that starts a server and holds it: this program again.
+//! A separate process that starts a server and holds it: this program again.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -20,7 +20,7 @@ pub struct Holder {
     output: BufReader<ChildStdout>,
 }
 
-/// What a holder tells of its server.
+/// A holder's report of its server.
 #[derive(Debug)]
 pub struct Held {
     pub process: u32,
@@ -65,7 +65,7 @@ impl Holder {
                 return Err(rest.replace('\u{1}', "\n"));
             }
         }
-        panic!("the holder ended and told nothing");
+        panic!("the holder ended and reported nothing");
     }
 
     /// Lets go of the server and waits.

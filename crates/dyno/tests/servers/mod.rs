@@ -41,7 +41,7 @@ fn build(choice: Choice) -> Build {
     }
 }
 
-/// The servers that this machine has; those that it lacks are told.
+/// The servers that this machine has; those that it lacks are reported.
 fn servers() -> Vec<Choice> {
     let is_here = |choice: &Choice| match installation(choice.0, &build(*choice)) {
         Ok(_) => true,
@@ -65,7 +65,7 @@ fn descendants(of: u32) -> Vec<u32> {
 }
 
 fn is_alive(process: u32) -> bool {
-    // What nobody waits for any more stays as a zombie.
+    // A process that its parent never waits for stays as a zombie.
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
@@ -143,7 +143,7 @@ fn shared_memory_of_a_server_killed_with_its_dyno_is_removed_by_the_next() {
         let mut holder = Holder::start(choice, place.path(), cache.path(), "", None);
         let held = holder.next().unwrap();
         let memory = SharedMemory::of(held.process);
-        // Nobody is left who could clean up: the guard, the server and its children, the dyno.
+        // No process is left that could clean up: the guard, the server and its children, the dyno.
         // The guard goes first and then the main process: each would do something about the death of the others.
         let guards = descendants(holder.child.id()).into_iter();
         let children = descendants(held.process);

@@ -1,4 +1,4 @@
-//! How long the operations of each class of a sample took, a row each. Durations are nanoseconds.
+//! The latencies of the operations of a sample, one row for each class. Durations are nanoseconds.
 
 use dyno_protocol::{Class, quantile};
 use dyno_record::Run;
@@ -54,7 +54,7 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<ClassRow> {
     rows
 }
 
-/// What a class did. Operations that never succeeded count as slower than all others, as in every table.
+/// The row of one class. Operations that never succeeded count as slower than all others, as in every table.
 fn of_class(class: &Class) -> ClassRow {
     let histogram = class.response.histogram().ok().flatten();
     let at = |share: f64| quantile(histogram.as_ref()?, share, class.failed).map(whole);

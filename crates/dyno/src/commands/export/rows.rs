@@ -47,7 +47,7 @@ pub fn trials(run: &Run, all: bool) -> impl Iterator<Item = &TrialRecord> {
     run.trials.iter().filter(|trial| !trial.latency).filter(is_shown)
 }
 
-/// Whether a trial only warms up.
+/// Returns true if a trial only warms up.
 pub fn is_warm_up(run: &Run, trial: &TrialRecord) -> bool {
     trial.block == 0 && run.schedule.warm_up
 }

@@ -1,4 +1,4 @@
-//! Asks the runners who they are, all at the same time: a runner takes a moment to start, and a server a second.
+//! Asks the runners for their versions, all at the same time: a runner takes a moment to start, and a server a second.
 
 use std::thread;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use dyno_record::cpu_list;
 use super::engine::{DriverItem, EngineItem};
 use crate::terminal::say;
 
-/// How long a runner may take to say who it is.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time limit for a runner's answer: one that hangs must not hold up the list.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A driver to ask.
 struct Candidate {
@@ -82,10 +82,10 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
 }
 
 fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candidate>> {
-    // Nothing is timed, so they may run wherever there is room.
+    // Nothing is timed, so they may run on any CPU.
     let cpus = cpu_list::format(&allowed_cpus());
     let placement = placement::choose(Some(&cpus), None)?;
-    let conduct = Conduct { placement, ..Conduct::unmeasured(PATIENCE)? };
+    let conduct = Conduct { placement, ..Conduct::unmeasured(ANSWER_TIMEOUT)? };
     let mut servers = conduct.servers(scratch);
     for Candidate { contender, item, .. } in &mut group {
         let directory = scratch.trial()?;
@@ -101,7 +101,7 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
     Ok(group)
 }
 
-/// Whether a driver is listed: one that carries its own library cannot reach other builds, which is nothing
+/// Returns true if a driver is listed: one that carries its own library cannot reach other builds, which is nothing
 /// that is missing.
 fn is_worth_a_line(candidate: &Candidate) -> bool {
     let Candidate { contender, item, .. } = candidate;

@@ -15,11 +15,11 @@ use super::item;
 pub struct EngineItem {
     pub name: String,
     pub title: String,
-    /// Whether it stores nothing and measures dyno itself.
+    /// True for the engine that stores nothing and measures dyno itself.
     pub harness: bool,
     pub drivers: Vec<DriverItem>,
     pub profiles: Vec<ProfileItem>,
-    /// What `dyno prove` found here, the newest first.
+    /// The findings of `dyno prove` on this machine, the newest first.
     pub proofs: Vec<KeptProof>,
 }
 
@@ -33,11 +33,11 @@ pub struct DriverItem {
     pub build: Option<String>,
     pub language: String,
     about: String,
-    /// Its ways of working beside the usual one.
+    /// Its ways of working besides the usual one.
     variants: Vec<VariantItem>,
     /// The engine's version, if it answers here.
     pub version: Option<String>,
-    /// What is missing, if it does not.
+    /// The missing prerequisite, if it does not.
     pub missing: Option<String>,
     /// The command that gets what is missing, if one does.
     pub command: Option<String>,
@@ -54,7 +54,7 @@ struct VariantItem {
 pub struct ProfileItem {
     pub name: String,
     level: Option<&'static str>,
-    /// What whoever reads the level must know.
+    /// A restriction that readers of the level must know.
     caveat: Option<String>,
     settings: Vec<String>,
     reason: String,

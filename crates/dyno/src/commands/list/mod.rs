@@ -19,7 +19,7 @@ use ask::ask;
 use engine::EngineItem;
 use suite::SuiteItem;
 
-/// What is listed.
+/// The items of the list.
 #[derive(Serialize)]
 struct Listing {
     suites: Vec<SuiteItem>,
@@ -53,7 +53,7 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
     })
 }
 
-/// The suites, a line each, for who has named none.
+/// The suites, a line each, for a command line that names none.
 pub fn offer(home: &Home, registry: &Registry) -> Result<String> {
     let suites = suite::all(home, registry)?;
     Ok(screen::suites(&suites).join("\n"))
@@ -81,7 +81,7 @@ fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a
     Ok((engines, wanted))
 }
 
-/// A name and what is said of it beside it, in lines of at most 100 columns; a long name has a line of its own.
+/// A name and its description in two columns, in lines of at most 100 columns; a long name gets a separate line.
 fn item(name: &str, about: &str) -> String {
     let text = dyno_show::wrapped(about, INDENT, INDENT);
     let width = INDENT.len() - 3;
@@ -91,5 +91,5 @@ fn item(name: &str, about: &str) -> String {
     }
 }
 
-/// Where the text beside a name begins.
+/// The column of the descriptions, as spaces.
 const INDENT: &str = "                          ";

@@ -11,7 +11,7 @@ const FEW: usize = 2;
 /// The command that builds all runners.
 const BUILD_ALL: &str = "make build";
 
-/// How the names are put together.
+/// An explanation of how contenders' names are composed.
 const NAMES: &str = "
 You name what to compare as ENGINE[@BUILD][/DRIVER][:PROFILE]:
   dyno run speedtest --with sqlite,sqlite:wal";
@@ -69,7 +69,7 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     lines
 }
 
-/// Names in lines of at most so many columns, none of them broken.
+/// Names in lines of at most `width` columns; no name is broken.
 fn column(names: &str, width: usize) -> Vec<String> {
     let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::wrap(names, options).into_iter().map(String::from).collect()
@@ -102,7 +102,7 @@ fn cells(engine: &EngineItem) -> [String; 4] {
     [engine.name.clone(), version, drivers.join(" "), profiles.join(" ")]
 }
 
-/// What is missing, by the command that gets it.
+/// The missing drivers, grouped by the command that installs what they lack.
 fn missing(engines: &[&EngineItem]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for driver in engines.iter().flat_map(|engine| &engine.drivers) {

@@ -17,7 +17,7 @@ pub struct SuiteItem {
     story: String,
     tests: Vec<TestItem>,
     parameters: Vec<ParameterItem>,
-    /// Whom it compares when nobody is named.
+    /// The contenders that it compares when the command line names none.
     contenders: Vec<String>,
     /// Why it cannot be run.
     pub trouble: Option<String>,

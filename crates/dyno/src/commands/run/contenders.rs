@@ -1,5 +1,5 @@
-//! What contenders get beyond their names: the harness at their side, what all are given or denied, and
-//! which of a suite's own are not to be had here.
+//! Completes the list of contenders: adds the harness and the settings that apply to all, and leaves out
+//! those of a suite's own contenders that are not available here.
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Registry};
@@ -49,7 +49,7 @@ pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Ve
     Ok(contenders)
 }
 
-/// Asks each contender of the suite's own list who it is, and leaves out those that do not answer or do none of the
+/// Asks each contender of the suite's own list for its version, and leaves out those that do not answer or do none of the
 /// tests: a library, a language or a server that is not installed leaves the others working.
 pub fn at_hand(
     contenders: Vec<Contender>,
@@ -80,7 +80,7 @@ pub fn at_hand(
     Ok((found, left_out))
 }
 
-/// Asks each contender that was named who it is, and refuses those that are missing here or whose settings do not take, so
+/// Asks each contender that was named for its version, and refuses those that are missing here or whose settings do not take, so
 /// that a server that is not installed is reported as early as a name that is misspelled. A runner that breaks off without a
 /// reason is left to its trials, which report how.
 pub fn check_reach(
@@ -115,7 +115,7 @@ fn warn_of(left: Option<String>) {
     left.iter().for_each(|left| say(&format!("dyno: {left}")));
 }
 
-/// Which settings are not in force as they were asked for, in words.
+/// A phrase that lists the settings that are not in force as they were asked for.
 fn refused_settings(contender: &Contender, hello: &Hello) -> Option<String> {
     let differences = contender.engine.differences(&contender.settings, &hello.settings);
     let words: Vec<String> = differences.iter().map(ToString::to_string).collect();

@@ -135,7 +135,7 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
     plan.tests.iter().map(record).collect()
 }
 
-/// What is known of a contender before its first trial.
+/// The record of a contender as it is known before its first trial.
 fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord {
     ContenderRecord {
         label: contender.label.clone(),

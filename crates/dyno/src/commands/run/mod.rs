@@ -135,7 +135,7 @@ pub(super) fn perform(
     show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
     let mut contenders = match request.schedule.sustain {
-        // What the harness does is no rate that anything sustains.
+        // The harness stores nothing, so a rate that it reaches says nothing about an engine.
         Some(_) => request.contenders.clone(),
         None => with_harness(&request.contenders, registry).input()?,
     };
@@ -262,14 +262,14 @@ fn say_where(page: &Output, quiet: bool) {
     }
 }
 
-/// Where a contender encrypts: looks whether each does, and whether the others do not.
+/// Checks that contenders that encrypt do so and that the others do not; does nothing if no contender encrypts.
 fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Observer) -> Result<()> {
     if !plan.contenders.iter().any(Contender::encrypts) {
         return Ok(());
     }
     for (index, contender) in plan.contenders.iter().enumerate() {
-        // What is missing, and what fails, is told by its trials; of a server that runs already there is
-        // nothing to look at.
+        // Missing contenders and failures are reported by their trials; a server that runs already has
+        // no files that dyno could search.
         if contender.engine.harness || contender.url.is_some() || prover.conduct.interrupts.signal().is_some()
         {
             continue;

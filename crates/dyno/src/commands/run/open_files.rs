@@ -1,4 +1,4 @@
-//! Whether as many clients as a run has may have their files and connections open.
+//! Checks that the limit on open files allows the files and connections of all clients of a run.
 
 use anyhow::{Result, bail};
 use dyno_plan::Selection;
@@ -6,15 +6,15 @@ use dyno_record::Parameters;
 use dyno_suite::{Model, Suite};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// How many files a client has open at most: a database, its log, and one to spare.
+/// The largest number of files that a client has open: a database, its log, and one to spare.
 const EACH: u64 = 3;
-/// How many the rest of a runner has, or of dyno.
+/// Open files of the rest of a runner, or of dyno.
 const OTHERS: u64 = 100;
 
 /// Lets dyno, and the processes that it starts, open as many files as the clients need.
 ///
 /// # Errors
-/// The system does not allow so many, or the suite's numbers make no sense.
+/// The system allows fewer, or the suite's numbers make no sense.
 pub fn allow(suite: &Suite, parameters: &Parameters, selection: &[Selection]) -> Result<()> {
     let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
     let mut most = 0;

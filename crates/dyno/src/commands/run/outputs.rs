@@ -1,4 +1,4 @@
-//! Where the run file and the page go: found usable before anything is measured.
+//! Checks that the run file and the page can be written before anything is measured.
 
 use anyhow::{Context, Result, anyhow};
 use dyno_files::Output;
@@ -10,10 +10,10 @@ use crate::terminal;
 
 /// The places of a run.
 pub struct Outputs {
-    /// What `-o` names.
+    /// The file that `-o` names.
     run: Option<Output>,
     page: Option<Output>,
-    /// What follows the suite in the name of a new run file: the size, where several are measured.
+    /// The part after the suite in the name of a new run file: the size, where several are measured.
     size: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where many clients are at work: looks what transactions of each contender see of one another, before the first trial.
+//! Records before the first trial what transactions of each contender see of one another, where many clients are at work.
 
 use anyhow::Result;
 use dyno_engine::Contender;
@@ -10,14 +10,14 @@ use dyno_plan::Plan;
 use dyno_plan::probes::{self, Probes, probes_of};
 use dyno_record::{ProbeRecord, Run};
 
-/// What probes run with.
+/// The means by which probes are run.
 pub struct Probing<'a> {
     pub conduct: &'a Conduct,
     pub scratch: &'a Scratch,
     pub servers: &'a mut Servers,
 }
 
-/// Adds to the record what the probes of each contender brought back. What fails is told by the record, and by the trials.
+/// Adds to the record what the probes of each contender brought back. The record and the trials show failures.
 ///
 /// # Errors
 /// The inputs of the probes cannot be written.

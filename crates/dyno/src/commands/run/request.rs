@@ -1,4 +1,4 @@
-//! What to run, whether it was typed or comes from a run file: suite, parameters, contenders, schedule.
+//! The request for a run, from the command line or from a run file: suite, parameters, contenders, schedule.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,18 +19,18 @@ use super::{file, sustain};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::terminal::say;
 
-/// How long a run measures when nobody says.
+/// The time budget of a run where the command line sets none.
 const BUDGET: Duration = Duration::from_secs(60);
-/// How long each run measures when several numbers of clients are asked for: three take less than two minutes.
+/// The time budget of each run when several numbers of clients are asked for: three take less than two minutes.
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
-/// How long a run measures that seeks a rate: each trial tells only whether it was too high.
+/// The time budget of a search for a rate: longer, because each trial shows only whether its rate was too high.
 const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
-/// How many times as long a run may become so that it has trials enough, where nobody said how long.
+/// The factor by which a run may exceed its budget to get enough trials, where the command line sets none.
 const EXTENDS: u32 = 5;
-/// How long a test may take when nobody says.
+/// The time limit of a test where the command line sets none.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What to run, whether it was typed or comes from a run file.
+/// The request for a run, from the command line or from a run file.
 pub struct Request {
     pub suite: Suite,
     pub parameters: Parameters,
@@ -40,7 +40,7 @@ pub struct Request {
     pub schedule: Schedule,
     pub limits: Limits,
     pub wanted: Wanted,
-    /// Whether nobody named the contenders, so that those that are missing here may be left out.
+    /// True if the suite chose the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
     /// Those of the suite's contenders that are not to be had here.
     pub left_out: Vec<LeftOut>,
@@ -48,7 +48,7 @@ pub struct Request {
     pub rungs: Vec<RungRecord>,
     /// The user's file in place of the suite's.
     pub file: Option<FileRecord>,
-    /// Which parts of it come from elsewhere.
+    /// The parts of it that come from elsewhere.
     pub origin: Origin,
 }
 
@@ -208,7 +208,7 @@ pub fn again(arguments: &RerunArgs, home: &Home, registry: &Registry) -> Result<
     })
 }
 
-/// Where to run: as the command line says, else as it was before.
+/// The placement of a run: as the command line says, else as in the earlier run.
 fn wanted(place: &PlaceArgs, before: Wanted) -> Wanted {
     Wanted {
         cpus: place.cpus.clone().or(before.cpus),
@@ -331,14 +331,14 @@ impl Request {
         Ok(())
     }
 
-    /// Whether the parameters are the defaults but for those named.
+    /// Returns true if all parameters except those named are the defaults.
     pub fn has_parameters(&self, named: &BTreeMap<String, ParameterValue>) -> bool {
         let changes: Vec<(String, String)> =
             named.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
         dyno_suite::resolve(&self.suite.parameters, &changes).is_ok_and(|wanted| wanted == self.parameters)
     }
 
-    /// Whether published figures are of the suite with these parameters, and not of other sizes.
+    /// Returns true if published figures are of the suite with these parameters, and not of other sizes.
     pub fn is_alike(&self, published: &Published) -> bool {
         published.any_size || self.has_parameters(&published.parameters)
     }

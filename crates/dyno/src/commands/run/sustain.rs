@@ -1,4 +1,4 @@
-//! What a command line must say, and must not, where it seeks the highest rate at which a target holds.
+//! Checks the options of a search for the highest rate at which a target holds.
 
 use anyhow::{Result, bail, ensure};
 use dyno_plan::{Selection, select};

@@ -1,5 +1,5 @@
-//! What a run file or a suite from elsewhere would load and run besides SQL on its private database. It is listed before
-//! anything of it is loaded or started, and done only if the user agrees. What the user typed is trusted, and so are
+//! Lists what a run file or a suite from elsewhere would load and run besides SQL on its private database, before
+//! anything of it is loaded or started; dyno goes on only if the user agrees. What the user typed is trusted, and so are
 //! the suites that come with dyno.
 
 use std::collections::BTreeSet;
@@ -36,25 +36,25 @@ const POWERS: [&str; 16] = [
     "provider",
 ];
 
-/// Which parts of a request come from elsewhere.
+/// The parts of a request that come from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// The file that they come from.
     pub name: String,
-    /// Whether the contenders do.
+    /// True if the contenders do.
     pub contenders: bool,
-    /// Whether the suite does.
+    /// True if the suite does.
     pub suite: bool,
 }
 
-/// Whether a suite is one of dyno's own, as it came.
+/// Returns true if a suite is one of dyno's own and unchanged.
 pub fn is_own(suite: &Suite, home: &Home, registry: &Registry) -> bool {
     let path = home.suites().join(format!("{}.toml", suite.name));
     let is_name = !suite.name.contains('/');
     is_name && Suite::load(&path, &registry.dialects()).is_ok_and(|own| own.text == suite.text)
 }
 
-/// What contenders load and start that neither dyno brought nor its user installed.
+/// Lists what contenders load and start that neither dyno brought nor its user installed.
 pub fn of_contenders(contenders: &[Contender], origin: &Origin) -> Vec<String> {
     if !origin.contenders {
         return Vec::new();
