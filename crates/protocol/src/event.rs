@@ -1,4 +1,4 @@
-//! What a runner answers: events, one JSON object a line.
+//! The answers of a runner: events, one JSON object a line.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ pub enum Event {
     },
     /// The clock stands, and the runner waits for a turn at the test that it is about. Only in jobs with turns.
     Waiting(Waiting),
-    /// An operation of a mix begins, or is done. Only where the mix `tells`; from several clients in any order.
+    /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `tells`; from several clients in any
+    /// order.
     Operation(Operation),
     /// A test has ended and this is what it took.
     Sample(Sample),
@@ -40,7 +41,7 @@ pub enum Event {
     Bye {},
 }
 
-/// Who answers, and what is in force.
+/// The identity of the runner, and the settings in force.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
     /// The version of the contract that the runner speaks.
@@ -51,8 +52,7 @@ pub struct Hello {
     pub engine_version: String,
     /// The driver's version.
     pub driver_version: String,
-    /// What else identifies the build: source id, library file, compile options, each as the engine
-    /// says it.
+    /// Further facts that identify the build: source id, library file, compile options, as the engine reports them.
     #[serde(default)]
     pub build: BTreeMap<String, Vec<String>>,
     /// Every setting that was asked for and those that bear on speed or safety, as read back.
@@ -68,33 +68,33 @@ pub struct InForce {
     pub value: String,
 }
 
-/// How far the test is at which a runner waits for a turn.
+/// The progress of a test whose runner waits for a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// How many operations are done.
+    /// Operations done so far.
     pub done: u64,
-    /// How many there are in all; 1 where the test is one piece.
+    /// Operations of the whole test; 1 if it cannot be divided.
     pub of: u64,
-    /// What those that are done took, in nanoseconds.
+    /// Time that the operations done so far took, in nanoseconds.
     pub nanoseconds: u64,
 }
 
-/// How far an operation of a mix is.
+/// The progress of an operation of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Operation {
     /// The number that its step says of it.
     pub number: i64,
-    /// Whether it is done, with success; else it is about to begin, for the first time or once more.
+    /// True if it is done, with success; else it is about to begin, for the first time or once more.
     pub done: bool,
 }
 
-/// What went wrong.
+/// A failure of the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// The test in which it happened; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What happened, where, and what to do next, for people. Never a secret.
+    /// The error message for people: what happened, where, and what to do next. Never contains a secret.
     pub message: String,
 }
 
@@ -109,7 +109,7 @@ pub enum Value {
     Null,
     /// A whole number.
     Integer(i64),
-    /// Any other number. Infinities and NaN are text: JSON has none.
+    /// Any other number. Infinities and NaN are text, because JSON cannot express them.
     Real(f64),
     /// Text.
     Text(String),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cells {
     /// The file: `count` × `bytes` bytes long.
     pub file: PathBuf,
-    /// How many cells it holds.
+    /// Cells in the file.
     pub count: u64,
     /// The width of each, in bytes.
     pub bytes: u64,
@@ -22,7 +22,7 @@ pub struct Cells {
 pub struct RowFile {
     /// The file: `count` × the sum of the columns' widths long.
     pub file: PathBuf,
-    /// How many rows it holds.
+    /// Rows in the file.
     pub count: u64,
     /// The cells of each row, in order. Every cell is text that fills its width: ASCII letters and
     /// digits.
@@ -43,11 +43,11 @@ pub struct Column {
 pub struct FileColumn {
     /// Its name.
     pub name: String,
-    /// What its fields are.
+    /// The type of its fields.
     pub kind: FieldKind,
 }
 
-/// What the fields of a column are.
+/// The type of the fields of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
@@ -62,7 +62,7 @@ pub enum FieldKind {
 pub struct Pairs {
     /// The keys.
     pub keys: Cells,
-    /// The values, as many as there are keys; none where keys are only looked up in vain.
+    /// The values, one for each key; absent if keys are only looked up in vain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Cells>,
 }
@@ -72,11 +72,11 @@ pub struct Pairs {
 pub struct Store {
     /// Its name: letters and digits.
     pub name: String,
-    /// What its keys are.
+    /// The type of its keys.
     pub key: KeyKind,
 }
 
-/// What keys are.
+/// The type of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {

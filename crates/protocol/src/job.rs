@@ -1,4 +1,4 @@
-//! What dyno asks of a runner: one trial of one contender.
+//! A job: one trial of one contender, which dyno asks of a runner.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,10 +25,10 @@ pub struct Job {
     pub speaks: Option<String>,
     /// The driver by which to reach it, as `c`.
     pub driver: String,
-    /// Which of the driver's ways of working, as `copy`; absent for its usual one.
+    /// The driver's variant, as `copy`; absent for its usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Which library or server program of the engine.
+    /// The library or server program of the engine.
     pub build: Build,
     /// The settings asked for, in the order in which they were named. The runner applies them before
     /// the first test and reports in `hello` what the engine then says is in force.
@@ -37,12 +37,12 @@ pub struct Job {
     /// not. One that the engine does not have is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_back: Vec<String>,
-    /// The names that the engine's manual gives to numbers, by setting, in the order of the numbers from 0. A
-    /// runner whose engine would take any other value for one of its own refuses it, and tells a number
-    /// that it reads back by its name.
+    /// The names that the engine's manual gives to numbers, by setting, in the order of the numbers from 0. A runner
+    /// whose engine would accept any other value for one of its own refuses such a value, and reports a number that it
+    /// reads back by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Vec<String>>,
-    /// How to reach a server; absent for engines within the runner's own process.
+    /// The address of a server; absent for engines within the runner's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
     /// The key of the database, for contenders that encrypt it; absent for all others. What is made of it
@@ -52,19 +52,19 @@ pub struct Job {
     /// A fresh, empty folder, on the file system to be measured: the database goes here and nowhere
     /// else. dyno removes it after the trial.
     pub directory: PathBuf,
-    /// Whether every operation of a key-value test is timed by itself. Its samples then carry
-    /// `latency`, and their durations hold the cost of reading the clock.
+    /// True if every operation of a key-value test is timed separately. Its samples then carry `latency`, and their
+    /// durations include the cost of reading the clock.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latency: bool,
-    /// Whether the runner works in turns: it waits for a [`Turn`] before each slice of a test.
+    /// True if the runner works in turns: it waits for a [`Turn`] before each slice of a test.
     #[serde(default, skip_serializing_if = "is_false")]
     pub turns: bool,
     /// The share by which the runner is to be slower than it is, as 0.03: it spins within the clock. Only to find out
     /// which differences a machine can show.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowdown: f64,
-    /// Whether the runner closes the database after the last test, opens it again and compares what the last test of
-    /// each store or table left with what is there then.
+    /// True if the runner closes the database after the last test, opens it again and compares what the last test of each
+    /// store or table left with the contents at that time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read_again: bool,
     /// The tests, in order. Each builds on the state that those before it left.
@@ -96,15 +96,15 @@ impl Job {
     }
 }
 
-/// A line on the standard input of a runner that works in turns, after the job: it may do so many operations of the
-/// test at which it waits. Then it says [`waiting`](crate::Event::Waiting) once more, or has ended the test.
+/// A line on the standard input of a runner that works in turns, after the job: it allows this number of operations of
+/// the test that waits. Then the runner sends [`waiting`](crate::Event::Waiting) again, or has ended the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
-    /// How many operations, at least one. A call that does several is not parted.
+    /// Operations to do, at least one. A call that does several is not divided.
     pub operations: u64,
 }
 
-/// Which library or server program of an engine.
+/// The library or server program of an engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Build {
@@ -116,7 +116,7 @@ pub enum Build {
     Path(PathBuf),
 }
 
-/// How to reach a server, and the one database on it that is the trial's own.
+/// The address of a server, and the one database on it that belongs to the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
     /// A host name or address; or an absolute path: PostgreSQL's folder of sockets, MySQL's socket.
@@ -139,7 +139,7 @@ pub struct Server {
     /// Further options of the connection as the user's URL gave them, such as those of TLS.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
-    /// Which servers are the engine's own; any that answers where it says nothing.
+    /// The rule for the engine's own servers; without it, any server that answers is accepted.
     #[serde(default, skip_serializing_if = "VersionRule::is_empty")]
     pub version: VersionRule,
     /// The server's main process where it runs on this machine and may be looked at: the runner adds
@@ -148,33 +148,33 @@ pub struct Server {
     pub process: Option<u32>,
 }
 
-/// What tells an engine's servers from others that speak the same protocol: words of their version. The
-/// runner refuses another server before it makes anything.
+/// Distinguishes an engine's servers from others that speak the same protocol, by words of their version. The runner
+/// refuses any other server before it makes anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VersionRule {
-    /// What the version must hold, all of it.
+    /// Words that the version must contain, all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<String>,
-    /// What it must not hold, none of it.
+    /// Words that it must not contain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
 }
 
 impl VersionRule {
-    /// Whether a version is that of one of the engine's own servers.
+    /// True if a version is that of one of the engine's own servers.
     pub fn allows(&self, version: &str) -> bool {
         self.holds.iter().all(|word| version.contains(word.as_str()))
             && !self.lacks.iter().any(|word| version.contains(word.as_str()))
     }
 
-    /// Whether it says nothing.
+    /// True if it has no rule.
     pub fn is_empty(&self) -> bool {
         self.holds.is_empty() && self.lacks.is_empty()
     }
 }
 
-/// A password or a key. It shows itself to nobody but the runner that reads the job.
+/// A password or a key. Only the runner that reads the job can see it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Secret(String);

@@ -12,16 +12,16 @@ use crate::{Store, StoreDoes, StoreInvariant};
 pub struct MixWork {
     /// The classes. Steps name them by position.
     pub classes: Vec<MixClass>,
-    /// What a step has for the parameters of its statements, in order.
+    /// The fields of a step, which are the values for its statements' parameters, in order.
     pub fields: Vec<StepField>,
     /// The lists of a step, over which statements are repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<StepList>,
-    /// How many clients there are, each a session of its own.
+    /// The number of clients, each with its own session.
     pub clients: u32,
-    /// A file of steps for each client, or one that they share: whoever is free does the next. Each step is 8 bytes of
-    /// the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is free), 8 bytes of
-    /// the position of its class, and its fields; numbers have their least significant byte first.
+    /// A file of steps for each client, or one that all share: whichever client is free does the next step. Each step is
+    /// 8 bytes of the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is free), 8
+    /// bytes of the position of its class, and its fields; numbers have their least significant byte first.
     pub steps: Vec<StepFile>,
     /// The position of a field, a number: how long the client waits before it sends the step, in nanoseconds since it was
     /// free. Absent: not at all.
@@ -31,27 +31,27 @@ pub struct MixWork {
     /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<usize>,
-    /// How many steps a session has. A client that is free takes the next so many of the file that all share, connects when
-    /// the first of them is due, does them one after another and leaves; steps but a session's first are due at once.
-    /// Connecting, with the preparation of what the session executes, is told as a class named [`CONNECT`] after the
-    /// others. Absent: each client is one session from the beginning to the end.
+    /// Steps of a session. A client that is free takes this many of the next steps of the file that all share, connects
+    /// when the first of them is due, does them one after another and leaves; steps after a session's first are due at
+    /// once. Connecting, with the preparation of what the session executes, is reported as a class named [`CONNECT`]
+    /// after the others. Absent: each client is one session from the beginning to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
-    /// Whether each client is a process of its own, with a driver of its own, on the same database.
+    /// True if each client is a separate process, with its own driver, on the same database.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
-    /// How long the section lasts; each client begins anew with its first step when it has done its last one, but
-    /// where steps have times at which they are due. Absent: all steps are done once.
+    /// The duration of the section; each client begins anew with its first step after its last one, unless steps have
+    /// times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Lasts>,
-    /// How long an operation may wait for locks, its repeated tries included, in nanoseconds. One that has had no
-    /// success then has failed.
+    /// The time that an operation may wait for locks, its repeated tries included, in nanoseconds. An operation without
+    /// success by then has failed.
     pub patience_ns: u64,
     /// The store on which all statements are operations; absent: they are SQL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<Store>,
-    /// What must hold of the store after the section. The answer is a row for each: its place from 1, what it says, and
-    /// how many break it.
+    /// The invariants of the store after the section. The answer is a row for each: its place from 1, its text, and the
+    /// number of violations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<StoreInvariant>,
 }
@@ -61,7 +61,7 @@ pub struct MixWork {
 pub struct MixClass {
     /// Its name in the suite.
     pub name: String,
-    /// What its statements are one transaction for; absent: each is a transaction of its own.
+    /// The purpose of the transaction that holds its statements; absent: each is a transaction of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<Purpose>,
     /// Its statements, in order.
@@ -69,11 +69,11 @@ pub struct MixClass {
     /// Those of them that are repeated, in order. No two have a statement in common.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<MixLoop>,
-    /// The position of a field, a number: where it is not 0, the transaction is undone after its last statement, as
+    /// The position of a field, a number: if it is not 0, the transaction is rolled back after its last statement, as
     /// planned, and not committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback_if: Option<usize>,
-    /// When its client pauses within the operation, in order; never within a loop.
+    /// Pauses of its client within the operation, in order; never within a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
     /// Codes of errors with which an operation may end: it is undone and counts as done, and as ignored. Of PostgreSQL SQLSTATE, of
@@ -87,7 +87,7 @@ pub struct MixClass {
 pub struct Pause {
     /// The position of the statement before which it comes; behind the last one: before the commit.
     pub before: usize,
-    /// How long it is, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub nanoseconds: u64,
 }
 
@@ -96,13 +96,13 @@ pub struct Pause {
 pub struct MixLoop {
     /// The position of the first of them in the class.
     pub first: usize,
-    /// How many they are.
+    /// The number of statements.
     pub count: usize,
-    /// What they are repeated for.
+    /// The source of the repetitions.
     pub over: Over,
 }
 
-/// What statements are repeated for.
+/// The source of repetitions of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -112,7 +112,7 @@ pub enum Over {
     Rows(usize),
 }
 
-/// What a transaction is for. Engines that lock a whole database by the first write begin it accordingly.
+/// The purpose of a transaction. Engines that lock a whole database by the first write begin it accordingly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -130,17 +130,17 @@ pub struct MixStatement {
     /// The text before, between and after its parameters: one piece more than there are parameters. The runner puts
     /// its driver's placeholders between them.
     pub text: Vec<String>,
-    /// Where the value of each of its parameters comes from.
+    /// The source of each parameter's value.
     pub parameters: Vec<MixValue>,
-    /// What is kept of its rows for later statements of the operation; absent: nothing.
+    /// The part of its rows that is kept for later statements of the operation; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps: Option<MixRows>,
-    /// What it does with the store, in place of SQL. Its text then is for messages.
+    /// The operation on the store, in place of SQL. Its text then is for messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub does: Option<StoreDoes>,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MixValue {
@@ -161,15 +161,15 @@ pub enum MixValue {
     },
 }
 
-/// What is kept of the rows of a statement.
+/// The part of a statement's rows that is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MixRows {
-    /// How many columns a row has.
+    /// Columns of a row.
     pub columns: usize,
-    /// Whether all rows are kept, and not the first alone.
+    /// True if all rows are kept, and not only the first.
     #[serde(default)]
     pub all: bool,
-    /// Whether there may be no row; otherwise the operation has then failed.
+    /// True if there may be no row; otherwise the operation has then failed.
     #[serde(default)]
     pub may_miss: bool,
 }
@@ -183,9 +183,9 @@ pub struct StepList {
     pub count: usize,
     /// The position of the first item's first field.
     pub first: usize,
-    /// How many columns an item has.
+    /// Columns of an item.
     pub columns: usize,
-    /// The most items that a step may have; there are fields for so many.
+    /// The most items that a step may have; there are fields for this number.
     pub most: usize,
 }
 
@@ -194,13 +194,13 @@ pub struct StepList {
 pub struct StepField {
     /// Its name in the suite.
     pub name: String,
-    /// What it holds.
+    /// The type of its value.
     pub kind: StepKind,
-    /// How many bytes it takes; of a number 8.
+    /// Its size in bytes; of a number 8.
     pub bytes: u64,
 }
 
-/// What a field of a step holds.
+/// The type of the value in a field of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
@@ -219,28 +219,28 @@ pub enum StepKind {
 pub struct StepFile {
     /// The file.
     pub file: PathBuf,
-    /// How many there are.
+    /// The number of steps.
     pub count: u64,
 }
 
-/// How long a section lasts.
+/// The duration of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lasts {
-    /// How long operations count, in nanoseconds.
+    /// Time in which operations count, in nanoseconds.
     pub duration_ns: u64,
-    /// How long they are done before that without being counted, in nanoseconds.
+    /// Time before that in which operations are done without being counted, in nanoseconds.
     #[serde(default)]
     pub warm_up_ns: u64,
 }
 
-/// The class of samples that tells how long it took to connect, where clients come and go.
+/// The class of samples with the times that connecting took, if clients come and go.
 pub const CONNECT: &str = "connect";
 
-/// What a step has before its fields, in bytes.
+/// Bytes of a step before its fields.
 pub const STEP_HEAD: u64 = 16;
 
 impl MixWork {
-    /// How many bytes a step has.
+    /// The size of a step in bytes.
     pub fn step_bytes(&self) -> u64 {
         STEP_HEAD + self.fields.iter().map(|field| field.bytes).sum::<u64>()
     }

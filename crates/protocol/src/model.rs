@@ -28,7 +28,7 @@ pub enum Model {
     KvRange,
     /// Keys deleted.
     KvDelete,
-    /// What writing has put off, done.
+    /// Work that writes have deferred, done.
     KvSettle,
     /// Operations of several classes, by many clients.
     Mix,
@@ -54,7 +54,7 @@ impl Model {
         }
     }
 
-    /// Whether it works on the pairs of one store of keys and values.
+    /// True if it works on the pairs of one store of keys and values.
     pub fn is_key_value(self) -> bool {
         matches!(self, Model::KvPut | Model::KvGet | Model::KvScan | Model::KvRange | Model::KvDelete)
     }

@@ -1,4 +1,4 @@
-//! How long operations took, as a histogram that every language reads.
+//! Durations of operations, as a histogram that every language can read.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Response(pub String);
 
-/// What should have been a histogram and is none.
+/// The error for a text that is not a histogram.
 #[derive(Debug, thiserror::Error)]
 #[error("'{0}' is no histogram in HdrHistogram's compressed encoding")]
 pub struct NoHistogram(String);
 
-/// The longest duration that is told apart from longer ones: one hour, in nanoseconds.
+/// The longest duration that is distinguished from longer ones: one hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// How much of a text that is no histogram a message quotes, in characters.
+/// The number of characters that a message quotes of a text that is not a histogram.
 const QUOTED: usize = 40;
 
-/// An empty histogram of durations to so many significant digits, with all of its memory reserved.
+/// An empty histogram of durations with this number of significant digits, with all of its memory reserved.
 ///
 /// # Panics
 /// The digits are not 1 to 5.
@@ -34,8 +34,8 @@ pub fn empty_histogram(digits: u8) -> Histogram<u64> {
 }
 
 /// The time below which a share of some operations stayed, in nanoseconds: of those that were `done`, and of others that
-/// had no success and count as slower than all that were done. Where the share takes in some of these, it is the longest
-/// time of one that was done. None where none was done.
+/// had no success and count as slower than all that were done. If the share includes some of these, it is the longest
+/// time of one that was done. `None` if no operation was done.
 pub fn quantile(done: &Histogram<u64>, share: f64, never: u64) -> Option<u64> {
     let all = done.len() + never;
     let among = if never == 0 { share } else { share * all as f64 / done.len() as f64 };
@@ -54,7 +54,7 @@ impl Response {
         Response(BASE64_STANDARD.encode(&bytes))
     }
 
-    /// The histogram; none where nothing was timed.
+    /// The histogram; `None` if nothing was timed.
     ///
     /// # Errors
     /// The text is no histogram.
@@ -67,12 +67,12 @@ impl Response {
         Deserializer::new().deserialize(&mut bytes.as_slice()).map(Some).map_err(|_| unreadable())
     }
 
-    /// Several histograms as one; none where nothing was timed. A text that is none counts nothing: whoever reads run files
-    /// has refused it.
+    /// Several histograms as one; `None` if nothing was timed. A text that is not a histogram adds nothing: readers of
+    /// run files have refused it before.
     pub fn merged<'r>(responses: impl IntoIterator<Item = &'r Response>) -> Option<Histogram<u64>> {
         let histograms = responses.into_iter().filter_map(|response| response.histogram().ok().flatten());
         histograms.reduce(|mut sum, histogram| {
-            // What one has counted fits into another: all have the same bounds.
+            // Adding cannot fail: all histograms have the same bounds.
             let _ = sum.add(histogram);
             sum
         })
@@ -88,7 +88,7 @@ impl Response {
         }
     }
 
-    /// Whether nothing was timed.
+    /// True if nothing was timed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram_is_told() {
+    fn text_that_is_not_a_histogram_is_refused() {
         let said = Response("rubbish".into()).histogram().unwrap_err().to_string();
         assert!(said.contains("'rubbish' is no histogram"), "{said}");
     }

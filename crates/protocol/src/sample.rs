@@ -1,4 +1,4 @@
-//! What a test took: one sample, with its timed section, its classes of operations and its ticks.
+//! The result of a test: one sample, with its timed section, its classes of operations and its ticks.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use crate::Response;
 pub struct Sample {
     /// The test's id.
     pub test: String,
-    /// What the timed section took and cost.
+    /// Time and cost of the timed section.
     pub section: Section,
     /// Operations done: statements executed, pairs put, rows inserted.
     pub operations: u64,
@@ -22,7 +22,7 @@ pub struct Sample {
     pub bytes: u64,
     /// Size of all files of the database after the test, holes left out, in bytes; of a server's what it says.
     pub database_bytes: u64,
-    /// The operations by class, where each was timed by itself.
+    /// The operations by class, if each was timed separately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
     /// The same second by second, where the test lasts a time and not a number of operations.
@@ -30,25 +30,25 @@ pub struct Sample {
     pub ticks: Vec<Tick>,
 }
 
-/// What happened between two readings of the clock.
+/// Time and cost between two readings of the clock.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Section {
     /// Wall-clock time, monotonic clock.
     pub nanoseconds: u64,
-    /// When it began, as the system's monotonic clock stood (`CLOCK_MONOTONIC`), in nanoseconds; 0 where the runner does not
-    /// tell. So what is seen from outside can be laid beside it.
+    /// The beginning on the system's monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds, so that observations from
+    /// outside can be aligned with it; 0 if the runner does not report it.
     #[serde(skip_serializing_if = "is_zero")]
     pub began_ns: u64,
-    /// What the runner's process spent, with all of its threads, and the processes of its clients.
+    /// The cost of the runner's process, with all of its threads, and of the processes of its clients.
     pub client: Cost,
-    /// What the server's processes spent: the main process and those it has started. Absent for engines within the
-    /// runner's own process and for servers that cannot be looked at.
+    /// The cost of the server's processes: the main process and those it has started. Absent for engines within the
+    /// runner's own process and for servers that cannot be observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Cost>,
 }
 
-/// What processes spent: differences of counters that are read just outside the clock.
+/// The cost of processes: differences of counters that are read just outside the clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 // `dyno_gauge_cost` of the gauge's C header.
@@ -68,7 +68,7 @@ pub struct Cost {
     pub peak_memory_bytes: u64,
 }
 
-/// What became of the operations of one class.
+/// The outcome of the operations of one class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Class {
@@ -79,36 +79,37 @@ pub struct Class {
     /// Operations that never succeeded.
     #[serde(skip_serializing_if = "is_zero")]
     pub failed: u64,
-    /// Why the first of them failed, where it was not for want of time.
+    /// The error of the first of them that failed, unless it ran out of time.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub failure: String,
     /// Tries that were repeated, as the suite says, after a deadlock, a serialization failure or a busy database.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: u64,
-    /// Operations among those done that were undone at their end, as the suite plans it.
+    /// Operations among those done that were rolled back at their end, as the suite plans it.
     #[serde(skip_serializing_if = "is_zero")]
     pub undone: u64,
-    /// Operations among those undone that ended with an error that the suite ignores.
+    /// Operations among those rolled back that ended with an error that the suite ignores.
     #[serde(skip_serializing_if = "is_zero")]
     pub ignored: u64,
-    /// Operations that succeeded and were not undone, those of the warm-up and those that ended after the section among them,
-    /// as far as their clients did not begin anew with their steps: so many changes the database has acknowledged.
+    /// Operations that succeeded and were not rolled back, including those of the warm-up and those that ended after the
+    /// section, as long as their clients did not begin anew with their steps: the number of changes that the database has
+    /// acknowledged.
     #[serde(skip_serializing_if = "is_zero")]
     pub acknowledged: u64,
-    /// How long the operations that were done took: each from when it was due, or where nothing was due from when it was
-    /// sent, to its final success.
+    /// Durations of the operations that were done: each from when it was due, or if it was not due at a time from when it
+    /// was sent, to its final success.
     pub response: Response,
-    /// Operations that were due or under way at the end of the section and not done: how long each had waited by then, from
-    /// when it was due, or where nothing was due from when it was sent. Each takes at least as long.
+    /// Operations that were due or under way at the end of the section and not done: the time that each had waited by
+    /// then, since it was due, or if it was not due at a time since it was sent. Each takes at least as long.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub unfinished: Response,
     /// Of operations that were due at a time: the same from when they were sent.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub service: Response,
-    /// Of the same: how long they waited because no client was free.
+    /// Of the same: the time that they waited because no client was free.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub wait: Response,
-    /// Of the same: how much later than due they were sent though a client was free, which is the runner's own fault.
+    /// Of the same: the delay with which they were sent although a client was free, which is the runner's own fault.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub late: Response,
 }
@@ -117,12 +118,12 @@ pub struct Class {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tick {
-    /// When it ended, in nanoseconds since the section began.
+    /// The end, in nanoseconds since the section began.
     pub ended_ns: u64,
     /// The operations that ended within it, by class.
     pub classes: Vec<Class>,
     /// The hundredths of a second, from its beginning, in which an operation succeeded: a hexadecimal number whose bit n
-    /// stands for the time from n to n + 1 hundredths. Empty where none did, or where the runner does not report it.
+    /// stands for the time from n to n + 1 hundredths. Empty if there were none, or if the runner does not report it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub succeeded: String,
 }
@@ -133,20 +134,20 @@ impl Tick {
         self.succeeded = if hundredths == 0 { String::new() } else { format!("{hundredths:x}") };
     }
 
-    /// In which hundredths of the second operations succeeded, as bits; none where that is not known.
+    /// The hundredths of the second in which operations succeeded, as bits; `None` if that is not known.
     pub fn succeeded(&self) -> Option<u128> {
         u128::from_str_radix(&self.succeeded, 16).ok()
     }
 }
 
 impl Class {
-    /// How long its operations took that were done, and how long those had waited that were not done at the end: of these it
-    /// is the least. None where there is none of either.
+    /// Durations of the operations that were done, and the times that those not done had waited at the end, which are
+    /// lower bounds. `None` if there is neither.
     pub fn waited(&self) -> Option<Histogram<u64>> {
         Response::merged([&self.response, &self.unfinished])
     }
 
-    /// How many operations were due or under way at the end, as far as that is known.
+    /// The number of operations that were due or under way at the end, as far as it is known.
     pub fn left(&self) -> u64 {
         self.unfinished.histogram().ok().flatten().map_or(0, |ages| ages.len())
     }

@@ -1,4 +1,4 @@
-//! Where a client puts the values that it fetches.
+//! The destination of the values that a client fetches.
 
 use crate::Value;
 
@@ -32,7 +32,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The first value of the first row. `None` where there is no row.
+    /// The first value of the first row. `None` without a row.
     pub fn first(self) -> Option<Value> {
         self.rows.into_iter().next()?.into_iter().next()
     }

@@ -1,23 +1,23 @@
-//! What a mix does with a store of keys and values, and what must hold of the store afterwards.
+//! Operations of a mix on a store of keys and values, and the invariants of the store.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a statement does with the store. Its first parameter is the key, a whole number from 0 on.
+/// An operation on the store. Its first parameter is the key, a whole number from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StoreDoes {
-    /// Looks the key up: a row with its value, or none.
+    /// Looks the key up: a row with its value, or no row.
     Get,
-    /// Puts the key, whether it is there or not, with the second parameter as its value.
+    /// Puts the key, whether it exists or not, with the second parameter as its value.
     Put,
-    /// Visits pairs in the order of the keys, the first that is not less than the key, as many as the second parameter says: a
-    /// row with the value of each.
+    /// Visits pairs in the order of the keys, from the first that is not less than the key, up to the number in the
+    /// second parameter: a row with the value of each.
     Range,
 }
 
 impl StoreDoes {
-    /// How many parameters it has.
+    /// The number of its parameters.
     pub fn parameters(self) -> usize {
         match self {
             StoreDoes::Get => 1,
@@ -26,23 +26,23 @@ impl StoreDoes {
     }
 }
 
-/// What must hold of a store.
+/// An invariant of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreInvariant {
     /// In words.
     pub says: String,
-    /// What is counted as breaking it.
+    /// The violations to count.
     #[serde(flatten)]
     pub counts: StoreCount,
 }
 
-/// What is counted in a store.
+/// The violations of an invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "counts", rename_all = "kebab-case")]
 pub enum StoreCount {
-    /// Values that are not so many times the same bytes.
+    /// Values that are not the same bytes repeated `times` times.
     Torn {
-        /// How many times.
+        /// The number of repetitions.
         times: u64,
     },
     /// Keys of a range, both ends included, that are not there.
@@ -59,7 +59,7 @@ pub enum StoreCount {
         from: i64,
         /// The end.
         below: i64,
-        /// How many clients there are.
+        /// The number of clients.
         step: i64,
     },
     /// Keys of a range, both ends included, that are there.
@@ -69,8 +69,8 @@ pub enum StoreCount {
         /// The last.
         to: i64,
     },
-    /// Nothing is. The pairs of a range of keys, both ends included, are told: after the rows of all invariants the answer has a
-    /// row for each, its key and its value as text.
+    /// No violation is counted. The pairs of a range of keys, both ends included, are reported: after the rows of all
+    /// invariants the answer has a row for each, its key and its value as text.
     Pairs {
         /// The first.
         from: i64,

@@ -32,10 +32,10 @@ pub enum Work {
     /// Execute each statement of a file, in order, one at a time, fetching every value of every row.
     /// The answer is the rows.
     Statements {
-        /// UTF-8 text, each statement ended by one NUL byte, so that a mapped file holds C strings.
-        /// Transactions are statements like any other: the runner adds none.
+        /// UTF-8 text, each statement ended by one NUL byte, so that a mapped file holds C strings. Transactions are
+        /// statements like any other: the runner adds no statements.
         file: PathBuf,
-        /// How many statements the file holds.
+        /// Statements in the file.
         count: u64,
     },
     /// Close the database and open it again as it was opened, with its key and settings, up to the first
@@ -67,9 +67,9 @@ pub enum Work {
         store: Store,
         /// Keys and values, in the order in which they are put.
         pairs: Pairs,
-        /// Whether the keys are there already and get new values.
+        /// True if the keys exist already and get new values.
         overwrite: bool,
-        /// How they commit.
+        /// The size of its transactions.
         #[serde(flatten)]
         commits: Commits,
     },
@@ -80,9 +80,9 @@ pub enum Work {
         store: Store,
         /// The keys to look up, with the values they must have, where they are there.
         pairs: Pairs,
-        /// Whether the keys are there.
+        /// True if the keys exist.
         present: bool,
-        /// What transactions the lookups are in.
+        /// The transactions of the lookups.
         #[serde(default, skip_serializing_if = "Reads::is_each")]
         reads: Reads,
     },
@@ -98,11 +98,11 @@ pub enum Work {
     KvRange {
         /// The store.
         store: Store,
-        /// Where to begin; each is there.
+        /// The key to begin at, for each range; each exists.
         keys: Cells,
-        /// How many pairs to visit from each.
+        /// The number of pairs to visit from each.
         length: u64,
-        /// What transactions the ranges are in.
+        /// The transactions of the ranges.
         #[serde(default, skip_serializing_if = "Reads::is_each")]
         reads: Reads,
     },
@@ -112,11 +112,11 @@ pub enum Work {
         store: Store,
         /// The keys, each of which is there.
         keys: Cells,
-        /// How they commit.
+        /// The size of its transactions.
         #[serde(flatten)]
         commits: Commits,
     },
-    /// Do what writes have put off, as the engine's manual does it: write out what is in memory, compact, checkpoint,
+    /// Do the work that writes have deferred, as the engine's manual does it: write out what is in memory, compact, checkpoint,
     /// and wait until all of it is on the device. The answer is the digest of each store.
     KvSettle {
         /// The stores that tests have written to, in the order of the first writes.
@@ -134,13 +134,13 @@ pub struct LoadWork {
     pub table: String,
     /// The rows.
     pub rows: RowFile,
-    /// How they commit.
+    /// The size of its transactions.
     #[serde(flatten)]
     pub commits: Commits,
 }
 
-/// A file of records for a table: UTF-8, one record a line, each ended by a line feed, no header and no
-/// quoting. A field is what stands between delimiters; none holds a NUL byte or a backslash.
+/// A file of records for a table: UTF-8, one record a line, each ended by a line feed, without header or quoting. Fields
+/// are separated by delimiters and contain no NUL byte and no backslash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportWork {
     /// The table, which `setup` has made. It may have columns that the file does not fill.
@@ -151,9 +151,9 @@ pub struct ImportWork {
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// How many records it holds.
+    /// Records in the file.
     pub records: u64,
-    /// What stands between fields: one byte of ASCII.
+    /// The separator of fields: one byte of ASCII.
     pub delimiter: char,
     /// Statements within the clock, before the first record: those of an index that is made first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -161,16 +161,16 @@ pub struct ImportWork {
     /// Statements within the clock, after the last record: those of an index that is made last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// How they commit.
+    /// The size of its transactions.
     #[serde(flatten)]
     pub commits: Commits,
 }
 
-/// What transactions lookups are in.
+/// The transactions of lookups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reads {
-    /// Each is in one of its own, or in none where the engine reads without.
+    /// Each is a transaction of its own, or is done without one if the engine reads without.
     #[default]
     Each,
     /// One transaction or snapshot for all of them, begun and ended within the clock.
@@ -183,21 +183,21 @@ impl Reads {
     }
 }
 
-/// How the operations of a test commit, and how many of them are timed.
+/// The size of a test's transactions, and the number of operations that are timed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Commits {
-    /// How many operations make one transaction; absent: all of them together.
+    /// Operations of one transaction; absent: all of them together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_commit: Option<u64>,
-    /// How many operations, the first, are timed; absent: all. The others are done after the clock has
-    /// stopped, all in one transaction, so that later tests find the same data.
+    /// Operations, the first ones, that are timed; absent: all. The others are done after the clock has stopped, all in
+    /// one transaction, so that later tests find the same data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed: Option<u64>,
 }
 
 impl Work {
-    /// How long it takes at least, in nanoseconds: the warm-up and duration of a mix that lasts a time, else 0.
+    /// The shortest time that it takes, in nanoseconds: the warm-up and duration of a mix that lasts a time, else 0.
     pub fn lasts_ns(&self) -> u64 {
         match self {
             Work::Mix(MixWork { lasts: Some(lasts), .. }) => lasts.warm_up_ns + lasts.duration_ns,
