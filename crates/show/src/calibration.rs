@@ -1,12 +1,12 @@
-//! What a machine can tell apart, as text.
+//! The differences that a machine can show, as text.
 
 use dyno_verdict::{Calibrated, Calibration, Span, ToldApart};
 
 use crate::units::{percent, ratio};
 use crate::wrapped;
 
-/// How wide the column of what is told is.
-const TOLD: usize = 46;
+/// The width of the column of labels, in characters.
+const LABELS: usize = 46;
 
 /// A calibration as a table for each contender.
 pub fn render(calibration: &Calibration) -> String {
@@ -62,9 +62,9 @@ fn table(contender: &Calibrated) -> String {
         }
     };
     let mut text = format!("{}: an equal copy takes {beside} of its time, {said}\n", contender.label);
-    let mut line = |told: &str, cell: &dyn Fn(&Span) -> String| {
+    let mut line = |label: &str, cell: &dyn Fn(&Span) -> String| {
         let cells: String = contender.spans.iter().map(|span| format!("{:>10}", cell(span))).collect();
-        text.push_str(&format!("{told:<TOLD$}{cells}\n"));
+        text.push_str(&format!("{label:<LABELS$}{cells}\n"));
     };
     line("a run of", &|span| format!("{} s", span.seconds));
     line("has blocks", &|span| span.blocks.to_string());
@@ -81,7 +81,7 @@ fn table(contender: &Calibrated) -> String {
     text
 }
 
-/// A share of runs; none where the blocks are too few for any claim.
+/// A share of runs; a dash if the blocks are too few for any claim.
 fn share(span: &Span, share: f64) -> String {
     if span.blocks < dyno_verdict::statistics::MIN_BLOCKS { "–".to_owned() } else { percent(share) }
 }

@@ -1,4 +1,4 @@
-//! Two runs beside each other.
+//! Compares two runs.
 
 use anyhow::{Context, Result};
 use dyno_verdict::statistics::{Difference, NoDifference};
@@ -31,15 +31,15 @@ fn grids(comparison: &Comparison) -> Vec<Grid> {
                 .iter()
                 .map(|test| {
                     let cell = &test.cells[place];
-                    let told = |median: Option<f64>, sustained: Option<Outcome>| match sustained {
+                    let figure = |median: Option<f64>, sustained: Option<Outcome>| match sustained {
                         Some(outcome) => words::outcome(&outcome),
                         None => median.map_or("–".into(), units::duration),
                     };
                     vec![
                         test.id.clone(),
                         test.title.clone(),
-                        told(cell.old_ns, cell.old_sustained),
-                        told(cell.new_ns, cell.new_sustained),
+                        figure(cell.old_ns, cell.old_sustained),
+                        figure(cell.new_ns, cell.new_sustained),
                         change(cell),
                     ]
                 })
@@ -85,7 +85,7 @@ fn changed(comparison: &Comparison, place: usize, label: &str) -> String {
     )
 }
 
-/// What the columns hold where a rate was sought.
+/// The meaning of the columns in tests whose rate was searched for.
 pub(crate) const SOUGHT: &str = "Where a rate was sought, the rates sustained stand here, and the ratio is the old rate over the new one: above 1 the new \
      run sustains less.";
 
@@ -114,7 +114,7 @@ fn legend(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// What the gate found, in a line: `gate: 0 of 30 slower than 5%, 30 undecided (2 trials; take 7)`.
+/// The result of the gate, in a line: `gate: 0 of 30 slower than 5%, 30 undecided (2 trials; take 7)`.
 pub fn gate(gate: &Gate, share: f64) -> String {
     let Gate { judged, slower, broken, undecided, fewest, enough } = *gate;
     if judged == 0 {

@@ -12,7 +12,7 @@ use crate::{views, without_formula};
 /// A column of a line: its name, and what stands there. `docs/run-file.md` explains them.
 pub(crate) type Column = (&'static str, Field);
 
-/// What stands in a column.
+/// The value of a column.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Field {
@@ -197,7 +197,7 @@ fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     columns
 }
 
-/// What each client is.
+/// The kind of each client.
 fn kind_of_client(processes: bool) -> &'static str {
     if processes { "processes" } else { "threads" }
 }

@@ -18,7 +18,7 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// How much stands in a contender's columns.
+/// The amount of detail in a contender's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Median, spread, ratio and its interval.
@@ -80,9 +80,9 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let amount = judged.amount.as_ref();
     let title = format!("{} {}", judged.id, judged.title);
     let mut header = ["", &title, "survives"].map(String::from).to_vec();
-    let tells_isolation = tells_isolation(verdict);
-    header.extend(tells_isolation.then(|| "isolation".to_owned()));
-    header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
+    let ranks_by_isolation = ranks_by_isolation(verdict);
+    header.extend(ranks_by_isolation.then(|| "isolation".to_owned()));
+    header.extend(ranks_by_commits(verdict).then(|| COMMIT.to_owned()));
     let has_caches = has_stores(verdict);
     header.extend(has_caches.then(|| "cache".to_owned()));
     header.extend(["median", "min", "max"].map(String::from));
@@ -94,8 +94,8 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     let shown = verdict.shown_contenders().zip(&judged.cells).enumerate();
     let rows = shown.map(|(place, ((index, contender), cell))| {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
-        row.extend(tells_isolation.then(|| isolation(verdict, index)));
-        row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
+        row.extend(ranks_by_isolation.then(|| isolation(verdict, index)));
+        row.extend(ranks_by_commits(verdict).then(|| per_commit(verdict, index)));
         row.extend(has_caches.then(|| cache(contender).unwrap_or_default()));
         match &cell.figures.summary {
             None => row.extend([figure(judged.measure(), cell), String::new(), String::new()]),
@@ -139,7 +139,7 @@ pub fn level_name(contender: &ContenderRecord) -> String {
     }
 }
 
-/// How much a commit holds, as in headers.
+/// The size of a commit, as in headers.
 pub fn commit_size(commits: Commits) -> String {
     match commits {
         Commits::Each(operations) => format!("commits of {}", units::whole(operations)),
@@ -147,14 +147,14 @@ pub fn commit_size(commits: Commits) -> String {
     }
 }
 
-/// The cache that a store manages itself, as in headers; none in runs without stores, where caches are settings like any
-/// other.
+/// The cache that a store manages itself, as in headers; `None` in runs without stores, where caches are settings like
+/// any other.
 pub fn cache_size(verdict: &Verdict, contender: &ContenderRecord) -> Option<String> {
     let size = cache(contender).filter(|_| has_stores(verdict))?;
     Some(if size == NO_CACHE { "no cache of its own".into() } else { format!("cache {size}") })
 }
 
-/// The size of a contender's cache, in a column; none of one that never answered, and of the harness.
+/// The size of a contender's cache, in a column; `None` for a contender that never answered, and for the harness.
 fn cache(contender: &ContenderRecord) -> Option<String> {
     contender.hello.as_ref().filter(|_| !contender.harness)?;
     Some(match contender.cache {
@@ -164,36 +164,36 @@ fn cache(contender: &ContenderRecord) -> Option<String> {
     })
 }
 
-/// What stands for the size of a cache that is not there.
+/// The text in place of a cache size where there is no cache.
 const NO_CACHE: &str = "none";
 
-/// Whether a run has a test of a store.
+/// True if a run has a test of a store.
 fn has_stores(verdict: &Verdict) -> bool {
     verdict.tests.iter().any(|test| test.model.starts_with(STORES))
 }
 
-/// How the names of the models of stores begin.
+/// The prefix of the names of models of stores.
 const STORES: &str = "kv-";
 
 /// The column of commit sizes.
 const COMMIT: &str = "commit";
 
-/// Whether how much a commit holds is part of who is ranked with whom.
-pub fn tells_commits(verdict: &Verdict) -> bool {
+/// True if contenders are ranked only with those that have the same commit size.
+pub fn ranks_by_commits(verdict: &Verdict) -> bool {
     verdict.classes.iter().flatten().any(|class| class.commits.is_some())
 }
 
-/// Whether what transactions may see of one another is part of who is ranked with whom.
-pub fn tells_isolation(verdict: &Verdict) -> bool {
+/// True if contenders are ranked only with those that have the same isolation.
+pub fn ranks_by_isolation(verdict: &Verdict) -> bool {
     verdict.classes.iter().flatten().any(|class| class.isolation.is_some())
 }
 
-/// What a contender's transactions may see of one another, in a column.
+/// The isolation of a contender's transactions, in a column.
 fn isolation(verdict: &Verdict, contender: usize) -> String {
     verdict.isolation(contender).map_or_else(String::new, |isolation| isolation.name().to_owned())
 }
 
-/// How many operations a contender's commit holds, in a column.
+/// The number of operations in a contender's commit, in a column.
 fn per_commit(verdict: &Verdict, contender: usize) -> String {
     match verdict.commits(contender) {
         Some(Commits::Each(operations)) => units::whole(operations),
@@ -202,7 +202,7 @@ fn per_commit(verdict: &Verdict, contender: usize) -> String {
     }
 }
 
-/// What a contender's commits survive and, where that differs, how much they hold.
+/// The events that a contender's commits survive and, if it differs, the size of its commits.
 pub fn survives(verdict: &Verdict, contender: usize) -> String {
     let level = level_name(&verdict.contenders[contender]);
     let isolation = verdict.isolation(contender).map(|isolation| isolation.name().to_owned());
@@ -257,14 +257,15 @@ pub fn mark_of_added(added: &Added) -> &'static str {
     }
 }
 
-/// No difference, and none beyond the margin can be.
+/// No difference, and any that exists lies within the margin.
 const CLOSE: &str = " ≈";
-/// The samples do not tell.
+/// The samples do not decide.
 const OPEN: &str = " ?";
 
-/// `2.29× (2.10–2.41)`, marked where it is no difference.
+/// `2.29× (2.10–2.41)`, marked if no difference is shown.
 ///
-/// Beside rates it is in words, `2.29× slower (2.10–2.41)`: a ratio of times beside rates reads as its opposite.
+/// Where figures are rates it is in words, `2.29× slower (2.10–2.41)`: readers would take a ratio of times for one of
+/// rates.
 pub fn ratio_of(shown_as: Measure, cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {
         (CellStanding::Wrong(_), _) => "wrong".into(),
@@ -279,7 +280,7 @@ pub fn ratio_of(shown_as: Measure, cell: &Cell, detail: Detail) -> String {
     }
 }
 
-/// A ratio of times as it is or, beside rates, in words.
+/// A ratio of times as it is or, where figures are rates, in words.
 fn in_words(ratio: &Ratio, detail: Detail, words: bool) -> String {
     match words {
         false => with_interval(ratio, detail),
@@ -306,7 +307,7 @@ pub fn with_interval(ratio: &Ratio, detail: Detail) -> String {
     }
 }
 
-/// The geometric mean of every contender's ratios, a row each; none where there is none.
+/// The geometric mean of every contender's ratios, a row each; `None` without means.
 pub fn means(verdict: &Verdict) -> Option<Grid> {
     let tests = verdict.summaries.first().map_or(0, |summary| summary.tests);
     let rates = shows_rates(verdict);
@@ -315,13 +316,13 @@ pub fn means(verdict: &Verdict) -> Option<Grid> {
     };
     verdict.summaries.iter().find_map(mean)?;
     let mut header = ["", &mean_title(tests), "survives"].map(String::from).to_vec();
-    header.extend(tells_commits(verdict).then(|| COMMIT.to_owned()));
+    header.extend(ranks_by_commits(verdict).then(|| COMMIT.to_owned()));
     header.push("ratio".to_owned());
     let rows = verdict.shown_contenders().zip(&verdict.summaries).map(|((index, contender), summary)| {
         let none = if index == verdict.baseline { "1" } else { "–" };
         let ratio = mean(summary).unwrap_or_else(|| none.to_owned());
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
-        row.extend(tells_commits(verdict).then(|| per_commit(verdict, index)));
+        row.extend(ranks_by_commits(verdict).then(|| per_commit(verdict, index)));
         row.push(ratio);
         row
     });
@@ -332,7 +333,7 @@ fn mean_title(tests: usize) -> String {
     format!("geometric mean, {tests} test{}", if tests == 1 { "" } else { "s" })
 }
 
-/// Whether the figures of a suite are rates.
+/// True if the figures of a suite are rates.
 pub fn shows_rates(verdict: &Verdict) -> bool {
     verdict.about.suite.figure == Figure::Rate
 }

@@ -8,7 +8,7 @@ use super::grid::Grid;
 use super::views::sustained::words;
 use super::{notes, table, units};
 
-/// How wide the dots' field is, in columns.
+/// The width of the field of dots, in columns.
 const FIELD: usize = 40;
 
 /// A run with the name of its file, as it is listed.
@@ -16,7 +16,7 @@ const FIELD: usize = 40;
 pub struct Listed {
     /// The file's name.
     pub name: String,
-    /// When and how it ran.
+    /// The time and the conditions of the run.
     pub about: About,
     /// The labels of its contenders.
     pub contenders: Vec<String>,
@@ -41,7 +41,7 @@ pub fn list(runs: &[Listed]) -> String {
     }
 }
 
-/// Which of the files are not as they were written, and how many have no seals.
+/// The files that were changed after they were written, and the number of files without seals.
 fn seals(runs: &[Listed]) -> impl Iterator<Item = String> {
     let broken = runs.iter().filter(|listed| matches!(listed.about.seals, Seals::Broken { .. }));
     let broken = broken.map(|listed| format!("{} {}.", listed.name, listed.about.seals));

@@ -20,7 +20,7 @@ struct Report<'a> {
     dyno: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<&'a Program>,
-    /// What the seals of the run file say, in words.
+    /// The result of checking the seals of the run file, in words.
     run_file: String,
     baseline: &'a str,
     contenders: Vec<Contender<'a>>,
@@ -88,7 +88,7 @@ fn labelled(verdict: &Verdict) -> Result<Value> {
     Ok(value)
 }
 
-/// Adds the label beside every position of a contender.
+/// Adds a contender's label next to each of its positions.
 fn label(value: &mut Value, verdict: &Verdict) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| label(item, verdict)),
@@ -103,7 +103,7 @@ fn label(value: &mut Value, verdict: &Verdict) {
     }
 }
 
-/// What the durations of a test are of: all of its work or, in a mix that lasts a time, one operation.
+/// The work that a test's durations cover: all of it or, in a mix that lasts a time, one operation.
 fn unit(test: &TestVerdict) -> String {
     match &test.amount {
         Some(amount) if amount.count == 1 => {
@@ -131,7 +131,7 @@ fn spelled(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for letter in json.chars() {
         match steers(letter) {
-            // None of them is above U+FFFF.
+            // All of them are below U+10000.
             true => text += &format!("\\u{:04x}", u32::from(letter)),
             false => text.push(letter),
         }

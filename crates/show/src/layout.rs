@@ -1,4 +1,4 @@
-//! How wide text may be: the width of the terminal within limits, or the usual width where there is none.
+//! The width of text: that of the terminal within limits, or the default without a terminal.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

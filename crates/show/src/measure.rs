@@ -1,4 +1,4 @@
-//! The figures of a test as people read them: durations or, in a suite of rates, so many in a second.
+//! The figures of a test as people read them: durations or, in a suite of rates, operations in a second.
 
 use dyno_verdict::Measure;
 

@@ -11,13 +11,13 @@ const YELLOW: &str = "33";
 /// A part of what a table's command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What was run.
+    /// The suite and the conditions of the run.
     Heading,
-    /// What the samples answer.
+    /// The answer that the samples give.
     Answer,
     /// Rows of figures.
     Table,
-    /// What marks mean, and what went wrong.
+    /// The meaning of marks, and everything that went wrong.
     Notes,
 }
 

@@ -14,7 +14,7 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(spell).collect())
 }
 
-/// Whether a terminal may do something at this letter rather than show it: control characters, and those that turn
+/// True if a terminal may act on this letter rather than show it: control characters, and those that change
 /// the direction of writing or end a line.
 pub fn steers(letter: char) -> bool {
     match letter {

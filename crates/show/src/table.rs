@@ -10,25 +10,25 @@ use super::paint::Part;
 use super::report::answer::answers;
 use super::views::{self, ladder::table as ladder};
 
-/// Where a test's title is cut.
+/// The length at which a test's title is cut.
 const TITLE: usize = 36;
-/// Where it may be cut if that saves a second table.
+/// The shorter length, for when it saves a second table.
 pub(crate) const SHORT_TITLE: usize = 24;
-/// Where it is cut where a terminal is narrow.
+/// The shortest length, for narrow terminals.
 const LEAST_TITLE: usize = 12;
-/// Where a label in a header goes on in the next line.
+/// The length at which a label in a header continues on the next line.
 const LABEL: usize = 22;
 
-/// What a table shows beside its figures.
+/// The columns of a table besides its figures.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TableOptions {
     /// The notes that most readers do not need.
     pub notes: bool,
-    /// Published figures beside today's.
+    /// Published figures next to today's.
     pub published: bool,
-    /// What each test used beside time.
+    /// The resources that each test used besides time.
     pub costs: bool,
-    /// How much more time each driver of an engine takes than its lowest-level one.
+    /// The additional time of each driver of an engine over its lowest-level one.
     pub tax: bool,
 }
 
@@ -57,7 +57,7 @@ pub fn render(verdict: &Verdict, options: TableOptions) -> String {
     texts.join("\n\n") + "\n"
 }
 
-/// How many contenders stand beside each other at most; with more, each test gets a table of its own.
+/// The number of contenders in a row at most; with more, each test gets a table of its own.
 const IN_A_ROW: usize = 5;
 
 /// A table of contenders for each test, and one of the geometric means.
@@ -120,7 +120,7 @@ fn fit(verdict: &Verdict, places: &[usize]) -> Option<String> {
     WAYS.iter().map(|way| way.draw(verdict, places)).find(|text| width(text) <= limit())
 }
 
-/// One table where everything fits; else as many as are needed.
+/// One table if everything fits; else the number that is needed.
 fn tables(verdict: &Verdict) -> Vec<String> {
     let mut left: Vec<usize> = (0..verdict.shown_contenders().count()).collect();
     if left.len() > IN_A_ROW {
@@ -129,7 +129,7 @@ fn tables(verdict: &Verdict) -> Vec<String> {
     let mut tables = Vec::new();
     while !left.is_empty() {
         let most = (1..=left.len()).rev().find_map(|count| Some((count, fit(verdict, &left[..count])?)));
-        // What fits in no way stands there too wide.
+        // A contender that fits in no way gets a table that is too wide.
         let (count, text) = most.unwrap_or_else(|| (1, WAYS[WAYS.len() - 1].draw(verdict, &left[..1])));
         tables.push(text);
         left.drain(..count);

@@ -29,7 +29,7 @@ pub fn bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"]).to_string()
 }
 
-/// So many of something in a second: `1.23M/s`.
+/// A number of events in a second: `1.23M/s`.
 pub fn rate(per_second: f64) -> String {
     in_a_second(per_second).to_string()
 }
@@ -81,7 +81,7 @@ pub fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }
-    // Rounded before it is measured: 0.9996 has as many digits as the 1.00 that it is shown as.
+    // Rounded before its digits are counted: 0.9996 is shown as 1.00 and gets as many decimals.
     let rounded: f64 = format!("{number:.2e}").parse().unwrap_or(number);
     let magnitude = rounded.abs().log10().floor();
     let decimals = (2.0 - magnitude).clamp(0.0, 12.0) as usize;
@@ -90,7 +90,7 @@ pub fn significant(number: f64) -> String {
 
 fn scaled(mut number: f64, step: f64, units: &[&str]) -> Quantity {
     let mut unit = 0;
-    // What would be rounded up to the next unit is shown in it.
+    // A number that would be rounded up to the next unit is shown in that unit.
     while number >= step * 0.9995 && unit + 1 < units.len() {
         number /= step;
         unit += 1;

@@ -1,4 +1,4 @@
-//! What is known of contenders: versions, settings, safety.
+//! Facts about contenders: versions, settings, safety.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn version(contender: &ContenderRecord) -> Option<String> {
     Some(format!("{} {version}{}", contender.engine, file.unwrap_or_default()))
 }
 
-/// What the files of builds show that their names and versions do not.
+/// Facts that the files of builds show, but their names and versions do not.
 pub fn builds(verdict: &Verdict) -> impl Iterator<Item = String> {
     dyno_verdict::builds(verdict).into_iter().map(|found| match found {
         Builds::Differ { version, files } => {
@@ -58,7 +58,7 @@ fn short_commit(commit: &str) -> String {
     if rest.is_empty() { digits } else { format!("{digits}-{rest}") }
 }
 
-/// Who was left out.
+/// The contenders that were left out.
 pub fn left_out(verdict: &Verdict) -> impl Iterator<Item = String> {
     let all = verdict.about.left_out.iter().map(|left| (&*left.label, left.why.clone()));
     grouped(all).into_iter().map(|line| format!("Left out: {line}"))
@@ -112,7 +112,7 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
     format!("{version}{settings}. {}{}", safety(contender), isolation.unwrap_or_default())
 }
 
-/// What a contender's commits survive.
+/// The safety of a contender's commits.
 pub fn safety(contender: &ContenderRecord) -> String {
     if contender.harness {
         return "It does no work, and shows what measuring costs.".into();

@@ -1,4 +1,4 @@
-//! What figures and marks mean.
+//! The meaning of figures and marks.
 
 use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::{Difference, NoDifference};
@@ -10,8 +10,8 @@ use super::turns::turns;
 use crate::views::{self, encryption::proofs};
 use crate::{grid, units};
 
-/// What the figures and marks mean for whoever decides by them, and everything that went wrong. With `all`, also what
-/// most readers do not need: settings, how each level is known, disturbances, what measuring costs.
+/// The meaning of figures and marks for readers who make a decision, and everything that went wrong. With `all`, also
+/// notes that most readers do not need: settings, how each level is known, disturbances, the cost of measuring.
 pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if all {
@@ -44,10 +44,10 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     lines
 }
 
-/// Where the other notes are.
+/// Refers to the other notes.
 const MORE: &str = "`dyno show --notes` explains the figures and levels and adds settings, what each contender survives and why, and disturbances.";
 
-/// How to read figures and marks, for a page that shows contenders and troubles elsewhere.
+/// Explains figures and marks, for a page that shows contenders and problems elsewhere.
 pub fn reading(verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![figures(verdict)];
     lines.extend(marks(verdict));
@@ -62,14 +62,14 @@ pub fn reading(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// What the name of a level beside a contender means.
+/// The meaning of the name of a level next to a contender.
 const LEVELS: &str = "A commit survives a power cut (power-loss), only a crash of the process (process-crash), or neither: a \
      crash takes the newest commits (newest lost), or may take or ruin everything (none).";
 
-/// What the machine was found to be able to show, where `dyno calibrate` was asked before the run.
+/// The differences that the machine can show, if `dyno calibrate` measured them before the run.
 fn calibrated(verdict: &Verdict) -> Option<String> {
     let found = verdict.about.calibration.as_ref().filter(|_| verdict.contenders.len() > 1)?;
-    // Of another suite's tests it tells nothing.
+    // A calibration with another suite says nothing about these tests.
     if found.suite != verdict.about.suite.name {
         return None;
     }
@@ -88,9 +88,9 @@ fn calibrated(verdict: &Verdict) -> Option<String> {
     ))
 }
 
-/// What the name of an isolation level beside a contender means, where there is one.
+/// The meaning of the name of an isolation level next to a contender, if there are any.
 fn isolation(verdict: &Verdict) -> Option<String> {
-    grid::tells_isolation(verdict).then(|| {
+    grid::ranks_by_isolation(verdict).then(|| {
         "Transactions at the same time see of one another what is committed at each statement (read-committed), the same \
          rows whenever they read (repeatable-read), one state of the database (snapshot), or nothing (serializable). dyno \
          ranks only contenders with the same isolation."
@@ -98,16 +98,16 @@ fn isolation(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What a commit size beside a contender means, where there is one.
+/// The meaning of a commit size next to a contender, if there are any.
 fn sizes(verdict: &Verdict) -> Option<String> {
-    grid::tells_commits(verdict).then(|| {
+    grid::ranks_by_commits(verdict).then(|| {
         "Larger commits are faster: dyno ranks only contenders that commit as many operations at a time (per_commit), so \
          many or all of a test."
             .to_owned()
     })
 }
 
-/// What figures and ratios are, for those who have read it before.
+/// The meaning of figures and ratios, for readers who know them.
 fn in_short(verdict: &Verdict) -> String {
     let spread = "± the typical scatter of the samples.";
     match verdict.shown_contenders().count() {
@@ -119,7 +119,7 @@ fn in_short(verdict: &Verdict) -> String {
     }
 }
 
-/// What figures and ratios are.
+/// The meaning of figures and ratios.
 fn figures(verdict: &Verdict) -> String {
     let median =
         "Each figure is a median ± the typical scatter of the samples (1.48 × the median distance from it).";
@@ -146,9 +146,10 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines.extend(no_difference(cells().map(|cell| cell.difference).chain(means).flatten(), margin));
     lines.extend(figure_marks(verdict));
     if verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some() && !summary.same_level) {
-        let or_size = if grid::tells_commits(verdict) { ", or commits more or less at a time" } else { "" };
+        let or_size =
+            if grid::ranks_by_commits(verdict) { ", or commits more or less at a time" } else { "" };
         let or_apart =
-            if grid::tells_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
+            if grid::ranks_by_isolation(verdict) { ", or keeps transactions apart more or less" } else { "" };
         let mut kinds = verdict.shown_contenders().map(|(index, _)| verdict.processes(index));
         let first = kinds.next();
         let or_kind = if kinds.any(|kind| Some(kind) != first) {
@@ -176,7 +177,7 @@ fn marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// What ≈ and ? mean among these comparisons, where they occur.
+/// The meaning of ≈ and ? among these comparisons, if they occur.
 pub fn no_difference(differences: impl Iterator<Item = Difference>, margin: f64) -> Vec<String> {
     let differences: Vec<Difference> = differences.collect();
     let occurs = |wanted: &NoDifference| differences.contains(&Difference::None(*wanted));
@@ -194,7 +195,7 @@ pub fn no_difference(differences: impl Iterator<Item = Difference>, margin: f64)
     close.into_iter().chain(open).collect()
 }
 
-/// What the run could have shown, and what its intervals do not cover.
+/// The smallest difference that the run could have shown, and the variation that its intervals do not cover.
 fn detectable(verdict: &Verdict) -> Option<String> {
     let found = verdict.detectable?;
     let factor = |factor: f64| units::percent(factor - 1.0);
@@ -211,14 +212,14 @@ fn detectable(verdict: &Verdict) -> Option<String> {
     ))
 }
 
-/// What the mark of the fastest means, where it is used.
+/// The meaning of the mark of the fastest, if it is used.
 pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
             "* fastest among {}: every other one is shown to be slower by more than {}, with all comparisons of the table \
              counted",
-            match (grid::tells_commits(verdict), grid::tells_isolation(verdict)) {
+            match (grid::ranks_by_commits(verdict), grid::ranks_by_isolation(verdict)) {
                 (true, _) => "those equally safe that commit as much",
                 (_, true) => "those equally safe with the same isolation",
                 _ => "contenders equally safe",
@@ -228,7 +229,7 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What the marks of figures mean that are worked out or wrong.
+/// The meaning of the marks of figures that are derived or wrong.
 pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     let cells = || grid::cells(verdict);
     let mut lines = Vec::new();
@@ -259,7 +260,7 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Which percentiles hide how long clients waited for one another.
+/// The percentiles that hide how long clients waited for one another.
 fn uneven(verdict: &Verdict) -> Option<String> {
     let mut found = Vec::new();
     for test in &verdict.tests {

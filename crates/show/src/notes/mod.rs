@@ -16,7 +16,7 @@ pub use contenders::{dyno, engine_versions, left_out, safety, versions};
 pub use legend::{fastest_mark, figure_marks, legend, no_difference, reading};
 pub use troubles::{disturbances, noisy, others, troubles};
 
-/// What was run, where, how often and why it ended.
+/// The suite, the machine, the number of trials and the reason for the end of the run.
 pub fn heading(verdict: &Verdict) -> Vec<String> {
     let parameters: Vec<String> =
         verdict.about.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -40,7 +40,7 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
     ]
 }
 
-/// Which budget would do, where the one of a run ended before there were trials enough for an interval.
+/// Suggests a budget, if a run ended before it had enough trials for an interval.
 fn too_short(verdict: &Verdict) -> Option<String> {
     let about = &verdict.about;
     let is_ranked = about.ended == Ended::Budget && about.schedule.sustain.is_none();
@@ -55,12 +55,12 @@ fn too_short(verdict: &Verdict) -> Option<String> {
     Some(format!("An interval takes {MIN_BLOCKS} trials: `--budget {minutes}m` has room for them."))
 }
 
-/// What went before the measured blocks.
+/// The part of a run before the measured blocks.
 pub fn warm_up(verdict: &Verdict) -> &'static str {
     if verdict.about.schedule.warm_up { "after one to warm up" } else { "without one to warm up" }
 }
 
-/// Why a run ended, as a clause.
+/// The reason for the end of a run, as a clause.
 pub fn why_ended(verdict: &Verdict) -> &'static str {
     match verdict.about.ended {
         Ended::Running => "the run died or still goes on",

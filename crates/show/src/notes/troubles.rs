@@ -1,4 +1,4 @@
-//! What disturbed the run, what failed, and what measuring itself costs.
+//! Disturbances of the run, failures, and the cost of measuring.
 
 use dyno_record::Seals;
 use dyno_verdict::statistics::MIN_BLOCKS;
@@ -6,7 +6,7 @@ use dyno_verdict::{CellStanding, Disturbances, MOST_FOREIGN, Verdict};
 
 use crate::units;
 
-/// What a reader must know before trusting small differences: that figures rest on blocks that were disturbed.
+/// A warning for readers of small differences: the figures rest on disturbed blocks.
 pub fn noisy(verdict: &Verdict) -> Option<String> {
     let disturbances = &verdict.disturbances;
     disturbances.rests_on_disturbed().then(|| {
@@ -20,7 +20,7 @@ pub fn noisy(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// How many blocks were disturbed, and what became of them.
+/// The number of disturbed blocks, and whether they were left out.
 pub fn disturbances(verdict: &Verdict) -> Vec<String> {
     let disturbances = &verdict.disturbances;
     let left_out = disturbances.left_out.then(|| {
@@ -30,13 +30,13 @@ pub fn disturbances(verdict: &Verdict) -> Vec<String> {
             units::percent(MOST_FOREIGN)
         )
     });
-    let untold = (!disturbances.told && disturbances.blocks > 0).then(|| {
+    let unknown = (!disturbances.told && disturbances.blocks > 0).then(|| {
         "Disturbed: the run file does not tell what others took of the measured CPUs, so no block is left out.".to_owned()
     });
-    noisy(verdict).into_iter().chain(left_out).chain(untold).collect()
+    noisy(verdict).into_iter().chain(left_out).chain(unknown).collect()
 }
 
-/// What others took of the measured CPUs, as a fact of the run.
+/// CPU time that other processes took of the measured CPUs, as a fact of the run.
 pub fn others(verdict: &Verdict) -> String {
     let disturbances = &verdict.disturbances;
     if !disturbances.told {
@@ -49,13 +49,13 @@ pub fn others(verdict: &Verdict) -> String {
     )
 }
 
-/// How many blocks were disturbed, of all.
+/// The number of disturbed blocks, out of all.
 fn blocks(verdict: &Verdict) -> String {
     let Disturbances { blocks, disturbed, .. } = &verdict.disturbances;
     format!("{} of {blocks} blocks", disturbed.len())
 }
 
-/// What the seals of the run file say, where it is not as it was written.
+/// A warning if the seals show that the run file was changed after it was written.
 fn seals(verdict: &Verdict) -> Option<String> {
     let seals = verdict.about.seals;
     matches!(seals, Seals::Broken { .. }).then(|| format!("The run file {seals}."))
@@ -93,7 +93,7 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// What the harness itself costs.
+/// The cost of the harness itself.
 pub fn harness(verdict: &Verdict) -> Option<String> {
     let (test, operation) = verdict.cost_of_measuring()?;
     Some(format!(

@@ -1,8 +1,9 @@
-//! Who took turns within the blocks, and why others did not.
+//! Interleaving within blocks: the contenders that took turns, and the reasons why others did not.
 
 use dyno_verdict::Verdict;
 
-/// Who took turns; with `all`, also why the others did not. Nothing where nobody did, and of runs before there were turns.
+/// The contenders that took turns; with `all`, also why the others did not. Empty if none did, and for runs from before
+/// there were turns.
 pub fn turns(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut together = Vec::new();
     let mut apart = Vec::new();

@@ -8,7 +8,7 @@ use super::words::{bounds, class, counted, list, ratio_with_interval, that, unca
 use crate::views::sustained::words;
 use crate::{ratio, units};
 
-/// What the run was to find out.
+/// The question that the run was to answer.
 pub(super) fn question(verdict: &Verdict) -> String {
     let labels: Vec<&str> =
         verdict.shown_contenders().map(|(_, contender)| contender.label.as_str()).collect();
@@ -23,7 +23,7 @@ pub(super) fn question(verdict: &Verdict) -> String {
     }
 }
 
-/// What the samples answer, the safest level first. Never empty.
+/// The answers that the samples give, the safest level first. Never empty.
 pub fn answers(verdict: &Verdict) -> Vec<String> {
     let sustained = &verdict.views.sustained;
     if !sustained.is_empty() {
@@ -49,7 +49,7 @@ pub fn answers(verdict: &Verdict) -> Vec<String> {
     sentences
 }
 
-/// Which contender of a class is the fastest, or between which no difference is shown.
+/// The fastest contender of a class, or those between which no difference is shown.
 fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let among = format!("Of the {} contenders that {}", ranking.ranks.len(), that(&ranking.class));
     let failed = of(verdict, ranking.ranks.iter().filter(|rank| rank.failed).map(|rank| rank.contender));
@@ -66,11 +66,11 @@ fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
     format!("{among}, {said}.{without}")
 }
 
-/// What the means of a class's contenders show.
+/// The order that the means of a class's contenders show.
 fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let over = format!("by the geometric mean over {}", counted(ranking.tests, "test"));
-    let is_told = |rank: &Rank| rank.ratio.is_some_and(|ratio| ratio.interval.is_some());
-    if !ranking.ranks.iter().any(is_told) {
+    let has_interval = |rank: &Rank| rank.ratio.is_some_and(|ratio| ratio.interval.is_some());
+    if !ranking.ranks.iter().any(has_interval) {
         return "no order is shown: there are too few trials".to_owned();
     }
     let undecided = of(verdict, ranking.undecided());
@@ -105,7 +105,7 @@ fn of(verdict: &Verdict, contenders: impl Iterator<Item = usize>) -> Vec<&str> {
     contenders.map(|contender| verdict.label(contender)).collect()
 }
 
-/// What the only contender of a class takes compared with the baseline: the price of what sets it apart.
+/// The time of the only contender of a class relative to the baseline: the price of its difference.
 fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let contender = ranking.ranks.first()?.contender;
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;

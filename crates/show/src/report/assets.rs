@@ -58,7 +58,7 @@ pub(super) fn render(page: &impl Serialize) -> Result<String> {
     template.render(context).context("the page cannot be set")
 }
 
-/// How templates are written: a line that holds only a block leaves nothing.
+/// The syntax of templates: a line that holds only a block leaves nothing.
 pub(super) fn syntax() -> Result<SyntaxConfig> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     syntax.context("the syntax of templates is wrong")

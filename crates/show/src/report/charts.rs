@@ -1,5 +1,4 @@
-//! What the page's script draws: figures as data, already computed and named. `charts.js` has one function
-//! for each kind.
+//! Data for the page's charts: figures, already computed and named. `charts.js` has one function for each kind.
 
 use dyno_verdict::statistics::{Interval, Ratio};
 use dyno_verdict::{Percentiles, Verdict};
@@ -9,9 +8,9 @@ use serde::Serialize;
 use super::assets;
 use super::words;
 
-/// How many colours the style has; engines beyond that share them, and every row has its name beside it.
+/// The number of colours in the style. Further engines share them, and every row is labelled with its name.
 const COLOURS: usize = 8;
-/// The colour of what is none of the run's engines.
+/// The colour of a system that is not one of the run's engines.
 pub(crate) const UNKNOWN: usize = 5;
 /// Times further apart than this are drawn on a logarithmic axis.
 const WIDE: f64 = 12.0;
@@ -19,9 +18,9 @@ const WIDE: f64 = 12.0;
 /// A chart with its words.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
-    /// What a screen reader says of it.
+    /// The description for screen readers.
     pub label: String,
-    /// What stands below it.
+    /// The text below the chart.
     pub caption: String,
     /// About how many lines high it is, so that the page does not move when it is drawn.
     pub lines: usize,
@@ -54,15 +53,15 @@ pub(crate) enum Chart {
     },
     /// Ratios with their intervals, around one.
     Ratios { log: bool, percent: bool, rows: Vec<Row<RatioRow>> },
-    /// Figures of several years: seconds, or so many of a test in a second.
+    /// Figures of several years: seconds, or operations of a test in a second.
     Years { series: Vec<Series> },
-    /// Figures at several sizes, in panels beside each other. Nanoseconds, or so many in a second.
+    /// Figures at several sizes, in adjacent panels. Nanoseconds, or operations in a second.
     Scaling { parameter: String, sizes: Vec<f64>, series: Vec<ScalingSeries> },
     /// Rungs of a ladder, each from the rate of the one that it changes to its own. Rows a second.
     Ladder { series: Vec<LadderSeries> },
     /// Percentiles of durations in rows. Nanoseconds.
     Latency { series: Vec<LatencySeries> },
-    /// What was done in each second of each trial, in rows.
+    /// The operations in each second of each trial, in rows.
     Timeline { series: Vec<TimelineSeries> },
 }
 
@@ -82,7 +81,7 @@ pub(crate) struct Samples {
     pub label: String,
     /// The number of its colour.
     pub colour: usize,
-    /// The median as text, or why there is none.
+    /// The median as text, or the reason why it is missing.
     pub text: String,
     pub median: Option<f64>,
     pub interval: Option<Interval>,
@@ -106,23 +105,23 @@ pub(crate) struct RatioRow {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Series {
     pub name: String,
-    /// Whether the points are rates, of which more is better.
+    /// True if the points are rates: more is better.
     pub rate: bool,
     pub points: Vec<Point>,
 }
 
-/// What one system did in one year.
+/// The result of one system in one year.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Point {
     pub year: f64,
-    /// Seconds, or so many in a second.
+    /// Seconds, or operations in a second.
     pub value: f64,
     pub label: String,
     pub text: String,
     /// Points of one family are joined by a line.
     pub family: String,
     pub colour: usize,
-    /// Whether it was measured in this run.
+    /// True if it was measured in this run.
     pub today: bool,
 }
 
@@ -176,7 +175,7 @@ pub(crate) struct LadderRow {
     pub interval: Option<Interval>,
     /// The rate of the rung that it changes.
     pub from: Option<f64>,
-    /// Whether that one stands right above it.
+    /// True if that one is directly above it.
     pub next: bool,
     pub published: Option<f64>,
 }
@@ -185,7 +184,7 @@ pub(crate) struct LadderRow {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct LatencySeries {
     pub name: String,
-    /// What a reading of the clock costs, which each duration holds.
+    /// The cost of reading the clock, which each duration includes.
     pub clock: Option<u64>,
     pub rows: Vec<Row<LatencyRow>>,
 }
@@ -212,17 +211,17 @@ pub(crate) struct TimelineRow {
     pub label: String,
     /// The number of its colour.
     pub colour: usize,
-    /// What stands beside the bars.
+    /// The text next to the bars.
     pub text: String,
-    /// What it usually did in a second.
+    /// Its usual number of operations in a second.
     pub usual: f64,
-    /// For each trial what was done in each of its seconds.
+    /// Operations in each second of each trial.
     pub trials: Vec<Vec<f64>>,
-    /// For which share of each the disk was busy; none where that is not known.
+    /// The share of each in which the disk was busy; `None` if that is not known.
     pub busy: Vec<Vec<Option<f64>>>,
-    /// How often in each the engine did what it does by itself.
+    /// The number of events of background work of the engine in each.
     pub made: Vec<Vec<u64>>,
-    /// What else went on in each, in words.
+    /// Other activity in each, in words.
     pub beside: Vec<Vec<String>>,
 }
 
@@ -284,7 +283,7 @@ pub(crate) fn samples(rows: Vec<Row<Samples>>, count: Option<u64>) -> Chart {
     Chart::Samples { log: is_wide(medians, WIDE), count, rows }
 }
 
-/// Whether the largest of some numbers is more than `factor` times the smallest.
+/// True if the largest of some numbers is more than `factor` times the smallest.
 fn is_wide(numbers: impl Iterator<Item = f64>, factor: f64) -> bool {
     let (low, high) = numbers.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
     low > 0.0 && high > factor * low

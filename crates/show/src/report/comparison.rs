@@ -18,7 +18,7 @@ pub(super) struct Compared {
     started: String,
     figure: Option<Figure>,
     rows: Vec<ComparedRow>,
-    /// What else is not alike.
+    /// Other differences between the runs.
     changes: Vec<String>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Card {
     flags: Vec<(String, String)>,
 }
 
-/// What its commits survive, and why.
+/// The safety of its commits, and the reason for it.
 #[derive(Debug, Serialize)]
 struct SafetyCard {
     heading: &'static str,
@@ -107,13 +107,13 @@ fn files(contender: &ContenderRecord) -> Vec<(String, String)> {
     known.map(|(name, file)| (name.to_owned(), shown(file))).collect()
 }
 
-/// What else names the build, as the engine says it.
+/// Further facts that identify the build, as the engine reports them.
 fn flags(contender: &ContenderRecord) -> Vec<(String, String)> {
     let flags = contender.hello.iter().flat_map(|hello| &hello.build);
     flags.map(|(name, values)| (name.clone(), values.join("\n"))).collect()
 }
 
-/// How much a commit holds, and every setting asked for or read back, once; those asked for first.
+/// The commit size, and every setting asked for or read back, once; those asked for first.
 fn settings(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Vec<SettingRow> {
     let in_force = contender.hello.as_ref().map_or(&[][..], |hello| &hello.settings);
     let asked = contender.asked.iter().map(|setting| SettingRow {

@@ -15,7 +15,7 @@ pub(super) fn render(page: &impl Serialize) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(syntax()?);
-    // Not none: what a macro gives is then known to be escaped already.
+    // A callback other than `None`, so that the output of a macro counts as escaped.
     environment.set_auto_escape_callback(|_| AutoEscape::Custom("markdown".into()));
     environment.set_formatter(|output, _, value| {
         let text = match value.as_str().filter(|_| !value.is_safe()) {

@@ -1,8 +1,8 @@
-//! The page: one self-contained HTML file of a run, or of several beside each other.
+//! The page: one self-contained HTML file of one run or of several.
 //!
-//! Pure: verdicts in, HTML out. Every figure on the page comes from the verdict; the page's script draws and sorts what
-//! stands in the page and computes no statistic. Templates, style and script are files in `crates/show/report/`; what
-//! came from a suite, an engine or a file is escaped by the templates and, in data for the script, by [`assets`].
+//! Pure: verdicts in, HTML out. Every figure on the page comes from the verdict; the page's script draws and sorts the
+//! data in the page and computes no statistics. Templates, style and script are files in `crates/show/report/`; texts
+//! from a suite, an engine or a file are escaped by the templates and, in data for the script, by [`assets`].
 
 pub(crate) mod answer;
 mod assets;
@@ -27,17 +27,17 @@ pub(crate) use sections::anchor;
 pub struct Source {
     /// The name of its file, without folders.
     pub name: String,
-    /// What may be said about it.
+    /// The statements that its samples support.
     pub verdict: Verdict,
-    /// What is in the file, which the page offers for download.
+    /// The contents of the run file, which the page offers for download.
     pub file: Vec<u8>,
 }
 
-/// The page of one run or more. The last run is the subject; those before it are what it is compared with, as `beside`
-/// says.
+/// The page of one run or more. The last run is the subject; the relation of those before it to the subject is given by
+/// `beside`.
 ///
 /// # Errors
-/// When there is no run.
+/// There is no run.
 pub fn render(sources: &[Source], beside: &Beside) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     let page = page::Page::new(sources, beside)?;

@@ -16,17 +16,17 @@ const IN_A_ROW: usize = 6;
 /// The summary chart and the table below it.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
-    /// Geometric means within each level; absent where nobody has a rival.
+    /// Geometric means within each level; absent if no contender has a rival.
     figure: Option<Figure>,
-    /// What the rows are: `Test` or `Contender`.
+    /// The kind of the rows: `Test` or `Contender`.
     corner: &'static str,
     columns: Vec<Heading>,
     rows: Vec<GlanceRow>,
-    /// Whether figures are rates, so that a ratio goes the other way.
+    /// True if figures are rates: ratios, which are of times, then go the other way.
     rates: bool,
 }
 
-/// What a row or a column stands for.
+/// The item that a row or a column shows.
 #[derive(Debug, Serialize)]
 struct Heading {
     /// A test's id.
@@ -53,7 +53,7 @@ struct GlanceCell {
     /// The figure as a number, by which to sort.
     value: Option<f64>,
     fastest: bool,
-    /// Whether the figures do not count.
+    /// True if the figures do not count.
     bad: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::views::published::page::{self as published, PublishedView};
 use crate::views::{self, View};
 use crate::{notes, units};
 
-/// What the templates get.
+/// The data for the templates.
 #[derive(Debug, Serialize)]
 pub(super) struct Page {
     suite: String,

@@ -18,22 +18,22 @@ pub(super) struct TestSection {
     shows: String,
     model: String,
     first: Vec<String>,
-    /// How many statements stand between the first and the last.
+    /// The number of statements omitted between the first and the last.
     omitted: u64,
     last: Vec<String>,
     figure: Figure,
-    /// What is counted where figures are rates: `rows` or `operations`.
+    /// The unit that rates count: `rows` or `operations`.
     unit: Option<String>,
     rows: Vec<TestRow>,
-    /// How long the slow operations of each class took.
+    /// Durations of the slow operations of each class.
     responses: Vec<ResponseTable>,
     published: Vec<(String, String)>,
-    /// How the right answer is known.
+    /// The source of the right answer.
     reference: Option<String>,
     floor: Option<String>,
 }
 
-/// How long the slow operations of a class took.
+/// Durations of the slow operations of a class.
 #[derive(Debug, Serialize)]
 struct ResponseTable {
     title: String,
@@ -67,7 +67,7 @@ struct TestRow {
     memory: String,
     memory_bytes: Option<f64>,
     fastest: bool,
-    /// Why the figures do not count.
+    /// The reason why the figures do not count.
     trouble: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How long operations wait with the contender that is called the fastest: most is not soonest, and the first sentence says both.
+//! Durations of operations of the contender that is called the fastest: most is not soonest, and the first sentence says both.
 
 use dyno_verdict::{LatencyLine, Verdict};
 

@@ -8,7 +8,7 @@ use crate::grid;
 use crate::units::{bytes as bytes_text, whole};
 use crate::{ratio, significant};
 
-/// What commits of a class survive and hold, as the end of "contenders that …".
+/// Safety and size of the commits of a class, as the end of "contenders that …".
 pub(crate) fn that(class: &Class) -> String {
     let survive = match (class.level, class.hole, class.consistent) {
         (Level::PowerLoss, Some(Hole::LastCommit), _) => "survive power loss but for the last commit",
@@ -79,7 +79,7 @@ pub(crate) fn heading(level: Option<Level>) -> &'static str {
     }
 }
 
-/// The level of a contender; none where it is not known.
+/// The level of a contender; `None` if it is not known.
 pub(crate) fn level(contender: &ContenderRecord) -> Option<Level> {
     contender.safety.as_ref().map(|safety| safety.level)
 }

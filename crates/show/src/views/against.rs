@@ -1,4 +1,4 @@
-//! What one thing costs, such as the driver: contenders over the one that is alike but for it, in percent.
+//! The price of one thing, such as the driver: contenders over the one that differs only in it, in percent.
 
 use dyno_verdict::{Added, Against, Verdict};
 
@@ -7,13 +7,13 @@ use crate::csv_lines::{Column, ratio};
 use crate::report::charts::{self, Figure, Row};
 use crate::report::words;
 
-/// How a view speaks of its families.
+/// The words of a view for its families.
 pub struct Words {
     /// The first part of each view's fragment; its number follows.
     pub anchor: &'static str,
     /// The title, but for the label of the contender over which the others are counted.
     pub title: fn(&str) -> String,
-    /// What the members of a family share.
+    /// The property that the members of a family share.
     pub shared: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub fn families(all: &[Against]) -> impl Iterator<Item = &[Against]> {
     all.chunk_by(|a, b| a.over == b.over)
 }
 
-/// A view for each family of which some have passed a test. None beside a ladder, which says what each change brings.
+/// A view for each family of which some have passed a test. None next to a ladder, which shows the effect of each change.
 pub fn pages(verdict: &Verdict, all: &[Against], words: &Words) -> Vec<View> {
     if !verdict.views.ladders.is_empty() {
         return Vec::new();

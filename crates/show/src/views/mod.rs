@@ -1,7 +1,6 @@
-//! What only some runs have to show. Each view is a folder with its table, its page and its columns, and stands in the
-//! list below; what it shows is judged in `dyno_verdict`, under the same name. Only `costs` judges nothing: it shows
-//! figures that every test has. A view gives nothing where it has nothing to show. `against` is what several of them have
-//! in common.
+//! Views that only some runs need. Each view is a folder with its table, its page and its columns, and is listed below;
+//! its data are judged in `dyno_verdict`, under the same name. Only `costs` judges nothing: it shows figures that every
+//! test has. A view without data is empty. `against` is shared by several of them.
 
 pub(crate) mod against;
 mod costs;
@@ -44,19 +43,19 @@ const VIEWS: [Parts; 14] = [
     debt::PARTS,
 ];
 
-/// What there is of a view.
+/// The parts of a view.
 pub(crate) struct Parts {
     /// Its tables on the terminal, after those of the results.
     pub tables: fn(&Verdict, TableOptions) -> Vec<String>,
-    /// Its sections of the page: of the subject, or of the runs beside it.
+    /// Its sections of the page: of the subject, or of the subject compared with other runs.
     pub pages: fn(&Verdict, &Beside) -> Vec<View>,
     /// Its columns of CSV, the same in every run: of a contender in a test, by their places.
     pub columns: fn(&Verdict, usize, usize) -> Vec<Column>,
-    /// What else it says below the tables.
+    /// Its notes below the tables.
     pub notes: fn(&Verdict) -> Vec<String>,
 }
 
-/// Where a view has no more.
+/// Defaults for the parts that a view lacks.
 const NOTHING: Parts = Parts {
     tables: |_, _| Vec::new(),
     pages: |_, _| Vec::new(),
@@ -69,16 +68,16 @@ const NOTHING: Parts = Parts {
 pub(crate) struct View {
     pub anchor: String,
     pub title: String,
-    /// What it shows and how to read it.
+    /// The contents of the chart and how to read it.
     pub text: String,
-    /// What the chart can show one of, such as the tests; empty where it shows all at once.
+    /// Items of which the chart can show one at a time, such as the tests; empty if it shows everything at once.
     pub choices: Vec<String>,
     pub figure: Figure,
-    /// What is in the table.
+    /// The contents of the table.
     pub details: &'static str,
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// What else there is to say, a sentence each.
+    /// Further notes, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<C
     VIEWS.iter().flat_map(|view| (view.columns)(verdict, contender, test)).collect()
 }
 
-/// What the views say below the tables.
+/// The notes of the views below the tables.
 pub(crate) fn notes(verdict: &Verdict) -> Vec<String> {
     VIEWS.iter().flat_map(|view| (view.notes)(verdict)).collect()
 }

@@ -1,4 +1,4 @@
-//! What each test took beside time.
+//! The resources that each test used besides time.
 
 use dyno_verdict::Verdict;
 
@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::table::{SHORT_TITLE, TableOptions, cut_titles, plain};
 use crate::units;
 
-/// What there is of it. The page and CSV have these figures beside the others.
+/// The parts of this view. The page and CSV have these figures next to the others.
 pub const PARTS: Parts = Parts { tables, ..NOTHING };
 
 /// A table for each contender, where it is asked for.

@@ -1,4 +1,5 @@
-//! What a test settled, as columns. How long that took, what it wrote and the size of the files are the test's own figures.
+//! Deferred work that a test did, as columns. Its time, the bytes written and the size of the files are the test's own
+//! figures.
 
 use dyno_verdict::Verdict;
 

@@ -1,4 +1,4 @@
-//! What stores put off: rows of text, a section of the page for each test that settles, and columns.
+//! Deferred work of stores: rows of text, a section of the page for each test that does it, and columns.
 
 mod csv;
 mod page;
@@ -8,10 +8,10 @@ use dyno_verdict::Verdict;
 
 use super::Parts;
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes };
 
-/// What a reader of means must know.
+/// The caveat for readers of means.
 pub const LEFT_OUT: &str = "The geometric means leave out what was put off: who writes to memory and settles later looks faster \
      in them than who has paid at once. What was put off has a table of its own.";
 

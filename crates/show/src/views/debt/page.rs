@@ -1,4 +1,4 @@
-//! What stores put off, as tables of the page.
+//! Deferred work of stores, as tables of the page.
 
 use dyno_verdict::{Beside, Debt, Verdict};
 
@@ -6,7 +6,7 @@ use super::table;
 use crate::report::charts::Figure;
 use crate::views::View;
 
-/// A view for each test that settles.
+/// A view for each test that does deferred work.
 pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
     verdict.views.debts.iter().map(|debt| view(verdict, debt)).collect()
 }

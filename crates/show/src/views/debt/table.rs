@@ -1,4 +1,4 @@
-//! A table for each test that settles, with a row for each contender.
+//! A table for each test that does deferred work, with a row for each contender.
 
 use dyno_verdict::{Debt, DebtLine, Verdict};
 
@@ -6,7 +6,7 @@ use crate::grid::{self, Grid};
 use crate::table::{TableOptions, plain};
 use crate::units;
 
-/// What the columns after the contender hold.
+/// The headers of the columns after the contender.
 pub const COLUMNS: [&str; 8] =
     ["survives", "writes", "settle", "of both", "written", "by settling", "times the input", "files"];
 

@@ -1,4 +1,4 @@
-//! What each driver of an engine costs over its lowest-level one.
+//! The cost of each driver of an engine over its lowest-level one.
 
 mod csv;
 pub mod page;
@@ -6,5 +6,5 @@ pub mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, ..NOTHING };

@@ -1,4 +1,4 @@
-//! The driver tax: every driver of an engine beside its lowest-level one, as a percentage.
+//! The driver tax: every driver of an engine relative to its lowest-level one, as a percentage.
 
 use dyno_verdict::{Added, Against, Verdict};
 

@@ -1,4 +1,4 @@
-//! What encryption costs, as columns.
+//! The cost of encryption, as columns.
 
 use dyno_verdict::Verdict;
 

@@ -1,4 +1,4 @@
-//! What encryption costs, and what the files have shown.
+//! The cost of encryption, and the evidence in the files.
 
 mod csv;
 pub mod page;
@@ -7,5 +7,5 @@ pub mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, ..NOTHING };

@@ -1,5 +1,5 @@
-//! What encryption costs: those that encrypt over the same engine without, in percent, and what their files
-//! have shown.
+//! The cost of encryption: contenders that encrypt over the same engine without encryption, in percent, and the evidence
+//! in their files.
 
 use dyno_verdict::{Against, Beside, Verdict};
 

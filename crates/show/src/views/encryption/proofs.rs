@@ -1,20 +1,20 @@
-//! What the files of contenders have shown of encryption, as sentences.
+//! The evidence of encryption in the files of contenders, as sentences.
 
 use dyno_record::{ContenderRecord, Proof};
 use dyno_verdict::Verdict;
 
 use crate::units;
 
-/// A sentence for each contender on what its files have shown; none where nobody looked.
+/// A sentence for each contender on the evidence in its files; empty if no files were examined.
 pub fn proofs(verdict: &Verdict) -> Vec<String> {
     let shown = verdict.shown_contenders().filter_map(|(index, contender)| {
         let proof = contender.proof.as_ref()?;
-        Some(format!("{}{}", told(contender, proof), pages(verdict, index)))
+        Some(format!("{}{}", sentence(contender, proof), pages(verdict, index)))
     });
     shown.collect()
 }
 
-/// One sentence for all contenders whose files have shown that they encrypt; none where nobody looked.
+/// One sentence for all contenders whose files have proved that they encrypt; `None` if there are none.
 pub fn proved(verdict: &Verdict) -> Option<String> {
     let holds = |contender: &ContenderRecord| {
         contender.proof.as_ref().is_some_and(|proof| proof.encrypts && proof.holds())
@@ -33,10 +33,10 @@ pub fn proved(verdict: &Verdict) -> Option<String> {
 pub fn unproved(verdict: &Verdict) -> Vec<String> {
     let shown =
         verdict.shown_contenders().filter_map(|(_, contender)| Some((contender, contender.proof.as_ref()?)));
-    shown.filter(|(_, proof)| !proof.holds()).map(|(contender, proof)| told(contender, proof)).collect()
+    shown.filter(|(_, proof)| !proof.holds()).map(|(contender, proof)| sentence(contender, proof)).collect()
 }
 
-fn told(contender: &ContenderRecord, proof: &Proof) -> String {
+fn sentence(contender: &ContenderRecord, proof: &Proof) -> String {
     let label = &contender.label;
     if !proof.holds() {
         let what = if proof.encrypts { "Not encrypted" } else { "The check is broken" };
@@ -70,7 +70,7 @@ fn told(contender: &ContenderRecord, proof: &Proof) -> String {
     )
 }
 
-/// The largest that the database was, in its pages, for engines that tell their size.
+/// The largest size of the database, in its pages, for engines that report it.
 fn pages(verdict: &Verdict, index: usize) -> String {
     let known = verdict.views.pages.iter().find(|pages| pages.contender == index);
     let said = known.map(|known| (known.pages, known.page_bytes));

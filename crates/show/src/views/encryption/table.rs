@@ -1,4 +1,4 @@
-//! What encryption costs, in percent.
+//! The cost of encryption, in percent.
 
 use dyno_verdict::{Added, Verdict};
 
@@ -6,12 +6,12 @@ use crate::grid::{self, Grid};
 use crate::table::{TableOptions, chunks};
 use crate::units;
 
-/// The tables; none where nobody encrypts.
+/// The tables; empty if no contender encrypts.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     grid(verdict).map(|grid| chunks(&grid)).unwrap_or_default()
 }
 
-/// How much more time encrypted contenders take than the same engines unencrypted; none where there are none.
+/// The additional time of encrypted contenders over the same engines unencrypted; `None` without such pairs.
 fn grid(verdict: &Verdict) -> Option<Grid> {
     let overheads = &verdict.views.overheads;
     if overheads.is_empty() {

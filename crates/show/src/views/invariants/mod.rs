@@ -1,9 +1,9 @@
-//! What had to hold after a test, and whether it did.
+//! The invariants of tests, and whether they held.
 
 mod page;
 pub mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, notes: table::notes, ..NOTHING };

@@ -1,4 +1,4 @@
-//! What had to hold after the tests, as tables of the page.
+//! The invariants of tests, as tables of the page.
 
 use dyno_verdict::{Beside, Invariants, Verdict};
 

@@ -1,11 +1,11 @@
-//! What had to hold after a test, as rows of text.
+//! The invariants of a test, as rows of text.
 
 use dyno_verdict::{Invariant, Invariants, Verdict};
 
 use crate::grid::Grid;
 use crate::table::{TableOptions, plain};
 
-/// How many contenders stand beside each other, so that what must hold is there in full.
+/// The number of contenders in a row, so that the invariants are printed in full.
 const IN_A_ROW: usize = 4;
 
 /// A table for each test with invariants.
@@ -37,7 +37,7 @@ pub fn text(invariant: &Invariant) -> String {
     }
 }
 
-/// What is to be said of those that were broken.
+/// Notes on the invariants that were broken.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes = Vec::new();
     for test in &verdict.views.invariants {
@@ -50,7 +50,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
                 let unknown = (invariant.unknown > 0).then(|| {
                     format!("its query returned no whole number after {} of them", invariant.unknown)
                 });
-                // What is less than 0 is no number of rows.
+                // A negative value is not a number of rows.
                 let how: Vec<String> = broken.into_iter().chain(unknown).collect();
                 format!(
                     "Broken: {} in test {}: \"{says}\" did not hold after {} of {} trials{}{}.",

@@ -7,5 +7,5 @@ pub mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { pages: page::page, columns: csv::columns, ..NOTHING };

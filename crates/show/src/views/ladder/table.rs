@@ -12,7 +12,7 @@ use crate::{notes, units};
 
 /// The width of the longest bar.
 const BAR: usize = 12;
-/// Where a rung's name is cut for the terminal.
+/// The length at which a rung's name is cut for the terminal.
 const NAME: usize = 22;
 
 /// The ladders and their notes; nothing of a suite without rungs.
@@ -26,7 +26,7 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     parts
 }
 
-/// Whether the ladders show all there is: there are some, and no contender takes part that is no rung.
+/// True if the ladders show everything: there are some, and every contender is a rung.
 pub fn shows_all(verdict: &Verdict) -> bool {
     let ladders = &verdict.views.ladders;
     let is_rung = |index| ladders.iter().flat_map(|ladder| &ladder.rungs).any(|rung| rung.contender == index);
@@ -63,14 +63,14 @@ pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
-/// Where the other notes are.
+/// Refers to the other notes.
 const MORE: &str = "`dyno show --notes` adds what each rung changes and survives, and disturbances.";
 
-/// What the bars mean.
+/// The meaning of the bars.
 const BARS: &str = "A bar is as long as the rate: █ as fast as the rung under 'over', ▒ gained, · lost; → goes on beyond the width.";
 
-/// What the figures and the marks mean, and everything that went wrong. With `all`, also what each rung changes and
-/// survives, and how many blocks were disturbed.
+/// The meaning of the figures and the marks, and everything that went wrong. With `all`, also the change and the safety
+/// of each rung, and the number of disturbed blocks.
 fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let rungs = || verdict.views.ladders.iter().flat_map(|ladder| &ladder.rungs);
     let mut lines: Vec<String> = verdict.about.suite.file.iter().map(imported).collect();
@@ -119,7 +119,7 @@ fn imported(file: &FileRecord) -> String {
     format!("Imported: {}, {records} records, {size}, CRC-32 {crc32:08x}.", path.display())
 }
 
-/// What each rung changes.
+/// The change that each rung makes.
 pub fn rungs_of(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
     let line = |(index, rung): (usize, &Rung)| {
         let label = verdict.label(rung.contender);
@@ -128,7 +128,7 @@ pub fn rungs_of(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
     ladder.rungs.iter().enumerate().map(line).collect()
 }
 
-/// What rungs survive, each level with the numbers of those that have it.
+/// The safety of rungs, each level with the numbers of the rungs that have it.
 fn safeties(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
     let mut known: Vec<(String, Vec<String>)> = Vec::new();
     for (index, rung) in ladder.rungs.iter().enumerate() {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_tells_what_is_gained_and_lost() {
+    fn a_bar_shows_what_is_gained_and_lost() {
         assert_eq!(drawn(60.0, None), "██████      ");
         assert_eq!(drawn(60.0, Some(30.0)), "███▒▒▒      ");
         assert_eq!(drawn(60.0, Some(120.0)), "██████······");

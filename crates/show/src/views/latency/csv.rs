@@ -1,4 +1,4 @@
-//! How long single operations took, as columns.
+//! Durations of single operations, as columns.
 
 use dyno_verdict::{LatencyLine, Verdict};
 

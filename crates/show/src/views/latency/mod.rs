@@ -1,4 +1,4 @@
-//! How long single operations took.
+//! Durations of single operations.
 
 mod csv;
 pub mod page;
@@ -6,6 +6,6 @@ pub mod table;
 
 use super::Parts;
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts =
     Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes: table::notes };

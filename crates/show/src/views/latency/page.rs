@@ -1,4 +1,4 @@
-//! How long single operations took, where they were timed: percentiles of each contender and test.
+//! Durations of single operations, if they were timed: percentiles of each contender and test.
 
 use dyno_verdict::{Beside, LatencyLine, LatencyTest, Verdict};
 

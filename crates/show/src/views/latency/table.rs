@@ -1,4 +1,4 @@
-//! How long single operations took, as rows of text.
+//! Durations of single operations, as rows of text.
 
 use dyno_record::Load;
 use dyno_verdict::{LatencyLine, Verdict};
@@ -7,7 +7,7 @@ use crate::grid::{Grid, level_name};
 use crate::table::{TableOptions, plain};
 use crate::units;
 
-/// What the columns after the contender hold.
+/// The headers of the columns after the contender.
 pub const COLUMNS: [&str; 6] = ["survives", "p50", "p90", "p99", "p99.9", "max"];
 
 /// A table for each test whose operations were timed.
@@ -40,15 +40,15 @@ pub fn row(verdict: &Verdict, first: &str, line: &LatencyLine) -> Vec<String> {
         ("p999", found.p999),
         ("max", any(found.max)),
     ];
-    let told = |(name, found): (&str, Option<u64>)| {
+    let shown = |(name, found): (&str, Option<u64>)| {
         let sign = if line.at_least.iter().any(|least| least == name) { "≥ " } else { "" };
         found.map_or_else(|| "–".into(), |ns| format!("{sign}{}", units::duration(ns as f64)))
     };
-    row.extend(durations.map(told));
+    row.extend(durations.map(shown));
     row
 }
 
-/// What a reading of the clock costs, which every duration includes.
+/// Notes on durations: the cost of the clock that each includes, and operations that failed or were late.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let Some(latency) = &verdict.views.latency else { return Vec::new() };
     let clock = latency.clock_ns.filter(|_| latency.apart).map(|clock| {
@@ -75,7 +75,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
              arrivals, the median with fewer than 100."
         )
     });
-    let told = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
+    let retried = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
         format!(
             "{test}, {}: {} operations were tried again because others were in their way, and {} never succeeded.",
             verdict.label(line.contender),
@@ -116,12 +116,12 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             .to_owned()
     });
     let a_minute = latency.tests.iter().filter_map(|test| {
-        let told = test.a_minute.as_ref()?;
+        let rates = test.a_minute.as_ref()?;
         let line = |(contender, rate): &(usize, f64)| {
             format!("{} {}", verdict.label(*contender), units::whole(rate.round() as u64))
         };
-        let lines: Vec<String> = told.lines.iter().map(line).collect();
-        Some(format!("{}, {} a minute: {}.", test.test, told.says, lines.join(", ")))
+        let lines: Vec<String> = rates.lines.iter().map(line).collect();
+        Some(format!("{}, {} a minute: {}.", test.test, rates.says, lines.join(", ")))
     });
     let late = lines().filter_map(|(test, line)| {
         let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
@@ -139,12 +139,12 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
         .chain(open)
         .chain(left)
         .chain(least)
-        .chain(told)
+        .chain(retried)
         .chain(undone)
         .chain(ignored)
         .chain(late)
         .collect()
 }
 
-/// How much of the 99th percentile the runner's own lateness may be.
+/// The largest share of the 99th percentile that the runner's own lateness may have.
 const MOST_LATE: f64 = 0.05;

@@ -1,9 +1,9 @@
-//! What probes of isolation showed, beside what each level allows.
+//! The results of isolation probes, compared with the anomalies that each level permits.
 
 mod page;
 mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, notes: table::notes, ..NOTHING };

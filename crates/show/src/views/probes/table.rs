@@ -13,7 +13,7 @@ const PROBES: [(&str, &str); 4] = [
     ("list-append", "appends to lists"),
 ];
 
-/// What the columns after the contender hold.
+/// The headers of the columns after the contender.
 pub fn columns() -> impl Iterator<Item = String> {
     std::iter::once("has").chain(PROBES.iter().map(|(_, title)| *title)).map(String::from)
 }
@@ -60,7 +60,7 @@ fn text(probe: &Probe) -> String {
     }
 }
 
-/// What is to be said of them: first of those that disprove a level.
+/// Notes on the probes: first on those that disprove a level.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes = Vec::new();
     let mut is_allowed = false;

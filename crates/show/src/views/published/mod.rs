@@ -1,9 +1,9 @@
-//! Figures that others published, beside this run's. The page has a place of its own for them.
+//! Figures that others published, next to this run's. They have a separate section of the page.
 
 pub mod page;
 pub mod table;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, ..NOTHING };

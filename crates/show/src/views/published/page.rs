@@ -1,4 +1,4 @@
-//! Figures that others published, on a time axis beside this run's: other hardware, other versions.
+//! Figures that others published, on a time axis with this run's: other hardware, other versions.
 
 use dyno_record::Figure as Shown;
 use dyno_verdict::{PublishedPoint, PublishedSeries, Verdict};
@@ -14,12 +14,12 @@ pub struct PublishedView {
     /// The year of the oldest figures.
     since: u16,
     figure: Figure,
-    /// What can be chosen: the mean over all tests, then each test.
+    /// The choices: the mean over all tests, then each test.
     series: Vec<String>,
     sources: Vec<SourceLine>,
 }
 
-/// Where figures come from.
+/// The source of figures.
 #[derive(Debug, PartialEq, Serialize)]
 struct SourceLine {
     source: String,

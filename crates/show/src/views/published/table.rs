@@ -1,4 +1,4 @@
-//! Published figures beside today's medians, in seconds.
+//! Published figures next to today's medians, in seconds.
 
 use dyno_verdict::Verdict;
 
@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::table::{TableOptions, chunks};
 use crate::{notes, units};
 
-/// What is said where there is nothing to show beside today's figures.
+/// The message if there are no published figures.
 const NONE_PUBLISHED: &str = "The suite has no published figures for these parameters.";
 
 /// The table, where it is asked for.
@@ -15,7 +15,7 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
         return Vec::new();
     }
     let Some(grid) = grid(verdict) else {
-        // A ladder has its published figures beside its own.
+        // A ladder shows its published figures itself.
         let is_said = verdict.views.ladders.is_empty();
         return is_said.then(|| NONE_PUBLISHED.to_owned()).into_iter().collect();
     };
@@ -26,7 +26,7 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     )]
 }
 
-/// Where published figures come from.
+/// The sources of published figures.
 pub fn sources(verdict: &Verdict) -> Vec<String> {
     let sources = verdict.about.suite.sources().iter().map(|source| {
         let link = source.link.as_ref().map(|link| format!(", {link}")).unwrap_or_default();

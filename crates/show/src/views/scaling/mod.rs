@@ -6,5 +6,5 @@ mod words;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { pages: page::page, ..NOTHING };

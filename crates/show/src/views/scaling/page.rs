@@ -10,7 +10,7 @@ use crate::report::words;
 use crate::units;
 use crate::views::View;
 
-/// With more lines than this in one of them, each profile of a level gets a panel of its own.
+/// With more lines than this in one of them, each profile of a level gets a separate panel.
 const TOGETHER: usize = 8;
 
 /// The view of runs that differ in one parameter; the verdict is that of the page's subject.
@@ -73,7 +73,7 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
 struct Together<'a> {
     head: String,
     contenders: Vec<&'a ContenderRecord>,
-    /// Whether the heading names their profile, so that they need not.
+    /// True if the heading names their profile, so that labels need not.
     profile: bool,
 }
 
@@ -142,7 +142,7 @@ fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64])
     Panel { head: panel.head.clone(), lines: panel.contenders.iter().filter_map(line).collect() }
 }
 
-/// Whether something is counted in a test, so that it has rates.
+/// True if a test counts something, so that it has rates.
 fn has_rates(test: &ScalingTest) -> bool {
     let mut points = test.lines.iter().flat_map(|line| line.points.iter().flatten());
     points.all(|point| point.per_second.is_some())

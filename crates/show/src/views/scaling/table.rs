@@ -26,7 +26,7 @@ fn grids(scaling: &Scaling) -> Vec<Grid> {
     scaling.tests.iter().map(|test| grid(scaling, test)).collect()
 }
 
-/// What the figures are, what is missing, and what else is not alike in the runs.
+/// Notes on the meaning of the figures, on missing ones, and on other differences between the runs.
 fn notes(scaling: &Scaling) -> Vec<String> {
     std::iter::once(legend(scaling)).chain(super::words::notes(scaling)).collect()
 }

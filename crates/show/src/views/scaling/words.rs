@@ -5,8 +5,8 @@ use dyno_verdict::{Scaling, ScalingTest};
 
 use crate::views::sustained::words::{number, target};
 
-/// What stands for a test: its id, with what has to hold where its rates are sustained, or with the class whose slow
-/// operations are told.
+/// The name of a test: its id, with the target if its rates are sustained, or with the class whose slow operations are
+/// shown.
 pub fn name(test: &ScalingTest) -> String {
     match (&test.target, &test.response) {
         (Some(held), _) => format!("{}, {}", test.id, target(held)),
@@ -15,13 +15,14 @@ pub fn name(test: &ScalingTest) -> String {
     }
 }
 
-/// What each contender sustains at the size at which that is most, a sentence for each target: `transfer: postgres sustains
-/// 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520) at clients=8; sqlite:wal 1,900 (1,780–1,990) at clients=1.`
+/// The highest rate that each contender sustains, and the size at which it does, a sentence for each target: `transfer:
+/// postgres sustains 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520) at clients=8; sqlite:wal 1,900 (1,780–1,990) at
+/// clients=1.`
 pub fn sentences(scaling: &Scaling) -> Vec<String> {
     scaling.tests.iter().filter_map(|test| sentence(scaling, test)).collect()
 }
 
-/// What is missing, and what is not alike in the runs beside the size.
+/// Notes on missing figures, and on differences between the runs besides the size.
 pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
     let responses = scaling.tests.iter().filter(|test| test.response.is_some());
     let is_missing = responses.flat_map(|test| &test.lines).any(|line| line.points.contains(&None));
@@ -41,7 +42,7 @@ fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
         let (place, point) = line.most()?;
         Some((&line.contender, place, point.per_second?, point.time.interval))
     });
-    // In the order of the runs: whoever is safer, or isolates more, is no slower one of the same.
+    // In the order of the runs: a contender that is safer, or isolates more, is not a slower version of the same.
     let most: Vec<_> = most.collect();
     let clause =
         |(nth, (label, place, rate, interval)): (usize, &(&String, usize, f64, Option<Interval>))| {

@@ -1,4 +1,4 @@
-//! What settings cost and buy, as columns.
+//! The costs and benefits of settings, as columns.
 
 use dyno_verdict::Verdict;
 

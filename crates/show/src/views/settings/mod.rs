@@ -1,9 +1,9 @@
-//! What settings cost and buy over the engine's own.
+//! The costs and benefits of settings over the engine's defaults.
 
 mod csv;
 pub mod page;
 
 use super::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts = Parts { pages: page::page, columns: csv::columns, ..NOTHING };

@@ -1,4 +1,4 @@
-//! What is sustained, as columns.
+//! Sustained rates, as columns.
 
 use dyno_verdict::{Outcome, SustainedLine, Verdict};
 

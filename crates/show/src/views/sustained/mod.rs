@@ -7,6 +7,6 @@ pub(crate) mod words;
 
 use super::Parts;
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts =
     Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes: words::notes };

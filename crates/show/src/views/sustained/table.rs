@@ -1,4 +1,4 @@
-//! What is sustained, as rows of text below the sentence that says it.
+//! Sustained rates, as rows of text below the sentence that states them.
 
 use dyno_verdict::{Outcome, Sustained, SustainedLine, Verdict};
 
@@ -7,7 +7,7 @@ use crate::grid::{self, Grid};
 use crate::table::{TableOptions, plain};
 use crate::{units, wrapped};
 
-/// What the columns after the contender hold.
+/// The headers of the columns after the contender.
 pub const COLUMNS: [&str; 6] = ["survives", "sustained", "95 %", "held", "closed", "of closed"];
 
 /// A sentence and a table for each test whose rate was sought.
@@ -24,7 +24,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     sustained.flat_map(table).collect()
 }
 
-/// What a contender sustains, with what stands before its label.
+/// A row with a contender's sustained rate, and with `first` before its label.
 pub fn row(verdict: &Verdict, first: &str, line: &SustainedLine) -> Vec<String> {
     let held = line.tries.iter().filter(|each| each.sought.held).count();
     let span = match &line.outcome {

@@ -1,4 +1,4 @@
-//! What is sustained, in words.
+//! Sustained rates, in words.
 
 use dyno_record::Target;
 use dyno_verdict::statistics::Interval;
@@ -46,18 +46,18 @@ pub fn span(interval: &Interval) -> String {
     format!("{}–{}", rate(interval.low).trim_end_matches("/s"), rate(interval.high))
 }
 
-/// What all contenders sustain in a test, in one sentence, equals by what they sustain: `transfer: postgres sustains 3,400 transactions/s with p99 ≤ 10 ms
-/// (3,250–3,520); sqlite:wal 1,900 (1,780–1,990).`
+/// The rates that all contenders sustain in a test, in one sentence, by rate if all are of one class: `transfer:
+/// postgres sustains 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520); sqlite:wal 1,900 (1,780–1,990).`
 pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     let mut lines: Vec<&SustainedLine> = sustained.lines.iter().collect();
     let most = |line: &SustainedLine| line.outcome.per_second().unwrap_or(0.0);
-    // Only equals stand in the order of what they sustain; the others in that of the run.
+    // Only contenders of one class are ordered by rate; others keep the order of the run.
     let equals = lines.first().and_then(|first| verdict.classes[first.contender]);
     let are_equals = lines.iter().all(|line| equals.is_some() && verdict.classes[line.contender] == equals);
     if are_equals {
         lines.sort_by(|a, b| most(b).total_cmp(&most(a)));
     }
-    // Whoever gives wrong answers sustains nothing, and is told in the notes.
+    // A contender with wrong answers sustains nothing; the notes name it.
     let test = verdict.test(&sustained.test);
     lines.retain(|line| {
         let cell = test.and_then(|test| test.cell(line.contender));
@@ -79,7 +79,7 @@ pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     format!("{}: {}.{unequal}", sustained.test, said.join("; "))
 }
 
-/// What one contender sustains. The first says of what and with which target.
+/// The rate that one contender sustains. The first clause also names the unit and the target.
 fn clause(verdict: &Verdict, line: &SustainedLine, is_first: bool, unit: &str, target: &Target) -> String {
     let label = verdict.label(line.contender);
     let target = self::target(target);
@@ -102,7 +102,7 @@ fn clause(verdict: &Verdict, line: &SustainedLine, is_first: bool, unit: &str, t
     }
 }
 
-/// What else there is to say.
+/// Further notes.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let sustained = &verdict.views.sustained;
     if sustained.is_empty() {

@@ -1,4 +1,4 @@
-//! What was done second by second, and when it stood still.
+//! The operations of each second, and the stalls.
 
 mod csv;
 mod page;
@@ -7,6 +7,6 @@ mod words;
 
 use super::Parts;
 
-/// What there is of it.
+/// The parts of this view.
 pub const PARTS: Parts =
     Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes: words::notes };

@@ -46,7 +46,7 @@ pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
     }]
 }
 
-/// A contender's seconds and what went on beside them.
+/// A contender's seconds and the activity around them.
 fn whole_row(verdict: &Verdict, test: &str, line: &TimelineLine) -> Vec<String> {
     let beside = table::surroundings(verdict, test, line);
     let beside = beside.map_or_else(|| vec!["–".to_owned(); table::BESIDE.len()], |row| row[2..].to_vec());
@@ -58,7 +58,7 @@ fn of_seconds<T>(line: &TimelineLine, part: impl Fn(&Second) -> T) -> Vec<Vec<T>
     line.trials.iter().map(|trial| trial.iter().map(&part).collect()).collect()
 }
 
-/// For which share of a second the disk was busy; none where that is not known.
+/// The share of a second in which the disk was busy; `None` if that is not known.
 fn busy(second: &Second) -> Option<f64> {
     second.around.as_ref()?.disk_busy_ns.map(|busy| second.share(busy))
 }

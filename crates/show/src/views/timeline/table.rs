@@ -7,10 +7,10 @@ use crate::grid::{Grid, level_name};
 use crate::table::{TableOptions, plain};
 use crate::units;
 
-/// What the columns after the contender hold.
+/// The headers of the columns after the contender.
 pub const COLUMNS: [&str; 6] = ["survives", "seconds", "usual", "least", "stalls", "longest"];
 
-/// What the columns of what went on beside hold.
+/// The headers of the columns of the activity besides the clients.
 pub const BESIDE: [&str; 6] =
     ["disk busy", "wait for I/O", "all wait", "for a CPU", "for memory", "the engine made"];
 
@@ -36,11 +36,11 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     timelines.flat_map(|timeline| std::iter::once(plain(&grid(timeline))).chain(beside(timeline))).collect()
 }
 
-/// What went on beside a contender's clients, with what stands before its label; none where that is not known.
+/// The activity besides a contender's clients, with `first` before its label; `None` if that is not known.
 pub fn surroundings(verdict: &Verdict, first: &str, line: &TimelineLine) -> Option<Vec<String>> {
-    let told = line.surroundings.as_ref()?;
+    let around = line.surroundings.as_ref()?;
     let share = |share: Option<f64>| share.map_or("–".into(), units::percent);
-    let upkeep: Vec<String> = told
+    let upkeep: Vec<String> = around
         .upkeep
         .iter()
         .filter(|(_, times)| **times > 0)
@@ -49,12 +49,12 @@ pub fn surroundings(verdict: &Verdict, first: &str, line: &TimelineLine) -> Opti
     Some(vec![
         first.to_owned(),
         verdict.label(line.contender).to_owned(),
-        share(told.disk_busy),
-        share(told.io_some),
-        share(told.io_full),
-        share(told.cpu_some),
-        share(told.memory_some),
-        if told.upkeep.is_empty() {
+        share(around.disk_busy),
+        share(around.io_some),
+        share(around.io_full),
+        share(around.cpu_some),
+        share(around.memory_some),
+        if around.upkeep.is_empty() {
             "–".into()
         } else if upkeep.is_empty() {
             "nothing".into()

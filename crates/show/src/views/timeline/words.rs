@@ -1,11 +1,11 @@
-//! What went on beside the clients, in words.
+//! The activity besides the clients, in words.
 
 use dyno_record::{Around, Pressure};
 use dyno_verdict::{Second, Verdict};
 
 use crate::units;
 
-/// So many of what an engine made, by the name that stands for several: `1 checkpoint`, `3 compactions`.
+/// The number of events of an engine's background work, by their plural name: `1 checkpoint`, `3 compactions`.
 pub fn times(name: &str, times: u64) -> String {
     match (times, name.strip_suffix("es").filter(|one| one.ends_with("sh")).or(name.strip_suffix('s'))) {
         (1, Some(one)) => format!("1 {one}"),
@@ -13,7 +13,7 @@ pub fn times(name: &str, times: u64) -> String {
     }
 }
 
-/// What went on in a second: `disk busy 97%, 80% waiting for I/O, 5% for a CPU, 1 checkpoint`.
+/// The activity in a second: `disk busy 97%, 80% waiting for I/O, 5% for a CPU, 1 checkpoint`.
 pub fn second(second: &Second) -> String {
     let Some(Around { pressure, disk_busy_ns, upkeep, .. }) = &second.around else { return String::new() };
     let share = |nanoseconds: u64| units::percent(second.share(nanoseconds));
@@ -30,14 +30,14 @@ pub fn second(second: &Second) -> String {
     parts.join(", ")
 }
 
-/// What else there is to say.
+/// Further notes.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut lines = verdict.views.timelines.iter().flat_map(|timeline| &timeline.lines);
-    let is_told = lines.any(|line| line.surroundings.is_some());
+    let is_known = lines.any(|line| line.surroundings.is_some());
     let note = "Beside the clients: for which share of the seconds the disk was at work, one process of the machine or more waited \
                 for I/O, all of them did, and one or more waited for a CPU or for memory (the kernel's PSI, in which all \
                 processes count); and how often the engine did what it tells of.";
-    is_told.then(|| note.to_owned()).into_iter().collect()
+    is_known.then(|| note.to_owned()).into_iter().collect()
 }
 
 #[cfg(test)]
