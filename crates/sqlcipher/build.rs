@@ -1,13 +1,13 @@
 //! Compiles SQLCipher: the amalgamation that the package sqlcipher-src carries, with the flags of the plain
 //! SQLite and those that SQLCipher demands, on the system's OpenSSL.
 //!
-//! Where OpenSSL's headers are missing the library is not made, and everything else is: `dyno list` and a run
-//! with `sqlite@sqlcipher` say what to install. The portable provider that the package carries too is
-//! never used in its place: it computes AES without the processor's instructions.
+//! Without OpenSSL's headers the library is skipped, and everything else is built: `dyno list` and a run with
+//! `sqlite@sqlcipher` say what to install. The portable provider in the package is never used instead: it computes AES
+//! without the processor's instructions.
 
 use dyno_sqlite_build::{Library, has_header};
 
-/// What SQLCipher's manual demands. With temporary tables in files it would leave them unencrypted.
+/// The flags that SQLCipher's manual demands. Temporary tables in files would not be encrypted.
 const FLAGS: [&str; 5] = [
     "-DSQLITE_HAS_CODEC",
     "-DSQLCIPHER_CRYPTO_OPENSSL",

@@ -1,5 +1,5 @@
-//! Compiles the bundled SQLite: the amalgamation that the package libsqlite3-sys carries, into a
-//! shared library with the flags of `flags.txt`. Its header is put beside it, for programs that link it.
+//! Compiles the bundled SQLite: the amalgamation that the package libsqlite3-sys carries, into a shared library with the
+//! flags of `flags.txt`. Its header is put next to it, for programs that link it.
 
 use std::path::PathBuf;
 

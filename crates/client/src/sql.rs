@@ -1,4 +1,4 @@
-//! What connections to servers have in common.
+//! The interface that connections to all servers share.
 
 use std::ffi::{CStr, CString};
 
@@ -26,7 +26,7 @@ pub trait Sql {
         Ok(kept.rows)
     }
 
-    /// The first value of a statement's first row, as text. `None` where there is no row, or a NULL.
+    /// The first value of a statement's first row, as text. `None` without a row, or for NULL.
     fn value(&self, sql: &str) -> Result<Option<String>> {
         let value = self.rows(sql)?.into_iter().next().and_then(|row| row.into_iter().next());
         Ok(match value {

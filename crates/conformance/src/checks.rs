@@ -83,17 +83,17 @@ fn reads_list(script: &Script) -> Result<()> {
         finished(&trial)?;
         trial.hello.context("there was no hello")
     };
-    let told = |hello: &Hello, name: &str| hello.settings.iter().any(|known| known.name == name);
+    let reports = |hello: &Hello, name: &str| hello.settings.iter().any(|known| known.name == name);
     let (none, unknown) = (hello(&[])?, hello(&["no_such_setting"])?);
-    ensure!(!told(&unknown, "no_such_setting"), "it reads back a setting that does not exist");
+    ensure!(!reports(&unknown, "no_such_setting"), "it reads back a setting that does not exist");
     let asked = |name: &str| script.contender.settings.iter().any(|setting| setting.name == name);
     let unasked: Vec<&str> = listed.iter().map(String::as_str).filter(|name| !asked(name)).collect();
-    if let Some(name) = unasked.iter().find(|name| told(&none, name)) {
+    if let Some(name) = unasked.iter().find(|name| reports(&none, name)) {
         bail!("it tells {name}, which the job does not ask for: it has a list of its own");
     }
     // An engine has not all that is listed for its versions.
     for name in &unasked {
-        if told(&hello(&[name])?, name) {
+        if reports(&hello(&[name])?, name) {
             return Ok(());
         }
     }

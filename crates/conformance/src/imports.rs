@@ -27,7 +27,7 @@ pub const ALL: [Duty; 5] = [
     ),
 ];
 
-/// How many records: not a multiple of what anyone would insert at once.
+/// The number of records: not a multiple of any usual batch size.
 const COUNT: u64 = 1_003;
 
 /// Records with a number, texts that mean something to SQL or to people, and empty ones.
@@ -70,7 +70,7 @@ fn test(script: &Script, work: ImportWork, check: Option<&str>) -> Test {
     }
 }
 
-/// Imports and expects the digest of the table, and so many operations in the clock.
+/// Imports, and expects the digest of the table and this number of operations within the timed section.
 fn stores(script: &Script, operations: u64, commits: Commits) -> Result<()> {
     let mut truth = Vec::new();
     let trial = script.run_tests(|folder| {

@@ -35,7 +35,7 @@ pub const ALL: [Duty; 10] = [
 
 const COUNT: u64 = 503;
 const VALUE: u64 = 20;
-/// How many pairs a range has.
+/// The number of pairs of a range.
 const LENGTH: u64 = 100;
 
 /// The inputs of a check.
@@ -96,7 +96,7 @@ impl Input {
         Ok((Work::KvRange { store, keys, length: LENGTH, reads }, met))
     }
 
-    /// What is put, and what is then there.
+    /// The work that fills the store, and the contents that it must leave.
     fn filled(&self) -> Result<(Work, truth::Rows)> {
         Ok((self.put(), truth::store(&self.keys, &self.values)?))
     }

@@ -1,7 +1,7 @@
-//! Whether a runner keeps the protocol: the checks that every runner in every language must pass.
+//! The protocol's conformance tests: the checks that every runner in every language must pass.
 //!
-//! Each check starts the runner with a job, good or bad, and looks at the whole trial. Timings are
-//! never judged. `docs/runners.md` says what a runner owes; this says whether it pays.
+//! Each check starts the runner with a job, valid or invalid, and looks at the whole trial. Timings are never judged.
+//! `docs/runners.md` lists a runner's duties; these checks verify them.
 
 mod checks;
 mod imports;
@@ -21,10 +21,10 @@ use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::Conduct;
 use dyno_suite::NO_SQL;
 
-/// How long a runner may be silent within a check.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// The time that a runner may be silent within a check.
+const SILENCE_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// What must be there for a check to apply.
+/// The precondition of a check.
 #[derive(Debug, Clone, Copy)]
 enum Needs {
     /// Nothing: the harness is checked too.
@@ -56,7 +56,7 @@ enum Needs {
 }
 
 impl Needs {
-    /// Why a check does not apply to a contender, if it does not.
+    /// The reason why a check does not apply to a contender; `None` if it does.
     fn lacking(self, contender: &Contender) -> Option<String> {
         let harness = contender.engine.harness.then(|| "the harness has no engine".to_owned());
         let models = |models: &[&str]| {
@@ -103,7 +103,7 @@ impl Needs {
 /// A duty in words, what must be there for its check, and the check.
 type Duty = (&'static str, Needs, fn(&script::Script) -> Result<()>);
 
-/// What the checks found of one contender's runner.
+/// The findings of all checks for one contender's runner.
 #[derive(Debug)]
 pub struct Report {
     /// The contender.
@@ -112,12 +112,12 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// What one check found.
+/// The finding of one check.
 #[derive(Debug)]
 pub struct Finding {
-    /// What a runner owes.
+    /// The duty that the check verifies.
     pub duty: &'static str,
-    /// Whether it did.
+    /// The verdict on the duty.
     pub result: Verdict,
 }
 
@@ -133,7 +133,7 @@ pub enum Verdict {
 }
 
 impl Report {
-    /// Whether nothing is broken.
+    /// True if nothing is broken.
     pub fn is_passed(&self) -> bool {
         self.findings.iter().all(|finding| !matches!(finding.result, Verdict::Broken(_)))
     }
@@ -164,7 +164,7 @@ impl fmt::Display for Report {
 
 /// Checks the runner of a contender.
 pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
-    let conduct = Conduct::unmeasured(PATIENCE)?;
+    let conduct = Conduct::unmeasured(SILENCE_LIMIT)?;
     let mut servers = conduct.servers(scratch);
     let server = servers.reach(contender)?;
     let script =

@@ -1,4 +1,4 @@
-//! The checks of mixes: many clients, none of whose operations is lost or done twice.
+//! The checks of mixes: with many clients, no operation is lost or done twice.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ const CREATE: [&str; 3] = [
     "CREATE TABLE moved(id INTEGER NOT NULL, client INTEGER NOT NULL, note VARCHAR(8) NOT NULL)",
     "INSERT INTO account VALUES(1, 0), (2, 0)",
 ];
-/// What all clients together did: money is moved back and forth, and each move is written down once.
+/// The result of all clients together: money is moved back and forth, and each move is recorded once.
 const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*) FROM moved), \
                      (SELECT count(*) FROM moved WHERE note = 'abc'), (SELECT sum(client) FROM moved)";
 
@@ -105,7 +105,7 @@ fn run(script: &Script, make: impl FnOnce(&Path) -> Result<MixWork>) -> Result<T
     })
 }
 
-/// The classes of the sample must have done so many operations each, and say so of as many durations.
+/// Each class of the sample must report this number of operations, and as many durations.
 fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
     finished(trial)?;
     let sample = &trial.samples[1];
@@ -243,9 +243,8 @@ fn timed(script: &Script) -> Result<()> {
 }
 
 fn crowded(script: &Script) -> Result<()> {
-    // All move between the same two accounts, in one order and in the other: whoever waits for the other is ended by
-    // some engines, and tries again.
-    // A server may take a second to see that two wait for each other, so these are few.
+    // All move between the same two accounts, in one order and in the other: some engines end one of two that wait for
+    // each other, and it tries again. A server may take a second to detect such a deadlock, so the operations are few.
     let trial = run(script, |folder| {
         let mut mix = mix(folder, 4, 4, 4, |_| 0)?;
         mix.classes[0].statements[0].text[1] = " WHERE id = ".into();

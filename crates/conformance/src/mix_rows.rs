@@ -42,7 +42,7 @@ const CHECK: &str = "SELECT \
      AND (copied.r = source.r OR (copied.r IS NULL AND source.r IS NULL)) \
      AND (copied.t = source.t OR (copied.t IS NULL AND source.t IS NULL))), \
     (SELECT count(*) FROM line), (SELECT coalesce(sum(number), 0) FROM line)";
-/// The fields of a step: an id of a source, whether it is undone, how many items there are, and the items.
+/// The fields of a step: an id of a source, whether it is rolled back, the number of items, and the items.
 const FIELDS: [&str; 6] = ["id", "undo", "line, count", "line.number, 1", "line.number, 2", "line.number, 3"];
 
 fn statement(text: &[&str], parameters: &[MixValue]) -> MixStatement {
@@ -81,7 +81,7 @@ fn run(script: &Script, class: MixClass, undo: u64) -> Result<Trial> {
     })
 }
 
-/// The class must have done, undone and failed so many operations.
+/// The class must report these numbers of operations done, rolled back and failed.
 fn did(trial: &Trial, wanted: (u64, u64, u64)) -> Result<()> {
     finished(trial)?;
     let class = &trial.samples[1].classes[0];

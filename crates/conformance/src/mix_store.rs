@@ -21,7 +21,7 @@ pub const ALL: [Duty; 2] = [
 const CLIENTS: u64 = 3;
 /// Steps of each client, a quarter of each class.
 const STEPS: u64 = 40;
-/// How many letters a value has, all alike.
+/// The number of letters of a value, all alike.
 const LETTERS: u64 = 6;
 
 /// Puts, gets, ranges, and values that are read and put back changed. `key` is of a client's step.
@@ -75,13 +75,13 @@ fn mix(folder: &Path, key: impl Fn(u64, u64) -> u64) -> Result<MixWork> {
     })
 }
 
-/// Does a mix, and expects so many that break each invariant, and all steps in their classes.
+/// Does a mix, and expects this number of violations of each invariant, and all steps in their classes.
 fn holds(script: &Script, key: impl Fn(u64, u64) -> u64, invariants: Vec<(StoreCount, i64)>) -> Result<()> {
     let says = |place: usize| format!("invariant {place}");
-    let told = invariants.iter().zip(1..);
-    let told = told.map(|((counts, _), place)| StoreInvariant { says: says(place), counts: *counts });
+    let numbered = invariants.iter().zip(1..);
+    let numbered = numbered.map(|((counts, _), place)| StoreInvariant { says: says(place), counts: *counts });
     let trial = script.run_tests(|folder| {
-        let mix = MixWork { invariants: told.collect(), ..mix(folder, key)? };
+        let mix = MixWork { invariants: numbered.collect(), ..mix(folder, key)? };
         Ok(vec![Test { id: "1".into(), setup: Vec::new(), work: Work::Mix(mix), check: None }])
     })?;
     finished(&trial)?;
@@ -123,7 +123,7 @@ fn every_step(script: &Script) -> Result<()> {
 fn broken(script: &Script) -> Result<()> {
     let last = (CLIENTS * STEPS / 4) as i64;
     let step = CLIENTS as i64;
-    // The second client puts its third number where nobody looks.
+    // The second client puts its third number outside the range that the invariant covers.
     let key = |client, place| if (client, place) == (1, 8) { 5000 } else { in_turns(client, place) };
     holds(
         script,

@@ -25,7 +25,7 @@ pub const ALL: [Duty; 6] = [
     ),
 ];
 
-/// How many rows: not a multiple of what anyone would load at once.
+/// The number of rows: not a multiple of any usual batch size.
 const COUNT: u64 = 1_003;
 
 /// Rows whose first column is their number; in every tenth, the first two columns are equal.
@@ -52,7 +52,7 @@ fn test(script: &Script, id: &str, work: Work) -> Test {
     Test { id: id.into(), setup, work, check: None }
 }
 
-/// Loads and expects the table's digest, and so many operations in the clock.
+/// Loads, and expects the table's digest and this number of operations within the timed section.
 fn stores(script: &Script, operations: u64, work: impl Fn(RowFile) -> Work) -> Result<()> {
     let mut truth = Vec::new();
     let trial = script.run_tests(|folder| {

@@ -1,4 +1,4 @@
-//! Jobs made by hand, and the trials that come of them.
+//! Hand-written jobs, and the trials that they lead to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use dyno_lab::trial::{Conduct, Outcome, Trial};
 use dyno_plan::probe;
 use dyno_protocol::{Job, Test, Value, Waiting, Work};
 
-/// What checks run with.
+/// The surroundings of the checks: contender, folders, server.
 pub struct Script<'a> {
-    /// Whose runner.
+    /// The contender whose runner is checked.
     pub contender: &'a Contender,
-    /// Where files go.
+    /// The folder for files.
     pub scratch: &'a Scratch,
-    /// How trials run.
+    /// The limits and measuring of trials.
     pub conduct: &'a Conduct,
-    /// How to reach the contender's server, if it has one.
+    /// The address of the contender's server, if it has one.
     pub server: Option<&'a dyno_protocol::Server>,
-    /// How many operations each turn has; none: the tests are done without turns.
+    /// The number of operations of each turn; `None`: the tests are done without turns.
     pub turn: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ pub fn finished(trial: &Trial) -> Result<()> {
     }
 }
 
-/// How a trial ended, in words.
+/// The end of a trial, in words.
 fn ended(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Finished => "it finished".to_owned(),
@@ -124,7 +124,7 @@ fn ended(outcome: &Outcome) -> String {
     }
 }
 
-/// The trial must have loaded so many rows within the clock, and left a table of this digest.
+/// The trial must have loaded this number of rows within the timed section, and left a table of this digest.
 pub fn stored(trial: &Trial, operations: u64, truth: &[Vec<Value>]) -> Result<()> {
     finished(trial)?;
     let sample = &trial.samples[0];

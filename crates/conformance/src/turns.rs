@@ -25,7 +25,7 @@ pub const ALL: [Duty; 6] = [
     }),
 ];
 
-/// How many operations a turn has: few enough that transactions are parted, and no divisor of their sizes.
+/// The number of operations of a turn: few enough that transactions are split, and no divisor of their sizes.
 const TURN: u64 = 7;
 
 fn in_turns<'a>(script: &'a Script) -> Script<'a> {
@@ -42,15 +42,15 @@ fn parts_statements(script: &Script) -> Result<()> {
     finished(&trial)?;
     let far: Vec<(u64, u64)> = waits.iter().map(|waiting| (waiting.done, waiting.of)).collect();
     ensure!(far == [(0, 20), (7, 20), (14, 20), (0, 1)], "it waited at {far:?} of turns of {TURN}");
-    let told: Vec<u64> = waits.iter().map(|waiting| waiting.nanoseconds).collect();
+    let elapsed: Vec<u64> = waits.iter().map(|waiting| waiting.nanoseconds).collect();
     ensure!(
-        told[0] == 0 && told[0] < told[1] && told[1] < told[2] && told[3] == 0,
-        "it waited after {told:?} ns, which should be what the test has taken"
+        elapsed[0] == 0 && elapsed[0] < elapsed[1] && elapsed[1] < elapsed[2] && elapsed[3] == 0,
+        "it waited after {elapsed:?} ns, which should be what the test has taken"
     );
     let operations: Vec<u64> = trial.samples.iter().map(|sample| sample.operations).collect();
     ensure!(operations == [20, 1], "the operations are {operations:?} and should be [20, 1]");
     let whole = trial.samples[0].section.nanoseconds;
-    ensure!(told[2] < whole, "a sample of {whole} ns had taken {} ns before its last turn", told[2]);
+    ensure!(elapsed[2] < whole, "a sample of {whole} ns had taken {} ns before its last turn", elapsed[2]);
     if script.contender.engine.harness {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Which build of an engine a contender's name means.
+//! Resolves the build of an engine that a contender's name asks for.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use dyno_protocol::Build;
 use super::engine::Engine;
 use super::runner::Runner;
 
-/// The build of that name; the engine's usual one where there is none.
+/// The build of that name; without a name, the engine's default one.
 pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
     if let Some(named) = engine.named_builds.iter().find(|build| Some(build.name.as_str()) == name) {
         return Ok(Build::Path(runner.beside(&named.library)));
@@ -33,7 +33,7 @@ pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Resul
     Ok(build)
 }
 
-/// What is measured when a contender names no build: the first that the engine has.
+/// The build of a contender that names none: the first one of the engine.
 pub fn default_build(engine: &Engine) -> Build {
     let is_system = engine.builds.first().is_some_and(|first| first == "system");
     if is_system { Build::System } else { Build::Bundled }

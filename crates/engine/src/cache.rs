@@ -4,12 +4,12 @@ use dyno_protocol::{InForce, Setting};
 use dyno_record::OwnCache;
 use serde::Deserialize;
 
-/// The setting by whose size pages are counted, where a cache is told in pages.
+/// The setting with the size of a page, for engines that report their cache in pages.
 const PAGE: &str = "page_size";
-/// What stands for a size in a value, and by how many bits it is smaller than bytes.
+/// Placeholders for a size in a value, and the number of bits by which their unit exceeds a byte.
 const UNITS: [(&str, u32); 3] = [("{bytes}", 0), ("{kib}", 10), ("{mib}", 20)];
 
-/// How the size of a cache is set.
+/// The setting for the size of a cache, and the form of its value.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheKnob {
@@ -20,7 +20,7 @@ pub struct CacheKnob {
 }
 
 impl CacheKnob {
-    /// The setting for a cache of so many bytes.
+    /// The setting for a cache of this size in bytes.
     pub fn of(&self, bytes: u64) -> Setting {
         let fill =
             |value: String, (unit, shift): (&str, u32)| value.replace(unit, &(bytes >> shift).to_string());
@@ -32,13 +32,13 @@ impl CacheKnob {
     pub fn read(&self, asked: &[Setting], in_force: &[InForce]) -> Option<OwnCache> {
         let value =
             |name: &str| in_force.iter().find(|known| known.name == name).map(|known| known.value.as_str());
-        let told = value(&self.setting)?;
+        let reported = value(&self.setting)?;
         let by_form = UNITS.into_iter().find_map(|(unit, shift)| {
             let (before, after) = self.value.split_once(unit)?;
-            let number: u64 = told.strip_prefix(before)?.strip_suffix(after)?.parse().ok()?;
+            let number: u64 = reported.strip_prefix(before)?.strip_suffix(after)?.parse().ok()?;
             number.checked_shl(shift)
         });
-        let by_pages = || told.parse::<u64>().ok()?.checked_mul(value(PAGE)?.parse().ok()?);
+        let by_pages = || reported.parse::<u64>().ok()?.checked_mul(value(PAGE)?.parse().ok()?);
         let bytes = by_form.or_else(by_pages)?;
         Some(OwnCache { bytes, default: !asked.iter().any(|setting| setting.name == self.setting) })
     }
@@ -48,11 +48,11 @@ impl CacheKnob {
 mod tests {
     use super::*;
 
-    fn read(value: &str, told: &str, page: Option<&str>) -> Option<u64> {
+    fn read(value: &str, reported: &str, page: Option<&str>) -> Option<u64> {
         let knob = CacheKnob { setting: "cache_size".into(), value: value.into() };
         let in_force = |name: &str, value: &str| InForce { name: name.into(), value: value.into() };
         let page = page.map(|page| in_force(PAGE, page));
-        let all: Vec<InForce> = [in_force("cache_size", told)].into_iter().chain(page).collect();
+        let all: Vec<InForce> = [in_force("cache_size", reported)].into_iter().chain(page).collect();
         knob.read(&[], &all).map(|cache| cache.bytes)
     }
 
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asked_for_a_default() {
+    fn a_default_was_not_asked_for() {
         let knob = CacheKnob { setting: "cache_size".into(), value: "{bytes}".into() };
         let in_force = [InForce { name: "cache_size".into(), value: "4096".into() }];
         let default = |asked: &[Setting]| knob.read(asked, &in_force).map(|cache| cache.default);

@@ -30,32 +30,32 @@ pub struct Contender {
     pub engine: Engine,
     /// The driver.
     pub driver: Driver,
-    /// Which of the driver's ways of working; none of a driver that has only one.
+    /// The driver's variant; `None` for a driver with only one.
     pub variant: Option<Variant>,
     /// The program that serves the driver.
     pub runner: Runner,
-    /// Which build of the engine.
+    /// The build of the engine.
     pub build: Build,
     /// The profile.
     pub profile: Profile,
     /// The profile's settings and then those named with the contender.
     pub settings: Vec<Setting>,
-    /// How many operations of a test make a transaction; none: all of them.
+    /// The number of operations of a test that make a transaction; `None`: all of them.
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
     pub form: TableForm,
-    /// By which share its runner is made slower, to find out which differences a machine can show; none where its name
-    /// does not say.
+    /// The share by which its runner is slowed down, to find out which differences a machine can show; `None` if its name
+    /// asks for no slowdown.
     pub slowdown: Option<f64>,
-    /// Whether its name says that it takes no turns.
+    /// True if its name excludes it from turns.
     pub named_apart: bool,
-    /// Whether its name says that each of its clients is a process of its own.
+    /// True if its name asks for a separate process for each of its clients.
     pub processes: bool,
-    /// The safety that these promise; none if the engine's rules do not tell.
+    /// The safety that its settings promise; `None` if the engine's rules do not cover them.
     pub claimed: Option<Safety>,
-    /// The server that runs already and is to be measured; none where dyno starts one.
+    /// The address of a running server to measure; `None` if dyno starts one.
     pub url: Option<ServerUrl>,
-    /// The encrypted file system that its data are put on; none for that of the machine.
+    /// The encrypted file system that holds its data; `None` for that of the machine.
     pub file_system: Option<FileSystem>,
     /// The run's key, where it or its file system encrypts. It is no part of any name or record.
     pub key: Option<Key>,
@@ -88,13 +88,13 @@ impl Contender {
         })
     }
 
-    /// Whether its runner implements a model for it.
+    /// True if its runner implements a model for it.
     pub fn implements(&self, model: &str) -> bool {
         self.runner.implements(&self.driver, self.variant.as_ref(), model)
     }
 
-    /// Why it cannot take turns with others; none where it can. Between its turns it must leave the machine alone: what
-    /// still works, or has work to be done on the disk, would take from the others.
+    /// The reason why it cannot take turns with others; `None` if it can. Between its turns it must leave the machine
+    /// idle: background work, or writes still to be done, would slow down the others.
     pub fn apart(&self) -> Option<String> {
         if self.named_apart {
             return Some("its name says turns=no".into());
@@ -129,7 +129,7 @@ impl Contender {
         limited(self.engine.safety(in_force, variant), self.file_system)
     }
 
-    /// Whether its data are encrypted, by the engine or by the file system.
+    /// True if its data are encrypted, by the engine or by the file system.
     pub fn encrypts(&self) -> bool {
         self.engine_encrypts() || self.file_system.is_some()
     }
@@ -153,7 +153,7 @@ impl Contender {
         self.key.as_ref().filter(|_| self.engine_encrypts()).map(Key::secret)
     }
 
-    /// What the build of dyno has not made of what it needs, and the command that makes it.
+    /// The part that the build of dyno has not made, and the command that makes it.
     pub fn missing(&self) -> Option<String> {
         self.runner.unbuilt().or_else(|| self.unbuilt_library())
     }
@@ -236,7 +236,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     })
 }
 
-/// What a file system that dyno mounts leaves of a safety.
+/// The part of a safety that a file system mounted by dyno leaves.
 fn limited(safety: Option<Safety>, file_system: Option<FileSystem>) -> Option<Safety> {
     match file_system {
         Some(system) => safety.map(|safety| system.limit(safety)),

@@ -1,5 +1,5 @@
-//! How an engine encrypts data at rest, as `[encryption]` of `engines/NAME.toml` tells: which contenders do,
-//! what their key is, and how the engine refuses to read without it.
+//! Encryption of data at rest, described by `[encryption]` of `engines/NAME.toml`: which contenders encrypt, the form of
+//! their key, and the error of the engine when it is opened without the key.
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 use super::settings::parse_setting;
 
-/// What dyno must know to give an engine its key and to check that it encrypts.
+/// The facts that dyno needs to give an engine its key and to check that it encrypts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Encryption {
     /// Settings `name=value|value`; a contender that asks for all of them encrypts.
     when: Vec<String>,
-    /// Settings that mean, all of them, that the key is raw, 64 hexadecimal digits, and no passphrase. None: it
-    /// always is.
+    /// Settings that mean, all of them together, that the key is raw, 64 hexadecimal digits, and not a passphrase. Empty:
+    /// the key is always raw.
     raw: Vec<String>,
     /// The settings that are about the cipher, left out where data are opened without a key; a name that ends
     /// in `*` means all that begin so.
@@ -27,32 +27,32 @@ pub struct Encryption {
 }
 
 impl Encryption {
-    /// Whether a contender that asks for these settings encrypts.
+    /// True if a contender that asks for these settings encrypts.
     pub fn is_asked(&self, asked: &[Setting]) -> bool {
         all_asked(&self.when, asked)
     }
 
-    /// Whether its key is raw.
+    /// True if its key is raw.
     pub fn is_raw(&self, asked: &[Setting]) -> bool {
         all_asked(&self.raw, asked)
     }
 
-    /// The settings with which the same data would be opened by somebody who has no key.
+    /// The settings with which the same data would be opened without a key.
     pub fn without(&self, asked: &[Setting]) -> Vec<Setting> {
         asked.iter().filter(|setting| !matches_one(&self.settings, &setting.name)).cloned().collect()
     }
 
-    /// Whether a setting is about the cipher.
+    /// True if a setting is about the cipher.
     pub fn concerns(&self, setting: &str) -> bool {
         matches_one(&self.settings, setting)
     }
 
-    /// Whether a file of this name holds data.
+    /// True if a file of this name holds data.
     pub fn holds_data(&self, file: &str) -> bool {
         self.files.is_empty() || matches_one(&self.files, file)
     }
 
-    /// Whether a message says that data cannot be read.
+    /// True if a message says that data cannot be read.
     pub fn is_refusal(&self, message: &str) -> bool {
         self.refusals.iter().any(|words| message.contains(words.as_str()))
     }
@@ -67,7 +67,7 @@ impl Encryption {
     }
 }
 
-/// Whether settings are asked for of which all conditions hold.
+/// True if the settings asked for meet all conditions.
 pub(super) fn all_asked(conditions: &[String], asked: &[Setting]) -> bool {
     conditions.iter().all(|condition| {
         let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_tell_who_encrypts_and_with_what() {
+    fn settings_determine_whether_and_how_a_contender_encrypts() {
         let encryption = encryption();
         assert!(encryption.is_asked(&asked(&["key=passphrase"])));
         assert!(!encryption.is_asked(&asked(&["journal_mode=WAL"])));

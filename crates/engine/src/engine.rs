@@ -35,11 +35,10 @@ pub struct Engine {
     pub dialect: String,
     /// The kinds of builds it can be measured in: `bundled`, `system`, `path`.
     pub builds: Vec<String>,
-    /// Whether it is no engine but measures dyno itself: it is never ranked.
+    /// True if it is no engine but measures dyno itself: it is never ranked.
     #[serde(default)]
     pub harness: bool,
-    /// The protocol that its servers speak, which dyno starts or a URL names; none for engines within the runner's
-    /// own process.
+    /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own process.
     pub speaks: Option<Protocol>,
     #[serde(default)]
     pub(super) url: Url,
@@ -49,13 +48,13 @@ pub struct Engine {
     /// The settings that bear on speed or safety and are read back whether they are asked for or not.
     #[serde(default)]
     pub read_back: Vec<String>,
-    /// The settings that the engine does not tell again: runners report them as they gave them.
+    /// Settings that cannot be read back from the engine: runners report the values that they set.
     #[serde(default)]
     pub claimed: Vec<String>,
     /// Conditions `name=value|value`, each of which leaves the data to one connection alone.
     #[serde(default)]
     alone: Vec<String>,
-    /// Whether one process alone can have a database open, whose files it locks.
+    /// True if only one process can have a database open, whose files it locks.
     #[serde(default)]
     locks: bool,
     /// Conditions `name=value|value`, each of which leaves the data to one process.
@@ -70,9 +69,9 @@ pub struct Engine {
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
     pub named_builds: Vec<NamedBuild>,
-    /// How it encrypts; none for engines that do not.
+    /// Its encryption; `None` for engines that do not encrypt.
     encryption: Option<Encryption>,
-    /// How the size of its cache is set, where it has one.
+    /// The setting for the size of its cache, if it has a cache.
     pub cache: Option<CacheKnob>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
@@ -85,7 +84,7 @@ pub struct Engine {
     upkeep: Vec<Upkeep>,
 }
 
-/// A library of an engine that dyno's own build makes beside its programs, as `sqlite@sqlcipher`.
+/// A library of an engine that dyno's own build puts next to its programs, as `sqlite@sqlcipher`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedBuild {
@@ -95,7 +94,7 @@ pub struct NamedBuild {
     pub library: String,
     /// One sentence.
     pub about: String,
-    /// What must be installed to build it, and the command that does.
+    /// The software that building it requires, and the command that builds it.
     pub needs: String,
 }
 
@@ -135,7 +134,7 @@ impl Engine {
         self.safety_of(Asked { in_force, variant, standing: Standing::ReadBack })
     }
 
-    /// What transactions may see of one another with the settings in force.
+    /// The isolation of its transactions with the settings in force.
     pub fn isolation(&self, in_force: &[InForce]) -> Option<Isolated> {
         let asked = Asked { in_force, variant: None, standing: Standing::ReadBack };
         isolation(&self.isolation, &self.values, asked)
@@ -154,15 +153,14 @@ impl Engine {
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
-    /// Why a contender with these settings has no more than one client, as the condition that says so; none where it may
-    /// have many.
+    /// The condition because of which a contender with these settings has only one client; `None` if it may have many.
     pub fn alone(&self, asked: &[Setting]) -> Option<&str> {
         let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
         self.alone.iter().find(holds).map(String::as_str)
     }
 
-    /// Why only one process can have the data open with settings that are asked for: some where that is so, with the
-    /// condition that says it, or none where it is so with all settings.
+    /// Some if only one process can have the data open with the settings asked for: `Some(Some(condition))` names the
+    /// setting that says so, `Some(None)` means any settings. `None` if several processes can.
     pub fn one_process(&self, asked: &[Setting]) -> Option<Option<&str>> {
         let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
         match self.alone.iter().chain(&self.one_process).find(holds) {
@@ -171,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// Whether with these settings nothing of it waits for the disk or works in the background.
+    /// True if with these settings the engine never waits for the disk or works in the background.
     pub fn is_quiet(&self, asked: &[Setting]) -> bool {
         self.quiet.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
     }
@@ -187,7 +185,7 @@ impl Engine {
         limits.filter(|limit| asked.iter().all(|setting| setting.name != limit.name)).collect()
     }
 
-    /// How it encrypts; none where it does not.
+    /// Its encryption; `None` if it does not encrypt.
     pub fn encryption(&self) -> Option<&Encryption> {
         self.encryption.as_ref()
     }

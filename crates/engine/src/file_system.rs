@@ -7,7 +7,7 @@ use dyno_record::{Hole, Level, Safety, Standing};
 /// The setting that names one.
 const SETTING: &str = "file_system";
 const GOCRYPTFS: &str = "gocryptfs";
-/// What whoever reads a level of data on it must know.
+/// The caveat for every level of data on it.
 const CAVEAT: &str = "gocryptfs writes a block of 4 KiB anew where it lies, and cannot read one of which a power cut let only a part be written: after such cuts `dyno prove` found databases that did not open, and commits gone (docs/proofs.md); a device that never writes half a block does not close this, since each lies across two blocks of the disk";
 
 /// An encrypted file system that dyno can mount.
@@ -32,8 +32,8 @@ impl FileSystem {
         Ok(found)
     }
 
-    /// What is left of a safety for data on it, by the standard that holds for engines with the same hole. It is no
-    /// more than claimed, because nobody reads back what the file system does.
+    /// The safety that is left for data on it, by the standard for engines with the same weakness. It counts as claimed
+    /// only, because nothing reads back how the file system is set.
     pub fn limit(self, safety: Safety) -> Safety {
         if safety.level == Level::None {
             return Safety { consistent: false, ..safety };

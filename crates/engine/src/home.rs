@@ -11,7 +11,7 @@ use nix::unistd::Uid;
 pub struct Home {
     /// The root of a clone or of an installation.
     pub root: PathBuf,
-    /// Where dyno's own program and the Rust runners are.
+    /// The folder of dyno's own program and of the Rust runners.
     pub programs: PathBuf,
 }
 
@@ -44,8 +44,8 @@ impl Home {
     }
 }
 
-/// Where dyno keeps what is the user's: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's is that of the machine,
-/// since root's servers run under accounts that may not enter its home. None without a home.
+/// The folder for the user's data: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's folder is that of the
+/// machine, because root's servers run under accounts that may not enter its home. `None` without a home.
 pub fn data_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(folder) = set("XDG_DATA_HOME") {
@@ -57,13 +57,13 @@ pub fn data_folder() -> Option<PathBuf> {
     }
 }
 
-/// Where root keeps it, for everybody.
+/// Root's folder, which serves all users of the machine.
 fn machine_folder() -> PathBuf {
     PathBuf::from("/var/lib/dyno")
 }
 
-/// Where one thing that was found on this machine is kept, this user's first: the file that the variable names if it is set,
-/// and nothing else; otherwise a file of this name in dyno's folder of data, and the one that root made for everybody.
+/// The files that may hold a result found on this machine, this user's first: only the file that the variable names, if
+/// it is set; otherwise a file of this name in dyno's data folder, and the one that root made for all users.
 pub fn kept_files(variable: &str, name: &str) -> Vec<PathBuf> {
     if let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) {
         return vec![path.into()];

@@ -1,4 +1,4 @@
-//! The rules of an engine that tell from its settings what its transactions may see of one another.
+//! The rules by which an engine's settings determine the isolation of its transactions.
 
 use dyno_record::{Isolated, Isolation};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(super) struct IsolationRule {
     pub link: Option<String>,
 }
 
-/// What the first rule gives that holds; none if no rule does.
+/// The isolation by the first rule that holds; `None` if no rule holds.
 pub(super) fn isolation(rules: &[IsolationRule], values: &Values, asked: Asked) -> Option<Isolated> {
     rules.iter().find(|rule| all_hold(&rule.when, values, asked.in_force)).map(|rule| Isolated {
         level: rule.gives,

@@ -1,9 +1,9 @@
-//! The key of a run's encrypted databases. It is no part of a contender's name or record, and no message tells it.
+//! The key of a run's encrypted databases. It is never part of a contender's name, of its record, or of a message.
 
 use anyhow::{Result, bail, ensure};
 use dyno_protocol::Secret;
 
-/// How many hexadecimal digits a raw key has: the ciphers all take 256 bits.
+/// The number of hexadecimal digits of a raw key: the ciphers all take 256 bits.
 pub const RAW_DIGITS: usize = 64;
 /// The shortest passphrase, in bytes. Shorter ones are found by trying.
 const SHORTEST: usize = 8;
@@ -12,7 +12,7 @@ const SHORTEST: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Key {
     secret: Secret,
-    /// Where it comes from, for messages.
+    /// Its source, for messages.
     origin: String,
 }
 

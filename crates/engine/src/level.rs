@@ -1,4 +1,4 @@
-//! The rules of an engine that tell from its settings what an acknowledged commit survives.
+//! The rules by which an engine's settings determine what an acknowledged commit survives.
 
 use dyno_protocol::{InForce, Setting};
 use dyno_record::{Hole, Level, Safety, Standing};
@@ -23,14 +23,14 @@ pub(super) struct Rule {
     pub hole: Option<Hole>,
 }
 
-/// What rules are asked about.
+/// The facts that rules are evaluated against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     /// The settings in force, or those assumed to be.
     pub in_force: &'a [InForce],
     /// The variant of the driver, if it has several.
     pub variant: Option<&'a str>,
-    /// How far the settings are known.
+    /// The extent to which the settings are known.
     pub standing: Standing,
 }
 
@@ -41,7 +41,7 @@ impl Rule {
     }
 }
 
-/// Whether all of these conditions hold.
+/// True if all of these conditions hold.
 pub(super) fn all_hold(conditions: &[String], values: &Values, in_force: &[InForce]) -> bool {
     conditions.iter().all(|condition| {
         let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
@@ -56,8 +56,8 @@ pub(super) fn all_hold(conditions: &[String], values: &Values, in_force: &[InFor
     })
 }
 
-/// The safety that the first rule which holds gives; none if no rule does. It is no more than claimed where the rule
-/// rests on a setting of the list `claimed`.
+/// The safety by the first rule that holds; `None` if no rule holds. It counts as claimed only if the rule rests on a
+/// setting of the list `claimed`.
 pub(super) fn safety(rules: &[Rule], values: &Values, claimed: &[String], asked: Asked) -> Option<Safety> {
     let is_claimed = |condition: &String| {
         condition.split_once('=').is_some_and(|(name, _)| claimed.iter().any(|known| known == name))

@@ -12,7 +12,7 @@ const PIECE: u64 = 128;
 /// Replaces `{memory*F}` in a value, where F is a part between 0 and 1.
 ///
 /// # Errors
-/// What stands in braces is something else, or this system does not tell its memory.
+/// The text in braces is something else, or this system does not report its memory.
 pub(super) fn fill(value: &str) -> Result<String> {
     if !value.contains('{') {
         return Ok(value.to_owned());

@@ -1,52 +1,52 @@
-//! Settings that no engine knows and every contender has: dyno takes them out and tells the runner what they mean
-//! with each test.
+//! Settings of dyno, which every contender has: dyno removes them from the engine's settings and passes their meaning to
+//! the runner with each test.
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Setting;
 use dyno_suite::{Index, TableForm};
 
-/// How many operations make a transaction.
+/// The number of operations of a transaction.
 const PER_COMMIT: &str = "per_commit";
-/// When the index of an import is made.
+/// The moment when the index of an import is made.
 const INDEX: &str = "index";
-/// Whether the table of an import has a primary key.
+/// `yes` if the table of an import has a primary key.
 const PRIMARY_KEY: &str = "primary_key";
 
 /// By which share its runner is made slower, to find out which differences a machine can show.
 const SLOWDOWN: &str = "slowdown";
 
-/// Whether it may take turns with others.
+/// `no` if it must not take turns with others.
 const TURNS: &str = "turns";
 
-/// Whether each of its clients is a process of its own.
+/// `yes` if each of its clients is a separate process.
 const PROCESSES: &str = "processes";
 
-/// What a contender does its tests with, beside its engine's settings.
+/// The settings for a contender's tests, besides those of its engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct OwnSettings {
-    /// How many operations of a test make a transaction; none where nobody said.
+    /// The number of operations of a transaction; `None` if not set.
     pub per_commit: Option<CommitSize>,
     /// The form of tables into which files are imported.
     pub form: TableForm,
-    /// By which share its runner is made slower; none where nobody said.
+    /// The share by which its runner is slowed down; `None` if not set.
     pub slowdown: Option<f64>,
-    /// Whether its trials run by themselves where it could take turns.
+    /// True if its trials are not interleaved with others although they could be.
     pub apart: bool,
-    /// Whether each of its clients is a process of its own.
+    /// True if each of its clients is a separate process.
     pub processes: bool,
 }
 
-/// How many operations of a test make a transaction.
+/// The number of operations of a test that make a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitSize {
     /// All of them.
     All,
-    /// So many.
+    /// This number.
     Operations(u64),
 }
 
 impl CommitSize {
-    /// How many; none: all.
+    /// The number; `None` for all operations.
     pub fn operations(self) -> Option<u64> {
         match self {
             CommitSize::All => None,

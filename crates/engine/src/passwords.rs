@@ -1,7 +1,7 @@
-//! Where PostgreSQL's and MySQL's own programs look for a password: `~/.pgpass` and `~/.my.cnf`.
+//! Reads passwords where PostgreSQL's and MySQL's own programs do: in `~/.pgpass` and `~/.my.cnf`.
 //!
-//! Both files are read as those programs read them, with their conditions on who else may read or write
-//! them. Nothing is ever written, and no warning tells what a file holds.
+//! Both files are read as those programs read them, with their conditions on who else may read or write them. Nothing is
+//! ever written, and no warning quotes a file's contents.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use dyno_protocol::Secret;
 use nix::unistd::{Uid, User};
 
-/// What of the process's surroundings has a say.
+/// The parts of the process's environment that decide which password applies.
 pub struct Surroundings {
     /// The user's name on this machine.
     pub account: String,
@@ -62,7 +62,7 @@ impl Surroundings {
         self.home.as_ref().map(|home| home.join(name))
     }
 
-    /// Whether there is something of an absolute path.
+    /// True if an absolute path exists.
     pub fn exists(&self, path: &Path) -> bool {
         self.root.join(path.strip_prefix("/").unwrap_or(path)).exists()
     }
@@ -204,7 +204,7 @@ fn option_value(text: &str) -> String {
             Some('b') => value.push('\u{8}'),
             Some('s') => value.push(' '),
             Some(quote @ ('\\' | '"' | '\'')) => value.push(quote),
-            // What is no escape is two characters.
+            // A backslash before any other character is kept as it is.
             Some(other) => value.extend(['\\', other]),
             None => value.push('\\'),
         }

@@ -15,9 +15,9 @@ pub struct Profile {
     pub name: String,
     /// The settings, each `name=value`, in the order in which they are applied.
     pub(super) settings: Vec<String>,
-    /// Why these.
+    /// The reason for these settings.
     pub reason: String,
-    /// Where the engine's manual speaks of them.
+    /// The page of the engine's manual about them.
     pub link: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What `dyno prove` found on this machine, kept in one file, and what it means for the levels of contenders.
+//! The results of `dyno prove` on this machine, kept in one file, and their effect on the levels of contenders.
 //!
 //! A result holds of the same build of an engine with the same settings in force on the same file system, and of nothing
 //! else. It holds for later versions of dyno too, as long as they ask for the same evidence.
@@ -26,13 +26,13 @@ const SERVER: &str = "server";
 /// From how many cuts or kills on it is said that a level was survived; fewer are observations.
 const ENOUGH: u64 = 10;
 
-/// What is known, oldest first.
+/// All results, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct Proofs {
     kept: Vec<KeptProof>,
 }
 
-/// What every line tells, whichever version wrote it.
+/// The fields of every line, whichever version wrote it.
 #[derive(Deserialize)]
 struct Head {
     schema: String,
@@ -74,8 +74,8 @@ impl Proofs {
         self.kept.iter().filter(move |proof| proof.engine == engine)
     }
 
-    /// What is known of a contender with the settings in force on a file system. A loss that was once found stays known;
-    /// of those that found none, the one with the most cuts counts.
+    /// The result for a contender with the settings in force on a file system. A loss that was once found always counts;
+    /// of results without losses, the one with the most cuts counts.
     pub fn find(&self, contender: &Contender, hello: &Hello, file_system: &str) -> Option<&Survival> {
         let wanted = subject(contender, hello);
         let alike = self.kept.iter().filter(|proof| {
@@ -92,7 +92,7 @@ impl Proofs {
         alike.map(|proof| &proof.survival).max_by_key(|survival| rank(survival))
     }
 
-    /// The safety of a contender, with what is known beside its rules.
+    /// The safety of a contender by its rules and by the results.
     pub fn judge(&self, safety: Safety, contender: &Contender, hello: &Hello, file_system: &str) -> Safety {
         match self.find(contender, hello, file_system) {
             Some(survival) if contender.url.is_none() => tried(safety, survival.clone()),
@@ -120,8 +120,8 @@ fn by_name(settings: &[InForce]) -> BTreeMap<&str, &str> {
     settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
 }
 
-/// What identifies the build beside the engine's version. The client of a server makes nothing durable, so of what is known
-/// of a server's build only its own program counts.
+/// The identity of the build, besides the engine's version. The client of a server makes nothing durable, so only the
+/// server program identifies a server's build.
 fn build(contender: &Contender, hello: &Hello) -> BTreeMap<String, Vec<String>> {
     if contender.engine.is_server() {
         let program = hello.build.get_key_value(SERVER);
@@ -169,7 +169,7 @@ pub fn add(proof: &KeptProof) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Whether the last line of a file was not written to its end.
+/// True if the last line of a file was not written completely.
 fn lacks_end(path: &Path) -> bool {
     let last = || -> io::Result<u8> {
         let mut file = File::open(path)?;
@@ -186,8 +186,8 @@ fn places() -> Vec<PathBuf> {
     kept_files(VARIABLE, NAME)
 }
 
-/// What the settings of a contender promise, held against what became of it: why the promise is broken, or nothing where
-/// it was kept or where there is none.
+/// Compares the promise of a contender's settings with what its data survived. Returns the ways in which the promise is
+/// broken: none if it was kept, or if there was no promise.
 pub fn breaches(promised: &Safety, survival: &Survival) -> Vec<String> {
     let Survival { cuts, kills, unflushed, commits, .. } = survival;
     let errors = survival.errors.unwrap_or_default();
@@ -207,7 +207,7 @@ pub fn breaches(promised: &Safety, survival: &Survival) -> Vec<String> {
     breaches
 }
 
-/// The safety with what was found: the level that is left, how it is known, and what whoever reads it must know.
+/// The safety with the results: the level that is left, how it is known, and the caveats for readers.
 fn tried(safety: Safety, survival: Survival) -> Safety {
     let Survival { cuts, kills, .. } = &survival;
     let is_known = safety.hole == Some(Hole::LastCommit) && cuts.most_lost <= 1 && cuts.broken == 0;

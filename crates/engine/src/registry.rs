@@ -83,10 +83,10 @@ impl Registry {
     }
 }
 
-/// What `needs` says, with names of the list of needs told in words.
+/// The text of `needs`, with names of the list of needs replaced by their descriptions.
 fn in_words(needs: &str, path: &Path) -> Result<String> {
-    let told = needs::fill(needs);
-    told.map_err(|name| anyhow!("{}: needs: there is no {{{name}}} in needs.txt", path.display()))
+    let filled = needs::fill(needs);
+    filled.map_err(|name| anyhow!("{}: needs: there is no {{{name}}} in needs.txt", path.display()))
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

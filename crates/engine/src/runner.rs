@@ -19,17 +19,17 @@ pub struct Runner {
     start: Vec<String>,
     /// The command that builds it, for people.
     pub build: String,
-    /// What must be installed for it.
+    /// The software that it requires.
     pub needs: String,
     /// The models that it implements.
     models: Vec<String>,
-    /// Whether it takes turns where a job wants them.
+    /// True if it works in turns when a job asks for them.
     #[serde(default)]
     pub takes_turns: bool,
-    /// Whether the clients of a mix can come and go, each time by a connection of its own.
+    /// True if the clients of a mix can come and go, with a new connection each time.
     #[serde(default)]
     sessions: bool,
-    /// Whether the clients of a mix can be processes of their own on one database.
+    /// True if the clients of a mix can be separate processes on one database.
     #[serde(default)]
     pub processes: bool,
     /// The drivers that it serves.
@@ -58,15 +58,15 @@ pub struct Driver {
     pub language: String,
     /// One sentence.
     pub about: String,
-    /// Whether it is meant when a contender names no driver.
+    /// True if it is the driver of a contender that names none.
     #[serde(default)]
     pub default: bool,
     /// The models that it implements, where they are not all of the runner's.
     models: Option<Vec<String>>,
-    /// Whether the clients of a mix can come and go, where it is not as the runner says.
+    /// Overrides the runner's `sessions`.
     sessions: Option<bool>,
-    /// The command that starts it, where it has a program of its own, as drivers do that cannot be
-    /// linked into one program with each other.
+    /// The command that starts it, for drivers in programs of their own because they cannot be linked into one program
+    /// with others.
     start: Option<Vec<String>>,
     /// Its ways of working, the usual one first.
     #[serde(default, rename = "variant")]
@@ -85,31 +85,31 @@ pub struct Variant {
     models: Option<Vec<String>>,
     /// The engines with which it works, where they are not all that speak the driver's protocol.
     engines: Option<Vec<String>>,
-    /// Whether it does less than what the test is about, so that others are held against it: it is ranked with none.
+    /// True if it does less than the test asks, as a yardstick: it is never ranked.
     #[serde(default)]
     pub harness: bool,
-    /// How many operations make a transaction, where it is not the suite or the profile that says.
+    /// The number of operations of a transaction, unless the suite or the profile sets it.
     pub per_commit: Option<u64>,
 }
 
 impl Runner {
-    /// Whether a driver of this runner implements a model, in this of its variants.
+    /// True if a driver of this runner implements a model, in this of its variants.
     pub fn implements(&self, driver: &Driver, variant: Option<&Variant>, model: &str) -> bool {
         let own = variant.and_then(|variant| variant.models.as_ref()).or(driver.models.as_ref());
         own.unwrap_or(&self.models).iter().any(|known| known == model)
     }
 
-    /// Whether the clients of a driver of this runner can come and go.
+    /// True if the clients of a driver of this runner can come and go.
     pub fn has_sessions(&self, driver: &Driver) -> bool {
         driver.sessions.unwrap_or(self.sessions)
     }
 
-    /// A file beside dyno's own program.
+    /// A file next to dyno's own program.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.programs.join(name)
     }
 
-    /// What to do where its program, named by a path, is not there.
+    /// The advice for a runner whose program, named by a path, is missing.
     pub fn unbuilt(&self) -> Option<String> {
         let program = self.command().into_iter().next().filter(|program| program.contains('/'))?;
         if Path::new(&program).exists() {

@@ -1,5 +1,5 @@
-//! What makes an engine a server, as `engines/NAME.toml` tells: the protocol that it speaks, how URLs name one, and
-//! which versions are its own.
+//! The properties of engines that are servers, from `engines/NAME.toml`: their protocol, the form of their URLs, and the
+//! versions that are theirs.
 //!
 //! An engine that speaks a known protocol needs nothing but its file.
 
@@ -38,26 +38,26 @@ pub struct ServerEngine {
     pub title: String,
     /// The protocol that it speaks.
     pub speaks: Protocol,
-    /// How URLs name one.
+    /// The form of its URLs.
     pub url: Url,
-    /// Which servers are its own, by their version.
+    /// The rule that separates its servers from those of other engines, by their version.
     pub version: VersionRule,
-    /// How dyno starts one; none where it cannot, so that only a URL names one.
+    /// The way that dyno starts one; `None` if it cannot, so that only a URL names one.
     pub start: Option<Start>,
 }
 
 impl ServerEngine {
-    /// What stands before `://` in URLs that dyno writes.
+    /// The scheme (the part before `://`) of URLs that dyno writes.
     pub fn scheme(&self) -> &str {
         self.url.schemes.first().map_or("", String::as_str)
     }
 }
 
-/// How URLs name a server.
+/// The form of URLs of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Url {
-    /// What stands before `://`, in small letters; the first is how dyno writes it.
+    /// Schemes, in small letters; the first is the one that dyno writes.
     pub schemes: Vec<String>,
     /// The groups of `~/.my.cnf` that the engine's own programs read.
     #[serde(default)]
@@ -65,7 +65,7 @@ pub struct Url {
 }
 
 impl Engine {
-    /// The engine as a server; none where it is within the runner's own process.
+    /// The engine as a server; `None` if it is within the runner's own process.
     pub fn server(&self) -> Option<ServerEngine> {
         Some(ServerEngine {
             name: self.name.clone(),
@@ -77,7 +77,7 @@ impl Engine {
         })
     }
 
-    /// Whether it is a server.
+    /// True if it is a server.
     pub fn is_server(&self) -> bool {
         self.speaks.is_some()
     }

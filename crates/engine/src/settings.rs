@@ -12,7 +12,7 @@ pub struct Difference {
     pub name: String,
     /// The value asked for.
     pub asked: String,
-    /// The value read back; none when the runner did not report the setting.
+    /// The value read back; `None` if the runner did not report the setting.
     pub in_force: Option<String>,
 }
 
@@ -37,12 +37,12 @@ pub fn parse_setting(text: &str) -> Result<Setting> {
     }
 }
 
-/// Whether a text begins like a setting rather than like a contender.
+/// True if a text begins like a setting rather than like a contender.
 pub(super) fn looks_like_setting(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Whether a text can be the name of a setting: letters, digits, `_` and `.`.
+/// True if a text can be the name of a setting: letters, digits, `_` and `.`.
 pub(super) fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
@@ -70,7 +70,7 @@ pub(super) fn canonical(values: &Values, name: &str, value: &str) -> String {
     }
 }
 
-/// What was asked for and is not in force. Of a setting named twice the last counts.
+/// The settings that are not in force as asked for. Of a setting named twice the last counts.
 pub(super) fn differences(values: &Values, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
     let mut last: BTreeMap<&str, &Setting> = BTreeMap::new();
     for setting in asked {
@@ -116,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_did_not_take_is_told() {
-        let told = check("journal_mode=WAL", "journal_mode=memory")[0].to_string();
-        assert_eq!(told, "journal_mode=WAL was asked for, but memory is in force");
+    fn a_value_that_did_not_take_is_reported() {
+        let message = check("journal_mode=WAL", "journal_mode=memory")[0].to_string();
+        assert_eq!(message, "journal_mode=WAL was asked for, but memory is in force");
         assert!(check("page_size=8192", "cache_size=1")[0].to_string().contains("not read back"));
     }
 

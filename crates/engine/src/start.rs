@@ -1,4 +1,4 @@
-//! How dyno starts a server, as `[server]` of `engines/NAME.toml` tells: programs, arguments, signals.
+//! Starting servers, as `[server]` of `engines/NAME.toml` describes it: programs, arguments, signals.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,33 +11,33 @@ use serde::Deserialize;
 
 use super::settings::{canonical, is_name, parse_setting};
 
-/// How dyno starts a server. Arguments may name places in braces: `{data}`, `{sockets}` (a folder),
-/// `{quoted_sockets}` (the same in quotation marks), `{socket}`, `{temporary}`, `{base}` (the installation's
-/// folder), `{made}` (that in which the data folder is made), and `{user}`. The argument `{settings}` stands
-/// for all settings.
+/// Programs, arguments and signals of a server. Arguments may name places in braces: `{data}`, `{sockets}` (a folder),
+/// `{quoted_sockets}` (the same in quotation marks), `{socket}`, `{temporary}`, `{base}` (the installation's folder),
+/// `{made}` (the folder in which the data folder is made), and `{user}`. The argument `{settings}` stands for all
+/// settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
-    /// What the server program is called, the usual name first.
+    /// The names of the server program, the usual name first.
     pub programs: Vec<String>,
-    /// What the program beside it is called that makes an empty data folder; none: the server does it itself.
+    /// The names of the program, next to it, that makes an empty data folder; empty: the server makes it.
     pub initializer: Vec<String>,
     /// The account under which servers run where dyno is root.
     pub account: String,
     /// The superuser.
     pub user: String,
-    /// How to get one, for people; `{source}` stands for what the list of needs says of the program.
+    /// The advice on installing one; `{source}` stands for the entry of the program in the list of needs.
     pub advice: String,
     /// The Maven package of portable binaries from which `dyno engines install` makes one.
     pub package: Option<String>,
     /// The arguments with which a data folder is made.
     init: Vec<String>,
-    /// The arguments with which the server runs. dyno's own come after the settings, so that none asked for opens
-    /// the server to a network.
+    /// The arguments of the server. dyno's own come after the settings, so that no setting can open the server to a
+    /// network.
     start: Vec<String>,
     /// A setting as arguments, with `{name}` and `{value}`.
     setting: Vec<String>,
-    /// What stands for a setting `name=value` in place of that.
+    /// The arguments that replace a setting's `name=value`.
     #[serde(default)]
     instead: BTreeMap<String, String>,
     /// Settings that only a session can set.
@@ -49,17 +49,17 @@ pub struct Start {
     /// Settings with which the data folder is made, and not the server started.
     #[serde(default)]
     made_with: Vec<MadeWith>,
-    /// What dyno sends the server to end it.
+    /// The signal that ends the server.
     #[serde(deserialize_with = "signal")]
     pub stop: Signal,
-    /// What the kernel sends the server when dyno dies.
+    /// The signal that the kernel sends the server when dyno dies.
     #[serde(deserialize_with = "signal")]
     pub death: Signal,
     /// The setting of the main cache.
     pub memory: Memory,
-    /// How many clients it lets in.
+    /// The limit on the number of its clients.
     pub clients: Clients,
-    /// How it gets the key by which it encrypts; none where it has no encryption of its own.
+    /// The way that it gets the key by which it encrypts; `None` if it has no encryption.
     pub key: Option<KeyGift>,
 }
 
@@ -91,17 +91,17 @@ pub struct Clients {
 pub struct Memory {
     /// Its name.
     pub setting: String,
-    /// What a bare number counts, in bytes.
+    /// The unit of a bare number, in bytes.
     pub unit: u64,
     /// Its value when it is not set, in bytes.
     pub usual: u64,
 }
 
-/// How a server gets a key: by a file.
+/// The file by which a server gets a key.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyGift {
-    /// What is in the file, with `{key}`.
+    /// The contents of the file, with `{key}`.
     pub file: String,
     /// The arguments that name it, with `{file}`.
     pub arguments: Vec<String>,
@@ -228,7 +228,7 @@ fn fill(template: &str, places: &[(&str, &OsStr)]) -> OsString {
     filled
 }
 
-/// Whether a setting is the one of a text `name=value`, in any of its spellings.
+/// True if a setting is the one of a text `name=value`, in any of its spellings.
 fn is_setting(text: &str, setting: &Setting) -> bool {
     let none = Default::default();
     text.split_once('=').is_some_and(|(name, value)| {

@@ -1,5 +1,5 @@
-//! Upkeep: the work that an engine does rarely beside its commits, as checkpoints and compactions, and the way to make it
-//! happen within the few commits of a proof.
+//! Upkeep: background work that an engine does rarely, such as checkpoints and compactions, and the way to make it happen
+//! within the few commits of a proof.
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
@@ -24,12 +24,12 @@ pub struct Upkeep {
     /// The statements that make it happen at once.
     #[serde(default)]
     pub statements: Vec<String>,
-    /// How the names of the files end that only this upkeep makes, where no statement makes it happen.
+    /// The ending of the names of files that only this upkeep makes, if no statement makes it happen.
     pub files: Option<String>,
 }
 
 impl Upkeep {
-    /// Whether the engine has it with the settings asked for.
+    /// True if the engine has it with the settings asked for.
     pub(super) fn applies(&self, asked: &[Setting]) -> bool {
         all_asked(&self.when, asked)
     }

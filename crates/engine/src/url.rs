@@ -25,14 +25,14 @@ use crate::{Protocol, ServerEngine};
 use demands::Demands;
 pub use hidden::{is_address, may_hold_password, repeatable};
 
-/// A server that somebody else runs.
+/// A running server that dyno did not start.
 #[derive(Debug, Clone)]
 pub struct ServerUrl {
     /// The engine whose scheme it has.
     pub engine: ServerEngine,
     /// The driver that the URL names, as `pgx` in `postgres+pgx://`.
     pub driver: Option<String>,
-    /// What is wrong with the files that could have named a password, in sentences for people.
+    /// Problems of the files that could have named a password, in sentences for people.
     pub warnings: Vec<String>,
     /// The database, if the URL names one.
     database: Option<String>,
@@ -40,7 +40,7 @@ pub struct ServerUrl {
     server: Server,
 }
 
-/// What is wrong with a URL.
+/// The error in a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// It names no engine.
@@ -82,7 +82,7 @@ pub enum UrlError {
     /// A certificate or key that is missing.
     #[error("the file of the URL's option {0} is not there, or has a name that is not UTF-8")]
     File(&'static str),
-    /// Encryption where there is none.
+    /// The URL asks for encryption on a connection that is never encrypted.
     #[error(
         "the URL asks for encryption, and PostgreSQL encrypts no connection through a socket of the file system; \
              name a host and port, or leave the options ssl… out"
@@ -136,7 +136,7 @@ impl ServerUrl {
         Ok(ServerUrl { engine: engine.clone(), driver, warnings, database, server })
     }
 
-    /// How to reach the server, and there the database of the name `scratch`.
+    /// The address of the server and of the database named `scratch` on it.
     pub fn connection(&self, scratch: &str) -> Server {
         Server { scratch: scratch.to_owned(), ..self.server.clone() }
     }
@@ -236,7 +236,7 @@ fn port(text: &str) -> Result<u16, UrlError> {
     text.parse().ok().filter(|&port| port != 0).ok_or(UrlError::Port)
 }
 
-/// A part's text; none if it is empty.
+/// The text of a part; `None` if it is empty.
 fn given(text: &str) -> Result<Option<String>, UrlError> {
     decode(text).map(|text| Some(text).filter(|text| !text.is_empty()))
 }

@@ -1,7 +1,7 @@
-//! Where a result goes.
+//! The destination of a result.
 //!
-//! A regular file is written beside its place and then renamed, so that there is the old one or the whole new one, with
-//! the mode and the owner of the one that was there. A device, a FIFO and a descriptor are written into.
+//! A regular file is written next to its destination and then renamed, so that readers find either the old file or the
+//! complete new one, with the mode and the owner of the old one. A device, a FIFO or a descriptor is written directly.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -33,7 +33,7 @@ pub struct Output {
 enum To {
     /// A file that is replaced.
     File,
-    /// What is written into as it is.
+    /// A device, FIFO or descriptor, written directly.
     Stream(File),
     /// A new file, by these parts of its name.
     Fresh { folder: PathBuf, stem: String, ending: String },
@@ -75,12 +75,12 @@ impl Output {
         &self.path
     }
 
-    /// Whether it is no file that can be read again.
+    /// True if it is not a file that can be read again.
     pub fn is_stream(&self) -> bool {
         matches!(self.to, To::Stream(_))
     }
 
-    /// Whether it is where dyno prints its results.
+    /// True if it is the standard output of dyno.
     pub fn is_standard_output(&self) -> bool {
         self.is_standard_output
     }

@@ -1,4 +1,4 @@
-//! Where a path leads, without opening what is there.
+//! Resolves a path without opening the file at its end.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,12 +11,12 @@ use nix::unistd::Uid;
 
 use crate::folder;
 
-/// As many links as the kernel follows.
+/// The number of links that the kernel follows at most.
 const MOST_LINKS: usize = 40;
 /// The bits of a folder in which everybody may make files and only their owners may remove them.
 const SHARED: u32 = 0o1002;
 
-/// What is at the end of a path.
+/// The kind of file at the end of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A regular file, or nothing yet.

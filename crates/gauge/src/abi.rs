@@ -1,6 +1,6 @@
-//! The C ABI, as `include/dyno_gauge.h` describes it.
+//! The C ABI, described by `include/dyno_gauge.h`.
 //!
-//! What is made here is given out as a pointer and given back once. A null pointer is let pass.
+//! Objects are given to the caller as pointers and must be given back once. Null pointers are accepted.
 
 use std::ffi::c_char;
 use std::slice;
@@ -35,10 +35,10 @@ unsafe fn take<T>(pointer: *mut T) {
     }
 }
 
-/// Bytes that a caller lends.
+/// The bytes that a caller lends.
 ///
 /// # Safety
-/// There are so many bytes, unless the pointer is null or there are none.
+/// `pointer` refers to `length` bytes, unless it is null or `length` is 0.
 unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> &'a [u8] {
     if pointer.is_null() || length == 0 {
         return &[];
@@ -182,14 +182,14 @@ unsafe extern "C" fn dyno_gauge_histogram_text(
     room: usize,
 ) -> usize {
     let Some(histogram) = (unsafe { histogram.as_ref() }) else { return 0 };
-    let told = histogram.response().0;
-    if told.len() < room && !text.is_null() {
+    let encoded = histogram.response().0;
+    if encoded.len() < room && !text.is_null() {
         unsafe {
-            text.copy_from_nonoverlapping(told.as_ptr().cast(), told.len());
-            text.add(told.len()).write(0);
+            text.copy_from_nonoverlapping(encoded.as_ptr().cast(), encoded.len());
+            text.add(encoded.len()).write(0);
         }
     }
-    told.len()
+    encoded.len()
 }
 
 #[unsafe(no_mangle)]

@@ -24,7 +24,7 @@ pub struct Counters {
     me: String,
 }
 
-/// What the counters stood at.
+/// The values of the counters at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
     /// CPU time in user mode.
@@ -55,7 +55,7 @@ impl Counters {
     /// Gets ready to be read. Writing 5 sets the peak of resident memory back to what is resident now; it touches no page.
     pub fn prepare(&self) {
         if let Some(file) = &self.clear_refs {
-            // Where this is not allowed, the peak is that of the whole process so far.
+            // Without this permission, the peak is that of the process's whole life.
             let _ = file.write_at(b"5", 0);
         }
     }
@@ -95,12 +95,12 @@ impl Counters {
         }
     }
 
-    /// `/proc/self/schedstat` tells of the first thread alone.
+    /// `/proc/self/schedstat` covers the first thread alone.
     fn own_wait(&self) -> u64 {
         self.schedstat.as_ref().and_then(|file| wait(&read(file))).unwrap_or(0)
     }
 
-    /// What drivers' own threads waited. A thread that ends takes its figure with it.
+    /// The time that drivers' own threads waited. The figure of a thread is lost when it ends.
     fn wait_of_other_threads(&self) -> u64 {
         let Ok(tasks) = fs::read_dir("/proc/self/task") else { return 0 };
         tasks

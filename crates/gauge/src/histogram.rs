@@ -1,4 +1,4 @@
-//! How long single operations take.
+//! Durations of single operations.
 
 use dyno_protocol::{Response, empty_histogram};
 
@@ -13,10 +13,10 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// One for as many significant digits, 1 to 5.
+    /// A histogram with this number of significant digits, 1 to 5.
     ///
     /// # Panics
-    /// There are more or fewer digits.
+    /// `digits` is not in this range.
     pub fn with_digits(digits: u8) -> Histogram {
         Histogram(empty_histogram(digits))
     }
@@ -48,7 +48,7 @@ impl Histogram {
         self.0.iter_recorded().for_each(|step| call(step.value_iterated_to(), step.count_at_value()));
     }
 
-    /// How many durations were counted.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.0.len()
     }

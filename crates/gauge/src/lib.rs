@@ -1,9 +1,9 @@
-//! What a runner measures with, whatever its language: the kernel's counters of its process and of a server, sums
-//! that tell what a table or a store holds, and a histogram of durations.
+//! Measuring for runners in all languages: the kernel's counters of the runner's process and of a server, checksums of
+//! tables and stores, and a histogram of durations.
 //!
-//! Runners in Rust use it as a crate. Others load the shared library beside the programs, whose C ABI
-//! `include/dyno_gauge.h` describes. The clock itself is read in the runner's own language: a call through the ABI
-//! would stand between the clock and the work.
+//! Runners in Rust use it as a crate. Others load the shared library next to the programs, whose C ABI
+//! `include/dyno_gauge.h` describes. The runner reads the clock in its own language: a call through the ABI would add
+//! time between the clock and the work.
 //!
 //! Units: durations are nanoseconds, sizes are bytes.
 

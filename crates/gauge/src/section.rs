@@ -1,4 +1,4 @@
-//! What a timed section cost: differences of counters that are read just outside the clock.
+//! The cost of a timed section: differences of counters that are read just outside the clock.
 
 use dyno_protocol::Cost;
 
@@ -12,11 +12,11 @@ pub struct Gauge {
     server: Option<Server>,
 }
 
-/// What is known before they are read: the server's processes.
+/// The server's processes, found before the counters are read.
 #[derive(Debug)]
 pub struct Ready(Option<server_cost::Processes>);
 
-/// What they stood at before a section.
+/// The counters before a section.
 #[derive(Debug, Default)]
 pub struct Before {
     process: counters::Reading,
@@ -48,15 +48,15 @@ impl Gauge {
         Before { process: self.counters.before(), server }
     }
 
-    /// The same where clients are at work already, who may keep this thread from its next call: this process's own counters
-    /// first.
+    /// The same for sections in which clients work already and might delay this thread: this process's own counters are
+    /// read first.
     pub fn before_at_work(&self, ready: &Ready) -> Before {
         let process = self.counters.before();
         let server = self.server.as_ref().zip(ready.0.as_ref());
         Before { process, server: server.map(|(server, processes)| server.before(processes)) }
     }
 
-    /// What this process has spent since, and the server if it is still there: to be called just after the clock
+    /// The cost of this process since `before`, and of the server if it still exists. To be called just after the clock
     /// has stopped. This process's own counters are read first.
     pub fn after(&self, before: &Before) -> (Cost, Option<Cost>) {
         let (after, before_it) = (self.counters.after(), &before.process);

@@ -19,7 +19,7 @@ use crate::counters::{field, wait};
 #[derive(Debug)]
 pub struct Server {
     main: u32,
-    /// How long one tick of `/proc/PID/stat` is.
+    /// The duration of one tick of `/proc/PID/stat`.
     tick_ns: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Server {
 #[derive(Debug)]
 pub struct Processes(Vec<u32>);
 
-/// What the counters of all its processes stood at.
+/// The counters of all its processes at one moment.
 #[derive(Debug, Default)]
 pub struct Reading {
     cpu_ns: u64,
@@ -39,8 +39,7 @@ pub struct Reading {
     waits: BTreeMap<u32, u64>,
 }
 
-/// What `/proc/PID/stat` says of a process; CPU times in ticks, `ended_` those of its children that have
-/// ended.
+/// Fields of `/proc/PID/stat` of one process: CPU times in ticks, those with `ended_` of its children that have ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stat {
     parent: u32,
@@ -57,14 +56,13 @@ impl Server {
         Server { main, tick_ns: 1_000_000_000 / ticks.unwrap_or(100).max(1) }
     }
 
-    /// Gets ready to be read: finds its processes, which takes a look at every process of the machine. `None` where there is
-    /// no such process.
+    /// Finds its processes, which requires a look at every process of the machine. `None` if there is no such process.
     pub fn prepare(&self) -> Option<Processes> {
         let stats = all();
         stats.get(&self.main)?;
         let tree = tree(self.main, &stats);
         for &process in &tree {
-            // Where this is not allowed, the peak is that of the process's whole life.
+            // Without this permission, the peak is that of the process's whole life.
             let _ = fs::write(path(process, "clear_refs"), "5");
         }
         Some(Processes(tree))
@@ -75,7 +73,7 @@ impl Server {
         self.read(&processes.0)
     }
 
-    /// What has been spent since a reading. `None` where the process has gone.
+    /// The cost since a reading. `None` if the process has ended.
     pub fn since(&self, before: &Reading) -> Option<Cost> {
         let stats = all();
         stats.get(&self.main)?;

@@ -1,5 +1,5 @@
-//! What a table or a store holds, in a few numbers: counts, and sums of CRC-32 as zlib has it. Sums do not depend
-//! on the order, which tables do not promise.
+//! The contents of a table or a store in a few numbers: counts, and sums of CRC-32 as zlib computes it. Sums do not
+//! depend on the order of rows, which tables do not promise.
 
 /// The sums of a table.
 #[derive(Debug, Clone)]
@@ -7,7 +7,7 @@ pub struct TableSums {
     count: u64,
     /// Per column the sum of its cells' checksums.
     columns: Vec<u64>,
-    /// The sum of the checksums of whole rows, which tells cells of different rows that changed places.
+    /// The sum of the checksums of whole rows. It changes if two rows exchange a cell, which the sums of columns do not.
     rows: u64,
 }
 
@@ -17,17 +17,17 @@ impl TableSums {
         TableSums { count: 0, columns: vec![0; columns], rows: 0 }
     }
 
-    /// How many rows were taken in.
+    /// The number of rows that were added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many columns the table has.
+    /// The number of columns of the table.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// Takes in a row, if it has as many cells as the table has columns. Whether it has is returned.
+    /// Adds a row. Returns false, and adds nothing, if it has not as many cells as the table has columns.
     pub fn add<'a>(&mut self, row: impl ExactSizeIterator<Item = &'a [u8]>) -> bool {
         if row.len() != self.columns.len() {
             return false;

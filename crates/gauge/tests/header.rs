@@ -6,7 +6,7 @@ use std::process::Command;
 #[test]
 fn a_program_in_c_uses_the_library_by_its_header() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // Cargo has put the library beside the test's own program.
+    // Cargo has put the library next to the test program.
     let programs = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("header");

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use memmap2::{Advice, Mmap};
 
-/// What the kernel maps at once.
+/// The page size: the unit in which the kernel maps a file.
 const PAGE: usize = 4096;
 
 /// A file of cells, in memory.
@@ -25,9 +25,9 @@ pub struct Slice<'a> {
 }
 
 impl Cells {
-    /// Maps a file that must hold `count` cells of `width` bytes, and touches every page of it, so that
-    /// none is read within the timed section. A file that is larger than half of the memory that is
-    /// free is read ahead only: touching it would drive its own beginning out.
+    /// Maps a file that must hold `count` cells of `width` bytes, and touches every page of it, so that no page is read
+    /// within the timed section. A file larger than half of the free memory is only read ahead: touching it would evict
+    /// its own beginning.
     pub fn load(path: &Path, count: u64, width: u64) -> Result<Cells> {
         let name = || format!("the input {}", path.display());
         let file = File::open(path).with_context(|| format!("cannot open {}", name()))?;
@@ -51,12 +51,12 @@ impl Cells {
         Ok(Cells { bytes, width: usize::try_from(width)? })
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> u64 {
         (self.bytes.len() / self.width) as u64
     }
 
-    /// Whether there is none.
+    /// True if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -77,18 +77,18 @@ impl Cells {
 }
 
 impl<'a> Slice<'a> {
-    /// Cells of so many bytes that lie in memory.
+    /// Cells of `width` bytes in memory.
     pub fn new(bytes: &'a [u8], width: usize) -> Slice<'a> {
         Slice { bytes, width }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[inline]
     pub fn len(&self) -> u64 {
         (self.bytes.len() / self.width) as u64
     }
 
-    /// Whether there is none.
+    /// True if there are no cells.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -100,16 +100,16 @@ impl<'a> Slice<'a> {
         self.bytes
     }
 
-    /// How many bytes a cell has.
+    /// The width of a cell in bytes.
     #[inline]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The cells in groups of so many, the last perhaps smaller.
+    /// Splits the cells into groups of this size; the last may be smaller.
     ///
     /// # Panics
-    /// A group has none.
+    /// The size is 0.
     #[inline]
     pub fn groups(&self, cells: u64) -> impl Iterator<Item = Slice<'a>> + use<'a> {
         let width = self.width;
@@ -125,7 +125,7 @@ impl<'a> Slice<'a> {
     /// The cell at a place counted from zero.
     ///
     /// # Panics
-    /// There is none.
+    /// There is no such cell.
     #[inline]
     pub fn get(&self, index: u64) -> &'a [u8] {
         let start = index as usize * self.width;
@@ -142,7 +142,7 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// The memory that the kernel says is to be had, in bytes; none where it does not tell.
+/// The kernel's estimate of available memory, in bytes; 0 if it gives no estimate.
 fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     dyno_gauge::field(&text, "MemAvailable:").map_or(0, |kibibytes| kibibytes * 1024)

@@ -1,5 +1,5 @@
-//! What a table or a store holds, in a few numbers that every language can compute: counts, and sums of
-//! CRC-32 as zlib has it. Sums do not depend on the order, which tables do not promise.
+//! The contents of a table or a store in a few numbers that every language can compute: counts, and sums of CRC-32 as
+//! zlib computes it. Sums do not depend on the order of rows, which tables do not promise.
 
 use anyhow::{Result, ensure};
 use dyno_gauge::{StoreSums, TableSums};

@@ -10,7 +10,7 @@ use memchr::memchr2_iter;
 pub struct Malformed {
     /// Its place in the file, counted from zero.
     pub record: u64,
-    /// What is wrong with it.
+    /// The reason why the record is malformed.
     pub error: anyhow::Error,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Records<'a> {
         Records { rest: bytes, delimiter, width, fields: Vec::with_capacity(width), done: 0 }
     }
 
-    /// The fields of the next record; none at the end. They stay where they are as long as the input does, the list
+    /// The fields of the next record; `None` at the end. They live as long as the input does, the list
     /// of them until the next call.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// How many records have been read.
+    /// The number of records that have been read.
     #[inline]
     pub fn done(&self) -> u64 {
         self.done
@@ -86,10 +86,10 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The whole number that a field is.
+/// Parses a field as a whole number.
 ///
 /// # Errors
-/// It is none, or too large for its type.
+/// It is not a number, or too large for its type.
 #[inline]
 pub fn whole_number<T: FromStr>(field: &[u8]) -> Result<T> {
     let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());

@@ -23,12 +23,12 @@ impl<'a> MappedRows<'a> {
         Ok(MappedRows { cells, columns: &rows.columns })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> u64 {
         self.cells.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }

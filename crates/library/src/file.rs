@@ -1,4 +1,4 @@
-//! Which file a library's functions come from.
+//! Finds the file that a library's functions were loaded from.
 
 use std::ffi::c_void;
 use std::fs;
@@ -10,7 +10,7 @@ pub fn file_of(address: *const c_void) -> Option<String> {
     file_at(&maps, address as u64)
 }
 
-/// The same for people: `unknown` where the kernel does not tell.
+/// The same for people: `unknown` if the kernel does not report it.
 pub fn file_title(address: *const c_void) -> String {
     file_of(address).unwrap_or_else(|| "unknown".to_owned())
 }

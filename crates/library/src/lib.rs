@@ -1,8 +1,8 @@
-//! Libraries in C that are loaded at run time, so that any version of one can be measured and none has to be there
-//! when dyno is built.
+//! Libraries in C that are loaded at run time, so that any version can be measured and no library is needed to build
+//! dyno.
 //!
-//! [`LibraryName`] finds and loads a library, and [`functions!`] declares the table of its functions. [`file_of`] tells
-//! which file is really in use.
+//! [`LibraryName`] finds and loads a library, and [`functions!`] declares the table of its functions. [`file_of`] returns
+//! the file that is really in use.
 
 mod file;
 mod name;

@@ -11,16 +11,16 @@ use dyno_needs as needs;
 
 use crate::Library;
 
-/// Where libraries of the system may be that the loader does not find under their short name, which
-/// comes with the package for development only. `*` is the folder of an architecture.
+/// Folders for libraries of the system that the loader does not find under their short name, because only the development
+/// package installs that name. `*` is the folder of an architecture.
 const FOLDERS: [&str; 5] = ["/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/usr/lib/*"];
 
 /// A library: what it is, and what its files are called.
 #[derive(Debug, Clone, Copy)]
 pub struct LibraryName {
-    /// What it is, for messages: `LMDB`, `the client library of PostgreSQL`.
+    /// The library's description in messages: `LMDB`, `the client library of PostgreSQL`.
     pub of: &'static str,
-    /// How its files' names begin, as `liblmdb.so`, the preferred one first. Versions may follow.
+    /// Beginnings of its files' names, as `liblmdb.so`, the preferred one first. Versions may follow.
     pub stems: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ impl LibraryName {
     /// installation folder.
     ///
     /// # Errors
-    /// There is none: it says what to install. Or it cannot be used.
+    /// The library is missing, which the message answers with what to install; or it cannot be used.
     pub fn load<T>(&self, build: &Build, resolve: fn(Library) -> Result<T>) -> Result<T> {
         match build {
             Build::Path(path) => self.open(&self.own(path)?, resolve),
@@ -37,8 +37,8 @@ impl LibraryName {
         }
     }
 
-    /// Loads the system's, which is a client of the engine: the same for every server, so that versions of the server
-    /// are compared through one client. Where the system has none, that of the build's installation folder serves.
+    /// Loads the system's library, which is a client of the engine: the same for every server, so that versions of the
+    /// server are compared through one client. Without it, loads the one in the build's installation folder.
     ///
     /// # Errors
     /// As [`LibraryName::load`].
@@ -53,7 +53,7 @@ impl LibraryName {
     /// Loads one file.
     pub fn open<T>(&self, file: &Path, resolve: fn(Library) -> Result<T>) -> Result<T> {
         let context = || format!("cannot use {} as {}", file.display(), self.of);
-        // Every symbol is resolved now, so that none is looked up within a timed section.
+        // Every symbol is resolved now, so that no look-up happens within a timed section.
         // SAFETY: loading a library runs its initialisers. It is the library that the user chose.
         let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
         let library = library.context("it is no shared library that this machine can load");
@@ -66,7 +66,7 @@ impl LibraryName {
         for file in files {
             match self.open(&file, resolve) {
                 Ok(api) => return Ok(api),
-                // What is said of a file that is there tells more than that there is no short name.
+                // An error about a file that exists says more than one about a missing short name.
                 Err(error) if complaint.is_empty() || file.is_absolute() => complaint = format!("{error:#}"),
                 Err(_) => {}
             }
@@ -118,7 +118,7 @@ fn folders() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// The numbers behind a name as `librocksdb.so.7.8.3`; none for another name.
+/// The numbers behind a name as `librocksdb.so.7.8.3`; `None` for another name.
 fn version(file: &str, stem: &str) -> Option<Vec<u32>> {
     let rest = file.strip_prefix(stem)?;
     if rest.is_empty() {
@@ -160,7 +160,7 @@ mod tests {
     const NOTHING: LibraryName = LibraryName { of: "Nothing", stems: &["liblmdb.so.0.nothing"] };
     /// The first is a version of libpq that never was.
     const LIBC: LibraryName =
-        LibraryName { of: "the client library of nobody", stems: &["libpq.so.5.nothing", "libc.so.6"] };
+        LibraryName { of: "the client library of unknown", stems: &["libpq.so.5.nothing", "libc.so.6"] };
 
     #[test]
     fn versions_are_compared_as_numbers() {
@@ -211,10 +211,10 @@ mod tests {
         fs::write(&text, "no library").unwrap();
         assert!(own(folder.path()).contains("liblmdb.so.0.nothing.1 as Nothing: it is no shared library"));
         // A client may be missing from an installation folder, which is no more than what is said of the system.
-        let nobody = LibraryName { stems: &["libpq.so.5.nothing"], ..LIBC };
-        let loaded = nobody.load_client(&Build::Path(folder.path().into()), Libc::resolve);
+        let unknown = LibraryName { stems: &["libpq.so.5.nothing"], ..LIBC };
+        let loaded = unknown.load_client(&Build::Path(folder.path().into()), Libc::resolve);
         let said = loaded.map(|_| ()).unwrap_err().to_string();
-        assert!(said.contains("libpq.so.5.nothing as the client library of nobody"), "{said}");
+        assert!(said.contains("libpq.so.5.nothing as the client library of unknown"), "{said}");
         assert!(said.ends_with("--no-install-recommends libpq5)"), "{said}");
     }
 }

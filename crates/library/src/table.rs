@@ -66,7 +66,7 @@ macro_rules! functions {
     };
 }
 
-/// What a function of [`functions!`] is called in the library.
+/// The name of a function of [`functions!`] in the library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! symbol {
@@ -97,7 +97,7 @@ impl Table {
     /// A function.
     ///
     /// # Errors
-    /// There is none of that name, so that the library is not what it should be.
+    /// There is no function of that name, so that the library is not what it should be.
     pub fn look_up<T: Copy>(&self, name: &str) -> Result<T> {
         // SAFETY: as the caller of `new` promised.
         let found = unsafe { self.library.get::<T>(name) };

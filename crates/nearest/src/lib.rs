@@ -2,7 +2,7 @@
 
 use strsim::damerau_levenshtein;
 
-/// So many names are offered at most.
+/// The number of names offered at most.
 const OFFERED: usize = 3;
 
 /// Says that there is no such name, and which was meant: `there is no engine 'sqlight'; did you mean sqlite?`

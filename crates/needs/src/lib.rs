@@ -1,5 +1,5 @@
-//! What is to be installed where something is missing, from the list `needs.txt`. dyno and the runners in Rust say
-//! it by this crate, so that none of them names a package of its own.
+//! Names the packages to install for what is missing, from the list `needs.txt`. dyno and the runners in Rust share it,
+//! so that package names are kept in one place.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ pub struct Need {
     pub when: &'static str,
     /// Debian's package, Ubuntu's after `ubuntu:`, or an address.
     pub package: &'static str,
-    /// What shows that it is there.
+    /// The file or program that exists once it is installed.
     pub proof: &'static str,
-    /// What it is.
+    /// Its description.
     pub about: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl Need {
         proof.rsplit('/').next().unwrap_or(proof)
     }
 
-    /// How to get it: an address, or the command for Debian.
+    /// The source: an address, or the command for Debian.
     pub fn source(&self) -> String {
         if self.package.starts_with("http") {
             return self.package.to_owned();
@@ -40,7 +40,7 @@ impl Need {
     }
 }
 
-/// What it is and how to get it, as `LMDB (Debian: sudo apt-get install …)`.
+/// Prints description and source, as `LMDB (Debian: sudo apt-get install …)`.
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.about, self.source())
@@ -64,7 +64,7 @@ pub fn of(name: &str) -> Option<Need> {
     all().find(|need| fits(need.name()))
 }
 
-/// How an error about a missing file or program ends; empty where the list knows nothing of it.
+/// The end of an error message about a missing file or program; empty if the list does not have it.
 pub fn advice(name: &str) -> String {
     of(name).map(|need| format!("; install it ({})", need.source())).unwrap_or_default()
 }

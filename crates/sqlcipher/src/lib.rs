@@ -1,4 +1,4 @@
-//! SQLCipher, compiled by `build.rs` into `libdyno_sqlcipher.so` beside the programs.
+//! SQLCipher, compiled by `build.rs` into `libdyno_sqlcipher.so` next to the programs.
 //!
-//! Nothing depends on this package and nothing links the library: the runner for SQLite loads it when a
-//! contender is `sqlite@sqlcipher`. So it can never take the plain SQLite's place.
+//! No package depends on this one and no program links the library: the runner for SQLite loads it when a contender is
+//! `sqlite@sqlcipher`. So it can never replace the plain SQLite.

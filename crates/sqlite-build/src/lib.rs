@@ -1,8 +1,8 @@
-//! Compiles a SQLite into a shared library, with the flags that all builds have in common, and puts it
-//! beside the programs that load it. For build scripts only.
+//! Compiles SQLite into a shared library, with the flags that all builds share, and puts it next to the programs that
+//! load it. For build scripts only.
 //!
-//! Each build of SQLite is compiled by a package of its own: packages that one program links have their features
-//! unified by Cargo, which would quietly turn the plain SQLite into one that encrypts.
+//! Each build of SQLite has a separate package: Cargo unifies the features of packages that one program links, which
+//! would quietly turn the plain SQLite into one that encrypts.
 //!
 //! Cargo's own optimisation settings do not reach the library, so that a debug build of a program uses
 //! the same one as a release build.
@@ -23,7 +23,7 @@ pub struct Library<'a> {
     pub source: &'a Path,
     /// Flags after the common ones.
     pub flags: &'a [&'a str],
-    /// Libraries to link, beside those that SQLite always needs, as `-lcrypto`.
+    /// Libraries to link, besides those that SQLite always needs, as `-lcrypto`.
     pub links: &'a [&'a str],
 }
 
@@ -44,15 +44,15 @@ pub fn out_folder() -> PathBuf {
 }
 
 impl Library<'_> {
-    /// Compiles it and puts it beside the programs.
+    /// Compiles the library and puts it next to the programs.
     ///
     /// # Errors
-    /// The compiler is missing or refuses the source; it has then written why to standard error.
+    /// The compiler is missing or refuses the source; its messages are then on standard error.
     pub fn build(&self) -> Result<(), String> {
         println!("cargo::rerun-if-changed=build.rs");
         println!("cargo::rerun-if-changed={}", self.source.display());
         let library = out_folder().join(self.name);
-        // The crate cc knows how to find the compiler; it is asked for no flags of its own.
+        // The crate cc finds the compiler; its default flags are not used.
         let compiler = cc::Build::new().no_default_flags(true).cargo_metadata(false).get_compiler();
         let mut command: Command = compiler.to_command();
         command.args(common_flags()).args(self.flags).arg("-shared");
@@ -71,7 +71,7 @@ impl Library<'_> {
     }
 }
 
-/// Whether the compiler finds a header, as `openssl/crypto.h`.
+/// True if the compiler finds a header, as `openssl/crypto.h`.
 pub fn has_header(header: &str) -> bool {
     let probe = out_folder().join("probe.c");
     let written = fs::write(&probe, format!("#include <{header}>\n"));

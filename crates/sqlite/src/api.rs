@@ -61,7 +61,7 @@ pub type Connect = unsafe extern "C" fn(
     *mut *mut c_char,
 ) -> c_int;
 
-/// How a virtual table works (<https://sqlite.org/vtab.html>), as far as one for reading goes.
+/// The methods of a virtual table (<https://sqlite.org/vtab.html>), as far as a read-only one needs them.
 #[repr(C)]
 #[allow(missing_docs)]
 pub struct Module {
@@ -79,7 +79,7 @@ pub struct Module {
     pub eof: Option<unsafe extern "C" fn(*mut VtabCursor) -> c_int>,
     pub column: Option<unsafe extern "C" fn(*mut VtabCursor, *mut FunctionContext, c_int) -> c_int>,
     pub rowid: Option<unsafe extern "C" fn(*mut VtabCursor, *mut i64) -> c_int>,
-    /// Writing, transactions, functions, renaming, savepoints, shadow names, integrity: none.
+    /// Writing, transactions, functions, renaming, savepoints, shadow names, integrity: not implemented.
     pub unused: [Option<unsafe extern "C" fn()>; 12],
 }
 
@@ -87,7 +87,7 @@ pub struct Module {
 pub const OK: c_int = 0;
 /// Result code: an error of no other kind.
 pub const ERROR: c_int = 1;
-/// Result code: somebody else has the database locked.
+/// Result code: another connection has the database locked.
 pub const BUSY: c_int = 5;
 /// A table is locked by another connection of this process that shares its cache.
 pub const LOCKED: c_int = 6;
@@ -114,7 +114,7 @@ pub const TEXT: c_int = 3;
 /// Type of a column's value.
 pub const BLOB: c_int = 4;
 
-/// How long `bind_text` and its like may use what they were given: until the next binding or reset.
+/// Lifetime of a text for `bind_text` and its like: valid until the next binding or reset.
 pub const STATIC: *const c_void = std::ptr::null();
 /// It is copied.
 pub const TRANSIENT: *const c_void = std::ptr::without_provenance(usize::MAX);

@@ -21,7 +21,7 @@ pub fn load(build: &Build) -> Result<Api> {
     }
 }
 
-/// Beside the program, or where the build left it, for a test's program stands elsewhere.
+/// The library next to the program, or the one in the build's output, because test programs lie in another folder.
 fn bundled() -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let beside = program.with_file_name(BUNDLED);

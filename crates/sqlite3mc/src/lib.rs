@@ -1,4 +1,4 @@
-//! SQLite3 Multiple Ciphers, compiled by `build.rs` into `libdyno_sqlite3mc.so` beside the programs.
+//! SQLite3 Multiple Ciphers, compiled by `build.rs` into `libdyno_sqlite3mc.so` next to the programs.
 //!
-//! Nothing depends on this package and nothing links the library: the runner for SQLite loads it when a
-//! contender is `sqlite@mc`. So it can never take the plain SQLite's place.
+//! No package depends on this one and no program links the library: the runner for SQLite loads it when a contender is
+//! `sqlite@mc`. So it can never replace the plain SQLite.

@@ -24,13 +24,13 @@ pub struct Stmt {
     _opaque: [u8; 0],
 }
 
-/// Where a parameter's or a result's value lies. Both libraries lay it out so, as programs fill it in.
+/// The address of a parameter's or a result's value. Both libraries publish this layout, because programs fill it in.
 #[repr(C)]
 pub struct Bind {
-    /// The value's length; with [`ATTR_ARRAY_SIZE`] the first of as many lengths as there are rows.
+    /// The value's length; with [`ATTR_ARRAY_SIZE`] the first of an array with one length for each row.
     pub length: *const c_ulong,
     is_null: *mut c_char,
-    /// The value; with [`ATTR_ARRAY_SIZE`] the first of as many pointers to values.
+    /// The value; with [`ATTR_ARRAY_SIZE`] the first of an array with one pointer for each row.
     pub buffer: *const c_void,
     error: *mut c_char,
     internal: [*mut c_void; 4],
@@ -61,7 +61,7 @@ impl Bind {
         }
     }
 
-    /// Room for a value of a result, of so many bytes.
+    /// A buffer of `room` bytes for one value of a result.
     pub fn result(
         kind: c_uint,
         buffer: *mut c_void,
@@ -73,13 +73,13 @@ impl Bind {
     }
 }
 
-/// Begins a file that LOAD DATA LOCAL asks for: not 0 where there is none.
+/// Opens the file that LOAD DATA LOCAL asks for. A result other than 0 reports that there is no such file.
 pub type InfileInit = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *mut c_void) -> c_int;
-/// Reads from it into memory of a size: how many bytes, 0 at the end.
+/// Reads into a buffer of the given size and returns the number of bytes, 0 at the end.
 pub type InfileRead = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
-/// Ends it.
+/// Closes the file.
 pub type InfileEnd = unsafe extern "C" fn(*mut c_void);
-/// Says into memory of a size why there is none, and gives the error's number.
+/// Writes the error message into a buffer of the given size and returns the error's number.
 pub type InfileError = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
 
 /// A column of a result. Both libraries lay it out so, as programs read it directly.
@@ -88,7 +88,7 @@ pub struct Field {
     names: [*const c_char; 7],
     lengths: [c_ulong; 2],
     name_lengths: [c_uint; 7],
-    /// What else is known of it.
+    /// Attributes of the column, as bits; see `UNSIGNED` in `column`.
     pub flags: c_uint,
     decimals: c_uint,
     /// The number of the collation; 63 for bytes.
@@ -111,9 +111,9 @@ pub const OPT_LOCAL_INFILE: c_int = 8;
 pub const OPT_PROTOCOL: c_int = 9;
 /// Option of libmariadb only: calls need not block, and have a stack of this many bytes, a `size_t`.
 pub const OPT_NONBLOCK: c_int = 6000;
-/// How to connect: over TCP, also to `localhost`.
+/// Transport: TCP, also to `localhost`.
 pub const PROTOCOL_TCP: c_uint = 1;
-/// How to connect: through a socket in the file system.
+/// Transport: a socket in the file system.
 pub const PROTOCOL_SOCKET: c_uint = 2;
 
 /// Attribute of a statement, of libmariadb only: how many rows one execution inserts, an `unsigned int`.
@@ -130,12 +130,12 @@ pub const LONGLONG: c_uint = 8;
 pub const BLOB: c_uint = 252;
 /// Type: text.
 pub const STRING: c_uint = 254;
-/// What a fetch gives where a value had not the room that it needs.
+/// Result of a fetch: at least one value was longer than its buffer.
 pub const TRUNCATED: c_int = 101;
-/// What a fetch gives after the last row.
+/// Result of a fetch: there are no more rows.
 pub const NO_DATA: c_int = 100;
 
-/// Which of the two client libraries it is.
+/// The two client libraries, which number some options differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// libmariadb.
@@ -204,7 +204,7 @@ dyno_library::functions! {
 }
 
 impl Api {
-    /// Which library it is.
+    /// The family of the loaded library.
     pub fn family(&self) -> Family {
         if self.get_infov.is_some() { Family::MariaDb } else { Family::MySql }
     }

@@ -1,4 +1,4 @@
-//! What a column's values are, by the numbers that the protocol has for its type and its collation.
+//! Converts the values of a column by the type and the collation that the protocol reports for it.
 
 use std::ffi::c_uint;
 
@@ -38,7 +38,7 @@ pub(super) fn put<S: Sink>(value: &[u8], field: &Field, sink: &mut S) {
     }
 }
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Whole numbers of up to 64 bits.
@@ -54,7 +54,7 @@ pub(super) enum Kind {
 }
 
 impl Field {
-    /// What its values are. A whole number without a sign may not fit 64 bits with one, and comes as text.
+    /// The type of its values. An unsigned integer may not fit into a signed one of 64 bits, and comes as text.
     pub(super) fn values(&self) -> Kind {
         match self.kind {
             LONGLONG if self.flags & UNSIGNED != 0 => Kind::Decimal,
@@ -66,12 +66,12 @@ impl Field {
         }
     }
 
-    /// Whether its values are stored as text.
+    /// True if its values are stored as text.
     pub fn is_text(&self) -> bool {
         matches!(self.kind, VARCHAR | TINY_BLOB..=STRING) && self.charset != BYTES
     }
 
-    /// Whether its values are whole numbers.
+    /// True if its values are whole numbers.
     pub fn is_integer(&self) -> bool {
         matches!(self.kind, TINY | SHORT | INT24 | LONG | LONGLONG)
     }

@@ -1,4 +1,4 @@
-//! How a server's URL becomes a connection.
+//! Opens a connection from a server's URL.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ const LONGEST_PATH: usize = 107;
 /// Error: the user may not do that with a database.
 const DATABASE_ACCESS_DENIED: u32 = 1044;
 
-/// Connects to a server, to the database of its URL or to none. Only where it `loads_data` is the connection allowed
-/// LOAD DATA LOCAL.
+/// Connects to a server and to the database of its URL, if it names one. LOAD DATA LOCAL is allowed only if `loads_data`
+/// is set.
 pub fn connect(api: &Arc<Api>, server: &Server, loads_data: bool) -> Result<Connection> {
     let options = Options::parse(&server.options)?;
     let connected = attempt(api, server, &options, loads_data);
@@ -57,14 +57,14 @@ fn attempt(api: &Arc<Api>, server: &Server, options: &Options, loads_data: bool)
     let account =
         Account { user: text("user", &server.user)?, password: text("password", password)?, database };
     if options.is_encryption_demanded() && api.family() == Family::MariaDb {
-        connection.connect_encrypted(&address, &account, options.patience())?;
+        connection.connect_encrypted(&address, &account, options.timeout())?;
     } else {
         connection.connect(&address, &account)?;
     }
     options.check(&connection)?;
     // The server's own choice of collation for it, which the library's may not be.
     connection.rows("SET NAMES utf8mb4")?;
-    // Statements commit by themselves, as in the other engines, unless a suite says otherwise.
+    // Statements commit automatically, as in the other engines, unless a suite says otherwise.
     connection.rows("SET SESSION autocommit = 1")?;
     Ok(connection)
 }
@@ -92,7 +92,7 @@ fn number(error: &Error) -> Option<u32> {
     error.downcast_ref().map(|error: &ServerError| error.number)
 }
 
-/// What to do about a connection that failed, for the usual reasons.
+/// Advice on a failed connection, for the usual reasons.
 fn advice(number: u32) -> &'static str {
     match number {
         1045 | 1698 => "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_is_told() {
+    fn a_path_that_is_too_long_is_reported() {
         let error = address(&server(&format!("/{}", "x".repeat(107)))).unwrap_err().to_string();
         assert!(error.contains("too long") && error.contains("shorter"), "{error}");
     }

@@ -26,10 +26,10 @@ pub struct Connection {
 // their functions may be called from any thread.
 unsafe impl Send for Connection {}
 
-/// Where to connect.
+/// The address of a server.
 #[derive(Debug)]
 pub struct Address {
-    /// A host's name or address; none for a socket in the file system.
+    /// A host's name or address; `None` for a socket in the file system.
     pub host: Option<CString>,
     /// The port; 0 for a socket.
     pub port: c_uint,
@@ -37,17 +37,17 @@ pub struct Address {
     pub socket: Option<CString>,
 }
 
-/// Who connects, and to which database.
+/// The account to log in with, and the database to enter.
 pub struct Account {
     /// The user's name.
     pub user: CString,
-    /// The password; empty for none.
+    /// The password; empty for an account without one.
     pub password: CString,
-    /// The database; none to enter none.
+    /// The database; `None` to enter no database.
     pub database: Option<CString>,
 }
 
-/// What the server, or the library, said of a call that failed.
+/// The error of a failed call, from the server or from the library.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (error {number}, {state})")]
 pub struct ServerError {
@@ -100,7 +100,7 @@ impl Connection {
         self.set(option, unsafe { (self.api.options)(self.mysql, option, value.cast()) })
     }
 
-    /// Connects. No password stands in an error.
+    /// Connects. The error never contains the password.
     pub(super) fn connect(&self, at: &Address, account: &Account) -> Result<()> {
         // SAFETY: the connection is not open yet, and the strings outlive the call.
         let connected = unsafe {
@@ -118,13 +118,13 @@ impl Connection {
         if connected.is_null() { Err(self.server_error().into()) } else { Ok(()) }
     }
 
-    /// Connects with libmariadb to a server that encrypts, and sends nothing to one that does not. `patience` is for the
-    /// server's greeting.
+    /// Connects with libmariadb to a server that encrypts, and sends nothing to one that does not. `greeting_timeout`
+    /// limits the wait for the server's greeting.
     pub(super) fn connect_encrypted(
         &self,
         at: &Address,
         account: &Account,
-        patience: Duration,
+        greeting_timeout: Duration,
     ) -> Result<()> {
         let api = &*self.api;
         let (Some(start), Some(go_on), Some(socket), Some(timeout)) =
@@ -157,7 +157,7 @@ impl Connection {
                 let is_connected = ready & (greeting::WAIT_READ | greeting::WAIT_WRITE) != 0 && !is_broken;
                 if is_connected && !has_greeted {
                     has_greeted = true;
-                    refusal = refusal_of(greeting::read(socket, patience));
+                    refusal = refusal_of(greeting::read(socket, greeting_timeout));
                     if refusal.is_some() {
                         greeting::close_for_sending(socket);
                     }
@@ -266,7 +266,7 @@ impl Connection {
         }
     }
 
-    /// Why the last call failed.
+    /// The error of the last call.
     #[cold]
     pub(super) fn error(&self) -> Error {
         self.server_error().explain()

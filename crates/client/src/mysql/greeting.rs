@@ -1,10 +1,10 @@
-//! Encryption that libmariadb does not insist on.
+//! Refuses a server without encryption before libmariadb sends it anything.
 //!
-//! `MYSQL_OPT_SSL_ENFORCE` asks a server for encryption. Where the greeting offers none, libmariadb goes on in plain
-//! text and sends the user's name, the answer to the challenge, and later the statements. A check after the connection
-//! would come too late. So libmariadb connects by its calls that do not block, and between them the greeting is read
-//! where it waits, in the socket's buffer. libmariadb then reads the same bytes, and if they offer no encryption, the
-//! socket has been closed for sending before.
+//! `MYSQL_OPT_SSL_ENFORCE` asks a server for encryption. If the greeting offers none, libmariadb continues in plain text
+//! and sends the user's name, the answer to the challenge, and later the statements. A check after the connection would
+//! come too late. Therefore libmariadb connects by its non-blocking calls, and between them dyno peeks at the greeting in
+//! the socket's buffer. If it offers no encryption, dyno shuts the socket down for sending before libmariadb reads the
+//! same bytes.
 
 use std::ffi::c_int;
 use std::io::{ErrorKind, Result};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, pollfd};
 
-/// What a call that does not block waits for, and what has come: bits of `MYSQL_WAIT_…`.
+/// Events that a non-blocking call waits for, and those that occurred: bits of `MYSQL_WAIT_…`.
 pub const WAIT_READ: c_int = 1;
 /// The socket takes bytes.
 pub const WAIT_WRITE: c_int = 2;
@@ -34,7 +34,7 @@ const HEADER: usize = 4;
 /// Bytes between the version's end and the capabilities: the connection's number, the challenge and a zero byte.
 const BEFORE_CAPABILITIES: usize = 4 + 8 + 1;
 
-/// What a server's greeting says of encryption.
+/// The server's answer to whether it encrypts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Greeting {
     /// The server encrypts if asked.
@@ -73,7 +73,7 @@ pub fn read(socket: c_int, within: Duration) -> Greeting {
             Ok(0) => return Greeting::Over,
             Ok(length) => match parse(&buffer[..length]) {
                 Some(greeting) => return greeting,
-                // A version that fills the buffer is none.
+                // A version that fills the whole buffer is not valid.
                 None if length == buffer.len() => return Greeting::Plain,
                 None => thread::sleep(Duration::from_millis(1)),
             },
@@ -104,7 +104,7 @@ fn with_stream<T>(socket: c_int, call: impl FnOnce(&TcpStream) -> Result<T>) -> 
     call(&stream)
 }
 
-/// What the first bytes say; none where more of them are needed.
+/// Reads the greeting from its first bytes; `None` if more bytes are needed.
 fn parse(bytes: &[u8]) -> Option<Greeting> {
     let payload = bytes.get(HEADER..)?;
     if *payload.first()? == ERROR {

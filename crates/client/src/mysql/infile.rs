@@ -16,16 +16,16 @@ use crate::Sql;
 /// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
 pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
 
-/// What a server is told that asks for a file at another time.
+/// The error message for a server that asks for a file when no rows are being loaded.
 const REFUSAL: &CStr = c"dyno sends no files";
-/// The number of an error that has none.
+/// The error number for errors without one of MySQL's numbers.
 const UNKNOWN_ERROR: c_int = 2000;
 
-/// What is sent.
+/// The source of the bytes that LOAD DATA reads.
 struct File<F> {
     /// Fills memory and returns how many bytes it has put there, 0 at the end.
     fill: F,
-    /// Why it could not.
+    /// The error of the last call of `fill`.
     error: Option<Error>,
 }
 

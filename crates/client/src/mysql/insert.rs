@@ -1,4 +1,4 @@
-//! Prepared inserts, which take their values from a place that the library is told once.
+//! Prepared inserts whose parameters are bound once, to buffers that keep their address.
 
 use std::ffi::{c_uint, c_ulong, c_void};
 use std::ptr;
@@ -13,12 +13,11 @@ use super::statement::Statement;
 /// The room of a field at first, in bytes.
 const ROOM: usize = 32;
 
-/// A statement whose parameters are texts of widths that do not change. It takes all of them at once, from a place of
-/// its own.
+/// A statement whose parameters are texts of fixed widths. It takes all of them at once and copies them into its buffer.
 pub struct CellInsert<'c> {
     statement: Statement<'c>,
     cells: Vec<u8>,
-    /// What the statement is bound to.
+    /// The lengths that the statement is bound to: they must outlive it.
     _lengths: Vec<c_ulong>,
 }
 
@@ -43,7 +42,7 @@ impl<'c> CellInsert<'c> {
     /// Executes it with the values of all parameters one after another.
     ///
     /// # Panics
-    /// They are not as many bytes as the widths come to.
+    /// `cells` has not exactly as many bytes as the widths come to.
     #[inline]
     pub fn execute(&mut self, cells: &[u8]) -> Result<()> {
         self.cells.copy_from_slice(cells);
@@ -57,14 +56,14 @@ impl<'c> CellInsert<'c> {
 pub struct ArrayInsert<'c> {
     statement: Statement<'c>,
     widths: Vec<u64>,
-    /// Where each row's cell lies, column by column.
+    /// The address of each row's cell, column by column.
     cells: Vec<Vec<*const c_void>>,
-    /// What the statement is bound to.
+    /// The lengths that the statement is bound to: they must outlive it.
     _lengths: Vec<Vec<c_ulong>>,
 }
 
 impl<'c> ArrayInsert<'c> {
-    /// Prepares one for so many rows, with a parameter of each of these widths, in bytes.
+    /// Prepares an insert of `rows` rows at once, with a parameter of each of these widths, in bytes.
     pub fn prepare(
         connection: &'c Connection,
         sql: &str,
@@ -87,7 +86,7 @@ impl<'c> ArrayInsert<'c> {
         Ok(ArrayInsert { statement, widths, cells, _lengths: lengths })
     }
 
-    /// Inserts as many rows as it is for, from where they lie: each is its cells one after another.
+    /// Inserts the rows from where they lie in memory. Each row is its cells one after another.
     ///
     /// # Errors
     /// There are fewer rows, or the server refuses them.
@@ -119,7 +118,7 @@ pub struct FieldInsert<'c> {
     /// The fields, one after another, each with as much room.
     bytes: Vec<u8>,
     room: usize,
-    /// How long each is.
+    /// The length of each field, in bytes.
     lengths: Vec<c_ulong>,
 }
 

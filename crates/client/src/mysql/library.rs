@@ -21,7 +21,7 @@ const CLIENT: LibraryName = LibraryName {
     ],
 };
 
-/// Loads it: the system's, or where it has none that of the server's build.
+/// Loads the system's library; without one, that of the server's build.
 pub fn load(build: &Build) -> Result<Api> {
     CLIENT.load_client(build, Api::resolve)
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_tells_its_version_and_file() {
+    fn the_library_reports_its_version_and_file() {
         let api = load(&Build::System).unwrap();
         assert!(version(&api).contains('.'));
         assert!(file(&api).contains("lib"));

@@ -12,7 +12,7 @@ use super::api::{Family, OPT_CONNECT_TIMEOUT};
 use super::connection::Connection;
 
 /// Seconds to wait for an answer to a connection, where the URL does not say.
-const PATIENCE: u32 = 10;
+const CONNECT_TIMEOUT: u32 = 10;
 
 /// Options that are files or names, with their numbers in libmariadb and libmysqlclient.
 const TEXTS: [(&str, c_int, c_int); 6] = [
@@ -30,7 +30,7 @@ const MARIADB_ENFORCE: c_int = 38;
 /// libmysqlclient: the mode by its number.
 const MYSQL_MODE: c_int = 35;
 
-/// How far a connection must be encrypted.
+/// The encryption that a connection must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encryption {
     /// Not at all.
@@ -68,16 +68,16 @@ impl Encryption {
 /// The options of a connection.
 #[derive(Debug)]
 pub struct Options {
-    /// What the URL asks; the client library's own default where it asks nothing.
+    /// The mode that the URL asks for; without it the client library's default applies.
     pub encryption: Option<Encryption>,
     texts: Vec<(&'static str, CString)>,
     timeout: u32,
 }
 
 impl Options {
-    /// Reads the options of a URL and refuses those that nobody knows.
+    /// Reads the options of a URL and refuses unknown ones.
     pub fn parse(options: &BTreeMap<String, String>) -> Result<Options> {
-        let mut parsed = Options { encryption: None, texts: Vec::new(), timeout: PATIENCE };
+        let mut parsed = Options { encryption: None, texts: Vec::new(), timeout: CONNECT_TIMEOUT };
         for (name, value) in options {
             let plain = name.to_ascii_lowercase().replace('_', "-");
             match plain.as_str() {
@@ -93,18 +93,18 @@ impl Options {
         Ok(parsed)
     }
 
-    /// Whether a connection in plain text would be against the URL's word.
+    /// True if the URL forbids a connection in plain text.
     pub fn is_encryption_demanded(&self) -> bool {
         use Encryption::{Required, VerifyCa, VerifyIdentity};
         matches!(self.encryption, Some(Required | VerifyCa | VerifyIdentity))
     }
 
     /// The time that the server has for an answer.
-    pub fn patience(&self) -> Duration {
+    pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.into())
     }
 
-    /// Holds an open connection against what was asked for.
+    /// Checks an open connection against the encryption that was asked for.
     pub fn check(&self, connection: &Connection) -> Result<()> {
         let is_encrypted = connection.cipher().is_some();
         ensure!(
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_refused() {
+    fn unknown_options_are_refused() {
         let complaint = |name, value| parse(name, value).unwrap_err().to_string();
         assert!(
             complaint("sslmode", "require").contains("the option 'sslmode', and a connection to MySQL has")

@@ -11,14 +11,14 @@ use super::connection::Connection;
 use super::statement::Statement;
 use crate::number::number;
 
-/// How long a value of a result may be before it is fetched once more by itself, in bytes.
+/// Buffer for one value of a result, in bytes. A longer value is fetched a second time into a buffer of its size.
 const ROOM: usize = 256;
 
 /// A prepared statement with room for its values and for a row of its result.
 pub struct Query<'c> {
     statement: Statement<'c>,
     parameters: Vec<Value>,
-    /// Whether a parameter has another type or another place than the library knows.
+    /// True if a parameter changed its type or its address since the library was last informed.
     is_moved: bool,
     columns: Vec<Column>,
 }
@@ -37,7 +37,7 @@ struct Column {
     place: Box<Place>,
 }
 
-/// What the library writes of a value.
+/// The part of a bound value that the library writes.
 struct Place {
     bytes: [u8; ROOM],
     length: c_ulong,
@@ -45,7 +45,7 @@ struct Place {
 }
 
 impl<'c> Query<'c> {
-    /// Prepares one with so many parameters.
+    /// Prepares a statement with this number of parameters.
     ///
     /// # Errors
     /// The server refuses it, or it has another number of parameters.
@@ -116,7 +116,7 @@ impl<'c> Query<'c> {
     pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<()> {
         if self.is_moved {
             let mut binds: Vec<Bind> = self.parameters.iter().map(Value::bind).collect();
-            // SAFETY: there is one for each parameter, and none moves until this is done again.
+            // SAFETY: there is one bind for each parameter, and no parameter moves until they are bound again.
             unsafe { self.statement.bind(&mut binds)? };
             self.is_moved = false;
         }
@@ -187,8 +187,8 @@ impl Value {
     }
 }
 
-/// Whether another try may succeed where a server said so: it ended a deadlock, gave up the wait for a lock, or another
-/// transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the manuals).
+/// True if the transaction may succeed when it is repeated: the server ended a deadlock, gave up the wait for a lock, or
+/// another transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the manuals).
 pub fn may_pass(number: u32) -> bool {
     matches!(number, 1213 | 1205 | 1020)
 }

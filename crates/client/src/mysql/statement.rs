@@ -47,10 +47,10 @@ impl<'c> Statement<'c> {
         Ok(())
     }
 
-    /// Says where the parameters' values will lie whenever it is executed.
+    /// Binds the parameters to the addresses from which every execution reads their values.
     ///
     /// # Safety
-    /// There are as many as parameters, and what they point to outlives the last execution.
+    /// There is one bind for each parameter, and its buffers outlive the last execution.
     pub(super) unsafe fn bind(&self, binds: &mut [Bind]) -> Result<()> {
         // SAFETY: as the caller promises; the library copies the list.
         self.check(unsafe { (self.api.stmt_bind_param)(self.stmt, binds.as_mut_ptr()) }.into())
@@ -88,9 +88,9 @@ impl<'c> Statement<'c> {
         }
     }
 
-    /// What the columns of its result are; none where it returns no rows.
+    /// The types of the columns of its result; empty if it returns no rows.
     pub(super) fn kinds(&self) -> Result<Vec<Kind>> {
-        // SAFETY: it is prepared; the columns are looked at before the result that tells of them is freed.
+        // SAFETY: it is prepared; the columns are read before the result that describes them is freed.
         unsafe {
             let result = (self.api.stmt_result_metadata)(self.stmt);
             if result.is_null() {
@@ -104,10 +104,10 @@ impl<'c> Statement<'c> {
         }
     }
 
-    /// Says where the values of every row go that it will ever return.
+    /// Binds the columns of its result to the addresses to which every fetch writes.
     ///
     /// # Safety
-    /// There are as many as columns, and what they point to outlives the last fetch.
+    /// There is one bind for each column, and its buffers outlive the last fetch.
     #[inline]
     pub(super) unsafe fn bind_result(&self, binds: &mut [Bind]) -> Result<()> {
         // SAFETY: as the caller promises; the library copies the list.
@@ -134,7 +134,7 @@ impl<'c> Statement<'c> {
         let mut bytes = vec![0; length as usize];
         let (mut fetched, mut is_null) = (0, 0);
         let mut bind = Bind::result(STRING, bytes.as_mut_ptr().cast(), length, &mut fetched, &mut is_null);
-        // SAFETY: there is a row, and room for so many bytes.
+        // SAFETY: there is a row, and the buffer has `length` bytes.
         self.check(unsafe { (self.api.stmt_fetch_column)(self.stmt, &mut bind, column, 0) })?;
         Ok(bytes)
     }

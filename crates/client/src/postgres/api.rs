@@ -16,7 +16,7 @@ pub struct PgResult {
     _opaque: [u8; 0],
 }
 
-/// What hears the server's notices.
+/// Callback for the server's notices.
 pub type NoticeReceiver = unsafe extern "C" fn(*mut c_void, *const PgResult);
 
 /// State of a connection: it can be used.
@@ -26,7 +26,7 @@ pub const CONNECTION_OK: c_int = 0;
 pub const EMPTY_QUERY: c_int = 0;
 /// State of a result: done, without rows.
 pub const COMMAND_OK: c_int = 1;
-/// State of a result: done, with rows, perhaps none.
+/// State of a result: done, with zero or more rows.
 pub const TUPLES_OK: c_int = 2;
 /// State of a result: the server waits for the data of a COPY.
 pub const COPY_IN: c_int = 4;

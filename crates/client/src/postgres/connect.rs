@@ -1,4 +1,4 @@
-//! How a server's URL becomes a connection.
+//! Opens a connection from a server's URL.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::connection::Connection;
 /// The database that every PostgreSQL has for this purpose.
 const MAINTENANCE: &str = "postgres";
 /// Seconds to wait for an answer to a connection, where the URL does not say.
-const PATIENCE: &str = "10";
+const CONNECT_TIMEOUT: &str = "10";
 
 /// Connects to a database of a server.
 pub fn connect(api: &Arc<Api>, server: &Server, database: &str) -> Result<Connection> {
@@ -31,7 +31,7 @@ pub fn maintenance(server: &Server) -> &str {
 /// libpq's keywords and their values. Those of the user's URL come first, because of a keyword given
 /// twice the last counts: they cannot lead to another server or database.
 fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
-    let mut options = vec![("application_name", "dyno"), ("connect_timeout", PATIENCE)];
+    let mut options = vec![("application_name", "dyno"), ("connect_timeout", CONNECT_TIMEOUT)];
     options.extend(server.options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let port = server.port.map(|port| port.to_string());
     options.extend(port.as_deref().map(|port| ("port", port)));
@@ -48,11 +48,11 @@ fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
     options.into_iter().map(|(name, value)| Ok((text("option", name)?, text(name, value)?))).collect()
 }
 
-/// What to do where a server has no connection left.
+/// Advice for a server that has no free connection.
 const FULL: &str =
     "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
 
-/// What to do about a connection that failed, for the usual reasons in libpq's words.
+/// Advice on a failed connection, found by the words of libpq's message.
 fn advice(message: &str) -> &'static str {
     const ADVICE: [(&str, &str); 9] = [
         ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_with_a_nul_byte_is_not_told() {
+    fn a_secret_with_a_nul_byte_is_not_shown() {
         let server = Server { password: Some(dyno_protocol::Secret::new("hunter\0")), ..server() };
         let error = options(&server, "x").unwrap_err().to_string();
         assert!(error.contains("password") && !error.contains("hunter"), "{error}");

@@ -21,7 +21,7 @@ pub struct Connection {
     api: Arc<Api>,
     /// Open, and used by one thread.
     conn: *mut Conn,
-    /// How many statements have been prepared under a name.
+    /// The number of statements that have been prepared under a name.
     names: Cell<u32>,
 }
 
@@ -29,7 +29,7 @@ pub struct Connection {
 // library's functions may be called from any thread.
 unsafe impl Send for Connection {}
 
-/// What the server said of a statement that failed.
+/// The error of a failed statement, as the server reports it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (PostgreSQL error {code})")]
 pub struct ServerError {
@@ -136,7 +136,7 @@ impl Connection {
                 next = if ends { (api.get_result)(self.conn) } else { ptr::null_mut() };
             }
         }
-        // Why the server has ended a connection it may say before it does.
+        // The server may report why it ends a connection before it does so.
         // SAFETY: the connection is there, open or not.
         match outcome {
             Err(_) if unsafe { (api.status)(self.conn) } != CONNECTION_OK => Err(self.trouble()),
@@ -178,7 +178,7 @@ impl Connection {
         unsafe { (self.api.server_version)(self.conn) }
     }
 
-    /// Whether the connection is encrypted.
+    /// True if the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
         // SAFETY: the connection is open.
         unsafe { (self.api.ssl_in_use)(self.conn) != 0 }
@@ -200,7 +200,7 @@ impl Connection {
         self.conn
     }
 
-    /// What libpq says of the connection, in one line.
+    /// libpq's message on the connection, in one line.
     fn message(&self) -> String {
         // SAFETY: the pointer is a connection, and the string is copied before the next call.
         let message = unsafe { text((self.api.error_message)(self.conn)) };
@@ -208,14 +208,14 @@ impl Connection {
         lines.collect::<Vec<_>>().join(" ")
     }
 
-    /// What libpq says where a call did not even reach the server.
+    /// libpq's error for a call that did not even reach the server.
     #[cold]
     pub(super) fn trouble(&self) -> Error {
         // SAFETY: no result is looked at.
         unsafe { self.error(ptr::null(), FATAL_ERROR) }
     }
 
-    /// Why a statement has no result of the kinds that are expected.
+    /// The error of a statement whose result is not of the expected kinds.
     ///
     /// # Safety
     /// The result is one of this connection that has not been cleared, or null.
@@ -233,7 +233,7 @@ impl Connection {
             return anyhow!("there is no statement in it, only a comment");
         }
         if status != FATAL_ERROR {
-            // A COPY waits for data that nobody has; what it began cannot be used any more.
+            // A COPY waits for data that do not exist; the connection cannot be used after it.
             return anyhow!(
                 "it is a statement that exchanges data with the client (COPY …), which no statement of a suite \
                  can: the model bulk-load does"
@@ -247,7 +247,7 @@ impl Connection {
         };
         let Some(code) = field(DIAG_SQLSTATE) else { return anyhow!("{}", self.message()) };
         let parts = [DIAG_PRIMARY, DIAG_DETAIL, DIAG_HINT].into_iter().filter_map(field);
-        // Which line of a COPY it was.
+        // The line of a COPY.
         let place = field(DIAG_CONTEXT).filter(|place| place.starts_with("COPY "));
         let parts = parts.chain(place.map(|place| format!("({place})")));
         ServerError { code, message: parts.collect::<Vec<_>>().join(" ") }.into()
@@ -258,7 +258,7 @@ impl Sql for Connection {
     #[inline]
     fn execute<S: Sink>(&self, sql: &CStr, sink: &mut S) -> Result<u64> {
         let api = &*self.api;
-        // What PQexec does, but for the results that it drops where there is more than one.
+        // As PQexec, which drops results where there is more than one.
         // SAFETY: the connection is open, and the text ends in NUL.
         unsafe {
             if (api.send_query)(self.conn, sql.as_ptr()) == 0 {
@@ -276,7 +276,7 @@ impl Drop for Connection {
     }
 }
 
-/// The server's notices, as that a table to drop does not exist, are no errors and for nobody here.
+/// Drops notices, such as that a table to drop does not exist: they are no errors.
 unsafe extern "C" fn ignore(_: *mut c_void, _: *const PgResult) {}
 
 /// The number of rows that libpq gives as text; empty for statements that change none.

@@ -10,7 +10,7 @@ use super::connection::Connection;
 
 /// Most bytes that libpq is handed at once, far from the limit of its number for them.
 const LARGEST: usize = 1 << 20;
-/// What the server is told, and writes into its log, when it is to take back what it was sent.
+/// The reason for abandoning a COPY, which the server writes into its log.
 const GIVEN_UP: &CStr = c"dyno has given up";
 
 /// A COPY that waits for data. One that is dropped before it is finished is given up: the server takes all
@@ -46,7 +46,7 @@ impl<'a> Copy<'a> {
     /// Sends bytes, cut anywhere.
     ///
     /// # Errors
-    /// The connection is lost. What the server refuses it tells at the end.
+    /// The connection is lost. Rows that the server refuses are reported at the end.
     #[inline]
     pub fn put(&self, bytes: &[u8]) -> Result<()> {
         let connection = self.connection;

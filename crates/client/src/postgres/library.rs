@@ -11,7 +11,7 @@ use super::api::Api;
 /// PostgreSQL's client library.
 const LIBPQ: LibraryName = LibraryName { of: "the client library of PostgreSQL", stems: &["libpq.so.5"] };
 
-/// Loads libpq: the system's, or where it has none that of the server's build.
+/// Loads the system's libpq; without one, that of the server's build.
 pub fn load(build: &Build) -> Result<Api> {
     LIBPQ.load_client(build, Api::resolve)
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_tells_its_version_and_file() {
+    fn the_library_reports_its_version_and_file() {
         let api = load(&Build::System).unwrap();
         assert!(version(&api).contains('.'));
         assert!(file(&api).contains("libpq.so"));

@@ -34,9 +34,9 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Executes a statement so many times without waiting for the results of those before, each time with the values
-    /// that `bind` gives it, then reads the results. `refused` makes an error of what the server says of the call at
-    /// a place. libpq takes in what the server answers meanwhile, so that neither waits for the other for ever.
+    /// Executes a statement several times without waiting for the results of earlier executions, each time with the
+    /// values that `bind` gives it, then reads the results. `refused` converts the server's error for the call at a
+    /// place. libpq reads the server's answers meanwhile, so that client and server never wait for each other.
     pub fn execute<'v, E: From<Error>>(
         &self,
         statement: &mut Statement<'v>,

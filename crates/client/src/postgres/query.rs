@@ -17,12 +17,12 @@ pub struct Query<'c> {
     name: CString,
     /// The values, each ended by a NUL byte; of NULL nothing.
     values: Vec<Vec<u8>>,
-    /// Where they lie.
+    /// The addresses of the values.
     pointers: Vec<*const c_char>,
 }
 
 impl<'c> Query<'c> {
-    /// Prepares one with so many parameters.
+    /// Prepares a statement with this number of parameters.
     ///
     /// # Errors
     /// The server refuses it.
@@ -96,8 +96,8 @@ impl<'c> Query<'c> {
     }
 }
 
-/// Whether another try may succeed where a server said so: it could not put transactions in an order, ended a deadlock,
-/// or gave up the wait for a lock (PostgreSQL's manual, appendix A).
+/// True if the transaction may succeed when it is repeated: the server could not serialize it, ended a deadlock, or gave
+/// up the wait for a lock (PostgreSQL's manual, appendix A).
 pub fn may_pass(code: &str) -> bool {
     matches!(code, "40001" | "40P01" | "55P03")
 }

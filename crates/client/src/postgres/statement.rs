@@ -24,7 +24,7 @@ pub struct Statement<'v> {
     values: Vec<*const c_char>,
     lengths: Vec<c_int>,
     formats: Vec<c_int>,
-    /// What values point to that are numbers.
+    /// The buffers of values that are numbers.
     numbers: Vec<[u8; 4]>,
     texts: PhantomData<&'v [u8]>,
 }

@@ -1,4 +1,4 @@
-//! An open database: how it is opened, closed and unlocked, and what it tells of itself.
+//! An open database: opening, closing, unlocking, and the settings and version that it reports.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -21,7 +21,7 @@ pub struct Connection {
     db: *mut Sqlite3,
 }
 
-/// What SQLite said of a call that failed.
+/// The error of a failed call, as SQLite reports it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (SQLite error {code})")]
 pub struct SqliteError {
@@ -32,7 +32,7 @@ pub struct SqliteError {
 }
 
 impl SqliteError {
-    /// Whether another try may succeed: somebody else had the database locked.
+    /// True if the statement may succeed when it is repeated: another connection had the database locked.
     pub fn may_pass(&self) -> bool {
         // The lowest byte is the primary code.
         matches!(self.code & 0xff, BUSY | LOCKED)
@@ -92,16 +92,16 @@ impl Connection {
         Ok(())
     }
 
-    /// How long to wait for others that have the database locked, to the millisecond.
-    pub fn wait_for_locks(&self, patience: Duration) {
-        let milliseconds = c_int::try_from(patience.as_millis()).unwrap_or(c_int::MAX);
+    /// Sets how long a statement waits for a locked database, to the millisecond.
+    pub fn wait_for_locks(&self, timeout: Duration) {
+        let milliseconds = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
         if !self.db.is_null() {
             // SAFETY: the connection is open.
             unsafe { (self.api.busy_timeout)(self.db, milliseconds) };
         }
     }
 
-    /// What can interrupt this connection from another thread.
+    /// A handle that interrupts this connection from another thread.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter::new(&self.api, self.db)
     }
@@ -147,7 +147,7 @@ impl Connection {
         ensure!(!self.db.is_null(), "the database is closed");
         // SAFETY: the connection is open; the key is read during the call.
         let code = unsafe { give(self.db, key.as_ptr().cast(), key.len() as c_int) };
-        // What the library says of a key may quote it.
+        // SQLite's message might quote the key.
         ensure!(code == OK, "the library does not take the key (SQLite error {code})");
         Ok(())
     }

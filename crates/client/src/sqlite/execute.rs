@@ -105,7 +105,7 @@ pub(super) unsafe fn bytes<'a>(start: *const u8, length: c_int) -> &'a [u8] {
     unsafe { slice::from_raw_parts(start, length as usize) }
 }
 
-/// Whether anything but white space follows a statement.
+/// True if anything but white space follows a statement.
 ///
 /// # Safety
 /// `tail` ends in NUL.

@@ -1,4 +1,4 @@
-//! How another thread ends what a connection does.
+//! Lets another thread end the statement that a connection executes.
 
 use dyno_sqlite::Api;
 use dyno_sqlite::api::Sqlite3;

@@ -12,7 +12,7 @@ pub use dyno_sqlite::{Api, BUNDLED_FLAGS, api, load};
 pub use interrupt::Interrupter;
 pub use statement::{Parameter, Rows, Statement, quoted};
 
-/// Whether a library was compiled for connections in several threads.
+/// True if a library was compiled for connections in several threads.
 pub fn is_threadsafe(api: &Api) -> bool {
     // SAFETY: it takes nothing and returns a number.
     unsafe { (api.threadsafe)() != 0 }

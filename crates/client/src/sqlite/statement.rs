@@ -18,7 +18,7 @@ pub struct Statement<'c> {
     api: &'c Api,
     /// Prepared and not yet finalized.
     statement: *mut Stmt,
-    /// How many parameters it has.
+    /// The number of its parameters.
     parameters: c_int,
 }
 
@@ -61,7 +61,7 @@ impl<'c> Statement<'c> {
         self.try_run(values.into_iter().map(Ok))
     }
 
-    /// The same with values of which one may be none.
+    /// The same with values that may be errors: the first error ends the call.
     #[inline]
     pub fn try_run<'v>(&mut self, values: impl IntoIterator<Item = Result<Parameter<'v>>>) -> Result<()> {
         self.bind(values)?;
@@ -111,7 +111,7 @@ impl<'c> Statement<'c> {
         })
     }
 
-    /// Binds all parameters. What was bound before may be gone, so none keeps its value.
+    /// Binds all parameters. Buffers bound before may have been freed, so every value is bound again.
     #[inline]
     fn bind<'v>(&mut self, values: impl IntoIterator<Item = Result<Parameter<'v>>>) -> Result<()> {
         let (api, statement) = (self.api, self.statement);
@@ -141,7 +141,7 @@ impl<'c> Statement<'c> {
     }
 
     /// # Safety
-    /// The text stays as long as the last argument tells SQLite.
+    /// The text stays valid as long as the last argument promises SQLite.
     #[inline]
     unsafe fn bind_text(&self, place: c_int, text: &[u8], keep: *const c_void) -> Result<c_int> {
         let (start, length) = (text.as_ptr().cast(), length(text)?);
@@ -166,7 +166,7 @@ impl Drop for Statement<'_> {
 pub struct Rows<'q> {
     connection: &'q Connection,
     api: &'q Api,
-    /// Prepared, and used by nobody else.
+    /// Prepared, and used by this value alone.
     statement: *mut Stmt,
     is_ended: bool,
     borrowed: PhantomData<&'q mut Stmt>,

@@ -72,7 +72,7 @@ fn without_cuts_it_is_said_how_a_commit_was_seen() {
 }
 
 #[test]
-fn a_hole_that_is_told_is_no_breach_but_more_than_it_is_one() {
+fn a_documented_hole_is_no_breach_but_a_larger_loss_is() {
     let (hole, kills) = (promised(Level::PowerLoss, Some(Hole::LastCommit)), tally(20, 0, 0, 0));
     let found = tried(hole.clone(), survival(tally(100, 67, 1, 0), kills));
     assert_eq!((found.level, found.hole), (Level::PowerLoss, Some(Hole::LastCommit)));
@@ -82,7 +82,7 @@ fn a_hole_that_is_told_is_no_breach_but_more_than_it_is_one() {
 }
 
 #[test]
-fn lines_that_nobody_can_read_are_told_and_left_out() {
+fn unreadable_lines_are_reported_and_left_out() {
     let proof = KeptProof {
         schema: PROOF_SCHEMA.to_owned(),
         label: "sqlite:wal".to_owned(),

@@ -1,8 +1,8 @@
-//! What a URL may ask of a connection besides its address.
+//! The options of a connection that a URL may ask for.
 //!
-//! An option is a demand: a driver keeps it or refuses to connect. Drivers differ in what they pass over in silence
-//! (a certificate that is not there, an authority where the mode does not look at one), so such URLs are refused here,
-//! before any driver sees them.
+//! An option is a demand: a driver meets it or refuses to connect. Drivers differ in the options that they ignore
+//! silently (a missing certificate, an authority in a mode that does not check it), so such URLs are refused here, before
+//! any driver sees them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, absolute};
@@ -12,7 +12,7 @@ use crate::Protocol;
 
 /// The options of a protocol's URLs, under one spelling each.
 pub struct Demands {
-    /// What the mode of encryption is called.
+    /// The name of the mode of encryption.
     mode: &'static str,
     /// The modes, weakest first, and the place of the first one that never sends plain text.
     modes: &'static [&'static str],
@@ -29,7 +29,7 @@ pub struct Demands {
     files: &'static [&'static str],
     /// The others.
     plain: &'static [&'static str],
-    /// What the list is called in a message.
+    /// The name of the list in messages.
     pub list: &'static str,
 }
 

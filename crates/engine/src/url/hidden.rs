@@ -8,7 +8,7 @@ use super::take_apart;
 /// The schemes after which one slash is enough, also within others, as in `postgresql+psycopg`. Those of all engines are
 /// data of `engines/*.toml`, which is not read here.
 const SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
-/// How options that hold a password are called.
+/// The names of options that hold a password.
 const OPTIONS: [&str; 4] = ["password=", "passwd=", "passphrase=", "pwd="];
 
 /// A text as it may be repeated to people and kept: without its end where that may hold a password.
@@ -23,16 +23,16 @@ pub fn repeatable(text: &str) -> String {
     }
 }
 
-/// Whether a text is the address of a server, or was meant to be one: it begins as a URL does.
+/// True if a text is the address of a server, or was meant to be one: it begins as a URL does.
 pub fn is_address(text: &str) -> bool {
     address(text).is_some()
 }
 
-/// Whether it may also hold a password.
+/// True if it may also hold a password.
 pub fn may_hold_password(text: &str) -> bool {
     let Some((_, rest)) = address(text) else { return false };
     let parts = rest.strip_prefix("//").map(take_apart);
-    // What cannot be taken apart may hold one anywhere.
+    // A text that cannot be parsed may hold a password anywhere.
     let is_open = matches!(parts, Some(Ok(parts)) if parts.password.is_none());
     !is_open
 }

@@ -186,7 +186,7 @@ proptest! {
     fn a_password_is_never_repeated(
         shape in 0usize..14, word in "[!-~]{4,12}", database in "[a-z]{0,5}"
     ) {
-        // Letters that stand in no address by themselves show a part that was left.
+        // Letters that occur in no address show a part that was left.
         let password = format!("§{word}§");
         let text = match shape {
             0 => format!("postgres://bob:{password}@db/{database}"),
@@ -206,7 +206,7 @@ proptest! {
         };
         prop_assert!(!repeatable(&text).contains('§'), "{text} is repeated as {}", repeatable(&text));
         if is_address(&text) {
-            // Else it is told apart from every password by being taken apart.
+            // Texts that are no address are covered by the assertion above.
             prop_assert!(may_hold_password(&text), "{text} passes for an address without one");
         }
     }
