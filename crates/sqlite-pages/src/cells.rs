@@ -1,6 +1,6 @@
 //! Cells of an interior page of an index, before they have their place in it.
 
-/// Some cells, in order: of each the page below its record, on whose right the record stands, and what it holds besides.
+/// Some cells, in order: for each the page below it, which comes before its record, and the rest of its body.
 #[derive(Debug, Default)]
 pub struct Cells {
     bodies: Vec<u8>,

@@ -14,7 +14,7 @@ pub fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Copies so many bytes from either end.
+/// Copies `COUNT` bytes from either end.
 #[inline(always)]
 fn ends<const COUNT: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(from)) = (to.first_chunk_mut::<COUNT>(), from.first_chunk()) {

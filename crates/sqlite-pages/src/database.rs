@@ -12,8 +12,8 @@ use crate::table::{TableTree, empty_leaf};
 /// Bytes of the file's header, before the first page's own (section 1.3 of the format).
 const HEADER: usize = 100;
 
-/// A row of `sqlite_schema`: a table or an index. Which ones a statement makes and how their rows read SQLite
-/// itself tells: an application lets it make them in a database in memory and reads them there.
+/// A row of `sqlite_schema`: a table or an index. An application learns from SQLite which rows a statement makes and
+/// how they read: it executes the statement in a database in memory and reads the rows there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object<'a> {
     /// `table` or `index`.
@@ -24,7 +24,7 @@ pub struct Object<'a> {
     pub table: &'a str,
     /// Its tree's root page.
     pub root: u32,
-    /// The statement that makes it; none for an index that a constraint makes.
+    /// The statement that makes it; None for an index that a constraint makes.
     pub sql: Option<&'a str>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Database<'a> {
     /// The file cannot be written.
     pub fn finish(self, objects: &[Object], version: u32) -> Result<(), Error> {
         let (pages, size) = (&self.pages, self.pages.size().bytes());
-        // The header tells how many pages there are, so it comes once more at the end.
+        // The header holds the number of pages, so it is written a second time at the end.
         let empty = [0; HEADER];
         let mut leaves = schema(Leaves::with_head(size, HEADER), objects)?;
         match leaves.count() {

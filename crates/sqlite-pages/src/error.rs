@@ -1,6 +1,6 @@
-//! What can go wrong.
+//! The errors of this crate.
 
-/// Why a database could not be written.
+/// The reason that a database could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file, or a temporary file of a sort, could not be written or read.

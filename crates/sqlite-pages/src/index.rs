@@ -13,7 +13,7 @@ const CHILD: usize = 4;
 /// A tree that is being made.
 #[derive(Debug, Default)]
 pub struct IndexTree {
-    /// The last leaf, behind which nothing stands yet.
+    /// The last leaf, which has no successor yet.
     last: Option<u32>,
     /// From the one above the leaves upwards, on each level the page that is being filled.
     levels: Vec<Level>,
@@ -30,7 +30,7 @@ struct Level {
 }
 
 impl IndexTree {
-    /// Puts leaves behind those that are there.
+    /// Appends leaves to the existing ones.
     ///
     /// # Errors
     /// They are the first ones of an index and not the first here, or the other way round, or have too few records; or

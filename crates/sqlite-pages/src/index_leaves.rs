@@ -31,9 +31,10 @@ pub struct IndexLeaves<'a, 'f> {
     bytes: Vec<u8>,
     full: usize,
     leaf: Filling,
-    /// The cell that did not fit any more; it goes up once it is sure that another one follows. Empty: there is none.
+    /// The cell that did not fit any more; it moves to the level above once another one is sure to follow. Empty: no
+    /// cell waits.
     waiting: Vec<u8>,
-    /// Whether the next record goes up between these leaves and those before them.
+    /// True if the next record moves to the level above, between these leaves and those before them.
     is_first: bool,
     placed: IndexPlaced,
 }
@@ -41,11 +42,11 @@ pub struct IndexLeaves<'a, 'f> {
 /// Leaves that are in the file, and the records that go up from between them.
 #[derive(Debug)]
 pub struct IndexPlaced {
-    /// The cell that stands between the leaves before and these, where there are some before.
+    /// The cell between the leaves before and these; None if no leaves come before.
     pub(crate) first: Option<Vec<u8>>,
     /// Each leaf but the last, with the cell behind it.
     pub(crate) cells: Cells,
-    /// The last leaf; none where there are no records.
+    /// The last leaf; None if there are no records.
     pub(crate) last: Option<u32>,
 }
 
@@ -137,7 +138,7 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
         self.pages.size().bytes()
     }
 
-    /// The place of a cell with a body of so many bytes, which must fit.
+    /// The place of a cell with a body of `body` bytes, which must fit.
     #[inline]
     fn cell(&mut self, body: usize) -> &mut [u8] {
         let (size, length) = (self.page(), body.max(LEAST));
@@ -181,7 +182,7 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
         Ok(())
     }
 
-    /// How many bytes of a cell are its body.
+    /// The length of a cell's body, in bytes.
     fn body_length(&self, cell: &[u8]) -> usize {
         let (length, head) = varint::get(cell);
         let local = self.room.local(length as usize);
@@ -228,7 +229,7 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
         self.leaf.seal(&mut self.bytes[self.full * size..][..size], None);
     }
 
-    /// Writes the full leaves and so many more, and gives the number of the page behind the full ones.
+    /// Writes the full leaves and `more` pages after them, and returns the number of the page behind the full ones.
     fn write(&mut self, more: usize) -> Result<u32, Error> {
         let full = std::mem::take(&mut self.full);
         let span = self.pages.take((full + more) as u32)?;

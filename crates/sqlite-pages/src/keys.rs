@@ -32,7 +32,7 @@ pub fn unsigned(number: i64) -> u64 {
     number as u64 ^ SIGN
 }
 
-/// What [`unsigned`] was made of.
+/// The inverse of [`unsigned`].
 #[inline(always)]
 pub fn signed(number: u64) -> i64 {
     (number ^ SIGN) as i64
@@ -48,7 +48,7 @@ pub enum PairRun {
 }
 
 impl PairRun {
-    /// How many pairs it has.
+    /// The number of pairs.
     pub fn count(&self) -> u64 {
         match self {
             PairRun::Held(pairs) => pairs.len() as u64,
@@ -68,7 +68,7 @@ impl PairRun {
         }
     }
 
-    /// How many pairs have keys below this one.
+    /// The number of pairs with a key below this one.
     pub fn below(&self, key: u64) -> Result<u64, Error> {
         let (mut low, mut high) = (0, self.count());
         while low < high {
@@ -90,7 +90,7 @@ pub fn pair(bytes: &[u8; BYTES]) -> Pair {
 #[derive(Default)]
 struct Pairs {
     came: Vec<Pair>,
-    /// Whether their rows ascend, so that a sort by the key alone that keeps the order of equal ones is enough.
+    /// False if the rows ascend: then a stable sort by the key alone is enough.
     is_unordered: bool,
     runs: Vec<PairRun>,
 }
@@ -132,7 +132,7 @@ impl Pairs {
 pub struct KeySorter {
     /// The most pairs in memory.
     most: usize,
-    /// Where the temporary file is made.
+    /// The folder of the temporary file.
     folder: PathBuf,
     /// Entries whose key is NULL, all of which come first.
     nulls: Pairs,
@@ -140,12 +140,12 @@ pub struct KeySorter {
     /// Room for a sort.
     room: Vec<Pair>,
     file: Option<Arc<File>>,
-    /// Where in the file the next run begins.
+    /// The offset of the next run in the file.
     end: u64,
 }
 
 impl KeySorter {
-    /// An empty one that uses so many bytes of memory.
+    /// An empty sorter that uses `memory` bytes.
     pub fn new(folder: &Path, memory: usize) -> KeySorter {
         // A sort needs room for as many pairs again.
         let most = (memory / (2 * BYTES)).max(1);
@@ -166,7 +166,7 @@ impl KeySorter {
         if self.nulls.came.len() + self.keys.came.len() >= self.most { self.spill() } else { Ok(()) }
     }
 
-    /// Puts the entries that came last in order. Of several sorters each may do so on a thread of its own before they are
+    /// Sorts the entries that came last. With several sorters, each may do so on a separate thread before they are
     /// merged.
     pub fn order(&mut self) {
         for pairs in [&mut self.nulls, &mut self.keys] {
@@ -191,7 +191,7 @@ impl KeySorter {
         Ok(())
     }
 
-    /// The entries of all sorters in their order, in parts that so many threads may read side by side.
+    /// The entries of all sorters in their order, in parts that `threads` threads may read concurrently.
     ///
     /// # Errors
     /// A temporary file cannot be read.

@@ -1,8 +1,8 @@
 //! A leaf of a table while rows come to it (section 1.6 of the format).
 //!
 //! A record is made where it stays, before its length is known. So the cells lie in the order of their rows, one behind
-//! the other, and move to the page's end as one piece when the leaf is full. SQLite writes them the other way round; the
-//! format lets the pointers tell.
+//! the other, and move to the page's end as one piece when the leaf is full. SQLite writes them the other way round;
+//! the format allows both, since readers follow the pointers.
 
 use crate::page::Kind;
 use crate::row::{Made, Row, most};
@@ -21,20 +21,20 @@ pub struct Leaf {
     /// The cells, the first `used` bytes; behind them is room for one that does not fit the page any more.
     bytes: Vec<u8>,
     used: usize,
-    /// Where each cell begins.
+    /// The offset of each cell.
     starts: Vec<u16>,
     /// Bytes of cells and pointers that the page takes.
     room: usize,
-    /// How many bytes the length of the record in work is expected to take, as that of the one before it did.
+    /// The expected size of the current record's length field, in bytes: that of the record before it.
     expected: usize,
-    /// Where the record in work begins.
+    /// The offset of the current record.
     record: usize,
     /// Values of the record in work whose types take more than a byte.
     long: Vec<(usize, u64)>,
 }
 
 impl Leaf {
-    /// An empty one, on pages of so many bytes.
+    /// An empty leaf on pages of `page` bytes.
     pub fn new(page: usize) -> Leaf {
         let (bytes, starts) = (vec![0; 2 * page + HEAD], Vec::with_capacity(page / POINTER));
         Leaf { page, bytes, used: 0, starts, room: 0, expected: 1, record: 0, long: Vec::new() }
@@ -47,13 +47,13 @@ impl Leaf {
         self.room = self.page - head - Kind::TableLeaf.header();
     }
 
-    /// Whether a cell of so many bytes fits.
+    /// True if a cell of `cell` bytes fits.
     #[inline(always)]
     pub fn fits(&self, cell: usize) -> bool {
         POINTER * (self.starts.len() + 1) + self.used + cell <= self.room
     }
 
-    /// The place of a cell of so many bytes, which must fit.
+    /// The place of a cell of `length` bytes, which must fit.
     #[inline(always)]
     pub fn cell(&mut self, length: usize) -> &mut [u8] {
         let start = self.used;
@@ -67,13 +67,13 @@ impl Leaf {
         self.bytes[place..place + size_of::<u32>()].copy_from_slice(&page.to_be_bytes());
     }
 
-    /// Where the last cell begins.
+    /// The offset of the last cell.
     pub fn last(&self) -> usize {
         self.starts.last().map_or(0, |&start| start.into())
     }
 
-    /// Whether the record of so many values, whose texts have so many bytes at most, can be made here: it lies within one
-    /// page whatever the values are.
+    /// True if a record of `values` values, whose texts have `bytes` bytes at most, can be made here: it lies within
+    /// one page whatever the values are.
     #[inline(always)]
     pub fn takes(&self, values: usize, bytes: usize) -> bool {
         most(values, bytes) + HEAD + POINTER <= self.room
@@ -105,8 +105,8 @@ impl Leaf {
         end - self.used
     }
 
-    /// Moves a cell that was completed and does not fit, of so many bytes, to the beginning. What the leaf held must have
-    /// been written, and [`Leaf::begin`] comes next.
+    /// Moves a complete cell of `cell` bytes that does not fit to the beginning. The leaf's content must have been
+    /// written before, and [`Leaf::begin`] comes next.
     pub fn carry(&mut self, cell: usize) {
         self.bytes.copy_within(self.used..self.used + cell, 0);
     }

@@ -24,13 +24,13 @@ pub struct Leaves {
     /// The leaf that is being filled, and which page it is once it has a row.
     leaf: Leaf,
     filling: Option<u32>,
-    /// Where in the leaf the number of another one of these pages stands.
+    /// Offsets in the leaf at which the number of another one of these pages is stored.
     unplaced: Vec<usize>,
     /// The number of the row that was begun last.
     begun: i64,
     /// The leaves that are full, by page, each with the number of its last row.
     full: Vec<(u32, i64)>,
-    /// Where in the pages the number of another one of these pages stands.
+    /// Offsets in the pages at which the number of another one of these pages is stored.
     links: Vec<usize>,
     encoder: Encoder,
     record: Vec<u8>,
@@ -46,17 +46,17 @@ pub struct Placed {
     pub(crate) leaves: Vec<(u32, i64)>,
     /// The number of the first row.
     pub(crate) first: Option<i64>,
-    /// How many rows they hold.
+    /// The number of rows in these leaves.
     pub rows: u64,
 }
 
 impl Leaves {
-    /// None yet, of pages as the file has them.
+    /// No leaves yet, with pages of the file's size.
     pub fn new(pages: &Pages) -> Leaves {
         Leaves::with_head(pages.size().bytes(), 0)
     }
 
-    /// None yet, the first of which leaves bytes free at its beginning.
+    /// No leaves yet; the first one will leave `head` bytes free at its beginning.
     pub(crate) fn with_head(page: usize, head: usize) -> Leaves {
         let mut leaf = Leaf::new(page);
         leaf.begin(head);
@@ -117,8 +117,8 @@ impl Leaves {
         Ok(())
     }
 
-    /// Begins a row whose record is made where it stays: one of so many values, whose texts have so many bytes at most.
-    /// None where it may be too long for that. The row is there once [`Leaves::add`] has taken it.
+    /// Begins a row whose record is made where it stays: one of `values` values, whose texts have `bytes` bytes at
+    /// most. None if it may be too long for that. The row counts once [`Leaves::add`] has taken it.
     #[inline(always)]
     pub fn begin(&mut self, number: i64, values: usize, bytes: usize) -> Option<Row<'_>> {
         self.begun = number;
@@ -186,7 +186,7 @@ impl Leaves {
         self.note(number);
     }
 
-    /// Puts the rest of a record on pages of its own, of which the first one's number stands at `link` in the last cell.
+    /// Puts the rest of a record on overflow pages; the number of the first one is stored at `link` in the last cell.
     #[cold]
     fn overflow(&mut self, link: usize, rest: &[u8]) {
         let (cell, first) = (self.leaf.last(), self.used);
@@ -233,7 +233,7 @@ impl Leaves {
         }
     }
 
-    /// How many bytes the pages take so far.
+    /// The size of the pages so far, in bytes.
     pub fn bytes(&self) -> usize {
         self.used as usize * self.page
     }
@@ -265,7 +265,7 @@ impl Leaves {
         pages.write(pages.first(), first)
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     pub(crate) fn count(&self) -> usize {
         self.full.len() + usize::from(self.filling.is_some())
     }

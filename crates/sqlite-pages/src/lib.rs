@@ -7,9 +7,9 @@
 //! [`Sorter`] puts records in order, and gives them in [`Parts`]; of each a thread fills [`IndexLeaves`], and an
 //! [`IndexTree`] puts the levels above them.
 //!
-//! Several threads may fill leaves at once; only their order in the tree is the caller's to keep. The file is
-//! nobody's database until [`Database::finish`] has returned: syncing it and moving it to its place are the
-//! caller's too. A database that exists is never touched.
+//! Several threads may fill leaves at once; only their order in the tree is the caller's to keep. The file is no valid
+//! database until [`Database::finish`] has returned; then the caller syncs it and moves it to its place. A database
+//! that exists is never touched.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -50,9 +50,11 @@ impl ExactSizeIterator for Parts {}
 /// Records in their order.
 pub struct Sorted {
     runs: Vec<Reader>,
-    /// The first record that is left of each run; none at its end. Nothing is read before the first one is asked for.
+    /// The first remaining record of each run; None at the run's end. Nothing is read before the first record is asked
+    /// for.
     fronts: Vec<Option<Head>>,
-    /// A tournament of the runs: on each match who lost it. A run that goes on plays only those on its way up.
+    /// A tournament of the runs: the loser of each match. When a run advances, only the matches on its way up are
+    /// played again.
     losers: Vec<usize>,
     /// Whose record comes next.
     winner: usize,
@@ -71,7 +73,7 @@ impl Sorted {
         Sorted { runs, fronts: Vec::new(), losers, winner: 0, has_begun: false, keys }
     }
 
-    /// The next record; none at the end.
+    /// The next record; None at the end.
     ///
     /// # Errors
     /// A temporary file cannot be read.
@@ -143,7 +145,7 @@ impl Reader {
         Reader { source, heads: Vec::new(), at: 0 }
     }
 
-    /// The next record; none at the end.
+    /// The next record; None at the end.
     #[inline]
     fn next(&mut self) -> Result<Option<Head>, Error> {
         if self.at == self.heads.len() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::keys::{BYTES, Pair, PairRun, pair, signed};
 
-/// Parts for each of several threads, so that none waits long for the others.
+/// Parts for each of several threads, so that no thread waits long for the others.
 const PARTS: usize = 4;
 
 /// The most pairs of a file that are read at once, and the fewest.
@@ -81,7 +81,7 @@ impl Iterator for KeyParts {
 
 impl ExactSizeIterator for KeyParts {}
 
-/// Where runs are cut into about so many parts, the beginning and the end among these.
+/// The keys at which runs are cut into about `parts` parts, including the beginning and the end.
 fn borders(runs: &[PairRun], parts: usize) -> Result<Vec<Vec<u64>>, Error> {
     let mut samples = Vec::new();
     for run in runs {
@@ -132,7 +132,7 @@ impl SortedKeys {
 /// overlap cost hardly a comparison.
 struct Merge {
     sources: Vec<Source>,
-    /// The next pair of the run that they come from, and which one it is; none before the first one and at the end.
+    /// The next pair of the current run, and the run's index; None before the first pair and at the end.
     current: Option<(Pair, usize)>,
     /// The next pair of each other run that has one.
     fronts: BinaryHeap<Reverse<(Pair, usize)>>,
@@ -176,7 +176,7 @@ impl Merge {
             (Some(front), None) => Some(PeekMut::pop(front).0),
             (None, left) => left,
         };
-        // Where no other run is left no pair is above this one, and an equal one only changes from the run to itself.
+        // If no other run is left, no pair is above this one, and an equal one only changes from the run to itself.
         self.bound = self.fronts.peek().map_or((u64::MAX, u64::MAX), |Reverse((pair, _))| *pair);
     }
 }

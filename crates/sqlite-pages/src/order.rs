@@ -19,11 +19,11 @@ pub struct Held {
     pub prefixes: Vec<Prefix>,
 }
 
-/// Bytes of memory that a record takes beside its own: its prefix and where it ends.
+/// Bytes of memory that a record takes besides its content: its prefix and its end.
 pub const BESIDE: usize = size_of::<Prefix>() + size_of::<usize>();
 
 impl Held {
-    /// How many bytes they take.
+    /// The size of these records, in bytes.
     pub fn bytes(&self) -> usize {
         self.records.bytes() + self.prefixes.len() * BESIDE
     }
@@ -65,7 +65,7 @@ impl Held {
     }
 }
 
-/// The place in a key, which has so many low bits for it.
+/// The place in a key, which reserves `low` low bits for it.
 #[inline]
 fn place(key: u64, low: u32) -> usize {
     (key & ((1 << low) - 1)) as usize

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// What a page of a tree is.
+/// The kind of a page of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An interior page of an index.
@@ -26,24 +26,24 @@ impl Kind {
     }
 }
 
-/// Where in a page the next cell comes.
+/// The positions in a page at which the next cell goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Filling {
     kind: Kind,
-    /// Bytes before the page's header: 100 on the first page of a file, else none.
+    /// Bytes before the page's header: 100 on the first page of a file, otherwise 0.
     head: usize,
     cells: usize,
-    /// Where the cells begin.
+    /// The offset of the first cell.
     content: usize,
 }
 
 impl Filling {
-    /// An empty page of so many bytes.
+    /// An empty page of `page` bytes.
     pub fn new(kind: Kind, head: usize, page: usize) -> Filling {
         Filling { kind, head, cells: 0, content: page }
     }
 
-    /// Whether a cell of so many bytes fits.
+    /// True if a cell of `cell` bytes fits.
     #[inline]
     pub fn fits(&self, cell: usize) -> bool {
         self.pointers() + 2 + cell <= self.content
@@ -59,7 +59,7 @@ impl Filling {
         self.content
     }
 
-    /// Whether no cell has come.
+    /// True if the page has no cell.
     pub fn is_empty(&self) -> bool {
         self.cells == 0
     }
@@ -92,7 +92,7 @@ impl Filling {
         }
     }
 
-    /// Where the pointers end.
+    /// The offset behind the last pointer.
     #[inline]
     fn pointers(&self) -> usize {
         self.head + self.kind.header() + 2 * self.cells

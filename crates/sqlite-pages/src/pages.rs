@@ -11,12 +11,12 @@ const LOCK_BYTE: u64 = 0x4000_0000;
 /// The highest number that a page may have (section 1.3.4, "the maximum number of pages").
 const LAST: u64 = 0xffff_fffe;
 
-/// How long each page of a database is.
+/// The size of each page of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSize(u32);
 
 impl PageSize {
-    /// A power of two from 512 to 65,536 bytes; none for any other number.
+    /// A power of two from 512 to 65,536 bytes; None for any other number.
     pub fn new(bytes: u32) -> Option<PageSize> {
         (bytes.is_power_of_two() && (512..=65_536).contains(&bytes)).then_some(PageSize(bytes))
     }
@@ -69,12 +69,12 @@ impl<'a> Pages<'a> {
         Pages { file, size, taken: AtomicU64::new(1) }
     }
 
-    /// How long each is.
+    /// The size of each page.
     pub fn size(&self) -> PageSize {
         self.size
     }
 
-    /// Takes pages that nobody has. Each must then be written.
+    /// Reserves unused pages. The caller must then write each of them.
     pub(crate) fn take(&self, count: u32) -> Result<Span, Error> {
         let first = self.taken.fetch_add(u64::from(count), Ordering::Relaxed);
         let span = Span { first, lock: self.size.lock_page() };

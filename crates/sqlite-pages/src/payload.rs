@@ -1,4 +1,4 @@
-//! How much of a record lies in its cell, and how much on overflow pages (section 1.6 of the format).
+//! The split of a record between its cell and overflow pages (section 1.6 of the format).
 
 /// The longest record that SQLite takes, bytes: its limit SQLITE_MAX_LENGTH.
 pub const LONGEST: u64 = 1_000_000_000;
@@ -6,7 +6,7 @@ pub const LONGEST: u64 = 1_000_000_000;
 /// The most bytes of memory that are kept for what comes next, where a huge record needed more.
 pub const KEPT: usize = 16 << 20;
 
-/// What decides how much of a record stays in its cell.
+/// The limits that decide how much of a record stays in its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// The most bytes.
@@ -18,7 +18,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// In the leaves of a table, on pages of so many bytes.
+    /// In the leaves of a table, on pages of `page` bytes.
     pub fn of_table(page: usize) -> Room {
         Room { most: page - 35, ..Room::of_index(page) }
     }
@@ -28,7 +28,7 @@ impl Room {
         Room { most: (page - 12) * 64 / 255 - 23, fewest: (page - 12) * 32 / 255 - 23, overflow: page - 4 }
     }
 
-    /// How many bytes of a record stay in its cell.
+    /// The number of a record's bytes that stay in its cell.
     #[inline]
     pub fn local(self, record: usize) -> usize {
         if record <= self.most {

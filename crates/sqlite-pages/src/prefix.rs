@@ -1,8 +1,9 @@
-//! The beginning of a value as a number: of most values it tells their order, so that sorting need not read the records.
+//! The beginning of a value as a number: it decides the order of most values, so that sorting need not read the
+//! records.
 
 use crate::record::Value;
 
-/// The beginning of a value, such that none is above that of a later value.
+/// The beginning of a value; it is never above the prefix of a later value.
 // Two halves and not one number of 128 bits, which would lie at multiples of 16 bytes and make entries longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Prefix {
@@ -19,7 +20,7 @@ const TEXT: u128 = 2 << 126;
 const BLOB: u128 = 3 << 126;
 
 impl Prefix {
-    /// Of a value; none is as good as NULL.
+    /// The prefix of a value; a missing one counts as NULL.
     #[inline]
     pub fn of(value: Option<Value>) -> Prefix {
         match value {
@@ -41,7 +42,7 @@ impl Prefix {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
-    /// Whether no other value has the same one, but for a number of the other type that is equal.
+    /// True if no other value has this prefix, except an equal number of the other type.
     #[inline]
     pub fn is_whole(self) -> bool {
         self.bits() < TEXT || self.low as usize % 32 <= TAKEN

@@ -1,6 +1,6 @@
 //! Sorts numbers by some of their bits.
 
-/// The most bits that are dealt out at once: so many heaps a processor writes to at nearly the cost of one.
+/// The most bits distributed at once: a processor writes to this many buckets at nearly the cost of one.
 const DIGIT: u32 = 11;
 
 /// The most times that all numbers are dealt out; comparing them takes less than more.

@@ -53,7 +53,7 @@ impl Value<'_> {
         }
     }
 
-    /// The type's number, which tells the length too.
+    /// The type's number, which also encodes the length.
     #[inline]
     fn serial(&self) -> u64 {
         match self {
@@ -134,7 +134,7 @@ impl Encoder {
         Ok(length as usize)
     }
 
-    /// How many bytes the record of these values takes.
+    /// The length of these values' record, in bytes.
     #[inline]
     fn measure<'v>(&mut self, values: impl Iterator<Item = Value<'v>>) -> u64 {
         self.serials.clear();

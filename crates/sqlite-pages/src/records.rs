@@ -12,7 +12,7 @@ const GROWN: usize = 64 << 10;
 pub struct Records {
     /// The records; what is behind them is old.
     bytes: Vec<u8>,
-    /// Where each ends: where the next one begins.
+    /// The end of each record, which is the start of the next.
     ends: Vec<usize>,
     /// The types' numbers of the record in work that take more than a byte, each with the value's place.
     long: Vec<(usize, u64)>,
@@ -27,12 +27,12 @@ impl Records {
         }
     }
 
-    /// How many there are.
+    /// The number of records.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many bytes they take together.
+    /// The size of all records, in bytes.
     pub fn bytes(&self) -> usize {
         self.ends.last().copied().unwrap_or_default()
     }
@@ -43,7 +43,7 @@ impl Records {
         self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
     }
 
-    /// Where one of them begins and ends in [`Records::all`].
+    /// The start and end of one record in [`Records::all`].
     #[inline]
     pub(crate) fn bounds(&self, place: usize) -> (usize, usize) {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
@@ -56,13 +56,13 @@ impl Records {
         &self.bytes
     }
 
-    /// Begins a record of so many values, whose texts have so many bytes at most.
+    /// Begins a record of `values` values, whose texts have `bytes` bytes at most.
     #[inline(always)]
     pub fn begin(&mut self, values: usize, bytes: usize) -> Row<'_> {
         let start = self.bytes();
         let end = start + most(values, bytes);
         if self.bytes.len() < end {
-            // Not twice as long: what nobody has written to takes no memory.
+            // The length is not doubled: only memory that has been written to is occupied.
             self.bytes.resize(end + GROWN, 0);
         }
         Row::new(&mut self.bytes[start..], values, &mut self.long)

@@ -32,7 +32,7 @@ const INTEGERS: [(u8, u8); 130] = {
 pub struct Row<'a> {
     /// From the record's first byte on: a byte for the header's length, one for each type, then the values.
     bytes: &'a mut [u8],
-    /// Where the next value goes.
+    /// The offset of the next value.
     at: usize,
     values: usize,
     /// The types' numbers that take more than a byte, each with the value's place.
@@ -44,14 +44,14 @@ pub struct Row<'a> {
 #[must_use]
 pub struct Made(pub(crate) usize);
 
-/// The most bytes that a record needs while it is made, of so many values whose texts have so many bytes.
+/// The most bytes that a record needs while it is made, for `values` values whose texts have `bytes` bytes.
 #[inline(always)]
 pub const fn most(values: usize, bytes: usize) -> usize {
     (LONGEST_TYPE + LONGEST_NUMBER) * (values + 1) + bytes + SLACK
 }
 
 impl<'a> Row<'a> {
-    /// A record of so many values at the beginning of `bytes`, of which there are as many as [`most`] says.
+    /// A record of `values` values at the beginning of `bytes`, which must be as long as [`most`] says.
     #[inline(always)]
     pub(crate) fn new(bytes: &'a mut [u8], values: usize, long: &'a mut Vec<(usize, u64)>) -> Row<'a> {
         long.clear();
@@ -113,7 +113,7 @@ impl Row<'_> {
     fn put_bytes(&mut self, text: &[u8], from: usize, to: usize) {
         let length = to - from;
         match text[from..].first_chunk::<SLACK>() {
-            // What is too much the next value overwrites.
+            // The next value overwrites the surplus.
             Some(first) if length <= SLACK => {
                 self.bytes[self.at..self.at + SLACK].copy_from_slice(first);
             }
@@ -137,7 +137,7 @@ impl Row<'_> {
         self.bytes[self.values] = kind;
     }
 
-    /// Ends the record: all its values are there.
+    /// Ends the record; all its values must have been added.
     ///
     /// # Errors
     /// It is longer than SQLite takes.

@@ -15,7 +15,7 @@ pub enum Run {
     Spilled(Arc<File>, Spilled),
 }
 
-/// Where in a temporary file a run lies.
+/// The location of a run in a temporary file.
 #[derive(Debug, Default)]
 pub struct Spilled {
     pub start: u64,
@@ -25,7 +25,7 @@ pub struct Spilled {
 }
 
 impl Run {
-    /// How many bytes its records take.
+    /// The size of its records, in bytes.
     pub fn bytes(&self) -> u64 {
         match self {
             Run::Held(held) => held.records.bytes() as u64,
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    /// The records whose prefixes are not below `from`, and are below `to`. Of a file so many bytes are read at once.
+    /// The records whose prefixes are at least `from` and below `to`. A file is read `block` bytes at a time.
     pub fn between(&self, from: Prefix, to: Option<Prefix>, block: usize) -> Source {
         match self {
             Run::Held(held) => {
@@ -62,8 +62,8 @@ impl Run {
     }
 }
 
-/// The first prefix of each part but the first, if runs are cut into about so many that are about as long. Each part has
-/// two records at least.
+/// The first prefix of each part but the first, if runs are cut into about `parts` parts of about the same length. Each
+/// part has at least two records.
 pub fn borders(runs: &[Run], parts: usize, step: usize) -> Vec<Prefix> {
     let mut samples: Vec<Prefix> = runs.iter().flat_map(|run| run.samples(step)).collect();
     samples.sort_unstable();

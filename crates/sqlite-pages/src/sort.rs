@@ -20,7 +20,7 @@ const BLOCK: usize = 256 << 10;
 /// The fewest.
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// Bytes of records, with what stands beside them, that are put in order at once.
+/// Bytes of records, including their prefixes and ends, that are sorted at once.
 const NEAR: usize = 1 << 20;
 
 /// Bytes of records of which one shows where runs can be cut, if there is memory for that.
@@ -30,14 +30,14 @@ const SAMPLES: usize = 1 << 10;
 /// The part of a sorter's memory that samples may take.
 const OF_SAMPLES: usize = 8;
 
-/// Parts for each of several threads, so that none waits long for the others.
+/// Parts for each of several threads, so that no thread waits long for the others.
 const PARTS: usize = 4;
 
 /// Takes records in any order.
 pub struct Sorter {
     /// Bytes of memory to use for records.
     memory: usize,
-    /// Where temporary files are made.
+    /// The folder of temporary files.
     folder: PathBuf,
     /// Values of a record that its order is by.
     keys: usize,
@@ -58,7 +58,7 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// An empty one that uses so many bytes of memory. Records are ordered by their first `keys` values.
+    /// An empty sorter that uses `memory` bytes. It sorts records by their first `keys` values.
     pub fn new(folder: &Path, memory: usize, keys: usize) -> Sorter {
         Sorter {
             memory,
@@ -82,7 +82,7 @@ impl Sorter {
     pub fn push(&mut self, values: &[Value]) -> Result<(), Error> {
         let bytes = values.iter().map(Value::bytes).sum();
         let next = most(values.len(), bytes) + BESIDE;
-        // What came is there twice while it is put in order.
+        // While they are sorted, the new records exist twice.
         let came = self.came.bytes() + next;
         if came > NEAR || self.taken + 2 * came > self.memory {
             self.arrange();
@@ -104,7 +104,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Puts the records that came last in order. Of several sorters each may do so on a thread of its own before they are
+    /// Sorts the records that came last. With several sorters, each may do so on a separate thread before they are
     /// merged.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Sorter {
         if self.came.prefixes.is_empty() {
             return;
         }
-        // The last value then tells nothing that the order in which the records came does not.
+        // The last value then adds nothing to the order in which the records came.
         let keys = if self.ascends && self.keys > 1 { self.keys - 1 } else { self.keys };
         let run = self.came.arranged(keys);
         self.came.clear();
@@ -127,8 +127,8 @@ impl Sorter {
         self.held.push(Run::Held(Arc::new(run)));
     }
 
-    /// The records of all sorters in their order, in parts that so many threads may read side by side. Of equal records
-    /// those of an earlier sorter come first.
+    /// The records of all sorters in their order, in parts that `threads` threads may read concurrently. Of equal
+    /// records those of an earlier sorter come first.
     ///
     /// # Errors
     /// A temporary file cannot be written.
@@ -141,7 +141,7 @@ impl Sorter {
         let runs: Vec<Run> = sorters.into_iter().flat_map(Sorter::runs).collect();
         // Each thread reads all runs at the same time.
         let block = (memory / (files * threads).max(1)).clamp(LEAST_BLOCK, BLOCK);
-        // What a part leaves behind, until those before it are done, then takes no more memory than sorting did.
+        // The output of a part, kept until those before it are done, then takes no more memory than sorting did.
         let bytes = runs.iter().map(Run::bytes).sum::<u64>() as usize;
         let least = bytes / memory.max(1);
         // Each part reads a block of each run: more parts would read the file more than once.

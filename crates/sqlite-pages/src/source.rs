@@ -1,4 +1,4 @@
-//! Where the records of a run are, which are in order: in memory, or in a temporary file.
+//! The storage of a run's sorted records: memory, or a temporary file.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -15,14 +15,14 @@ use crate::varint;
 /// Records that are looked at together.
 const AHEAD: usize = 32;
 
-/// What tells a record's order.
+/// The part of a record that decides its order.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
     /// Of its first value.
     pub prefix: Prefix,
     /// Its second value, if that is a whole number.
     pub second: Option<i64>,
-    /// Where it lies.
+    /// The record's start.
     start: usize,
     end: usize,
 }
@@ -44,7 +44,7 @@ pub enum Source {
     Memory {
         /// All of the run.
         held: Arc<Held>,
-        /// Which of them are left.
+        /// The remaining records.
         left: Range<usize>,
     },
     /// In a file.
@@ -52,7 +52,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Looks at the next records; none at the end.
+    /// Looks at the next records; adds none at the end.
     pub fn look(&mut self, heads: &mut Vec<Head>) -> Result<(), Error> {
         heads.clear();
         match self {
@@ -83,7 +83,7 @@ impl Source {
 /// A run in a temporary file: its records, each behind its length.
 pub struct Part {
     file: Arc<File>,
-    /// What is left of it.
+    /// The offset of the part that is not read yet, and its end.
     at: u64,
     end: u64,
     /// Bytes that are read at once.
@@ -92,12 +92,12 @@ pub struct Part {
     from: Prefix,
     to: Option<Prefix>,
     bytes: Vec<u8>,
-    /// Where in those the records begin that nobody has looked at.
+    /// The offset in these bytes of the first record that has not been looked at yet.
     next: usize,
 }
 
 impl Part {
-    /// A part of a file, of which so many bytes are read at once: the records with prefixes in a range.
+    /// A part of a file, read `block` bytes at a time: the records with prefixes in a range.
     pub fn new(
         file: Arc<File>,
         (at, end): (u64, u64),
@@ -131,7 +131,7 @@ impl Part {
         Ok(())
     }
 
-    /// Where the next record lies, if all of it was read.
+    /// The next record's start and end, if all of it was read.
     fn next(&self) -> Option<(usize, usize)> {
         let (length, read) = varint::read(&self.bytes[self.next..])?;
         let start = self.next + read;

@@ -19,14 +19,14 @@ type Children = Vec<(u32, i64)>;
 /// The leaves of a table, in order.
 #[derive(Debug, Default)]
 pub struct TableTree {
-    /// From the leaves upwards, on each level the pages that none above them names yet.
+    /// From the leaves upwards: on each level the pages that no page above names yet.
     levels: Vec<Children>,
     /// The number of the last row.
     last: Option<i64>,
 }
 
 impl TableTree {
-    /// Puts leaves behind those that are there.
+    /// Appends leaves to the existing ones.
     ///
     /// # Errors
     /// Their rows do not come after the ones before, or the file cannot be written.
@@ -74,8 +74,8 @@ impl TableTree {
         &mut self.levels[height]
     }
 
-    /// Writes the pages above those that have gathered, but for the last two: how many children those get tells what
-    /// follows.
+    /// Writes the pages above those that have gathered, but for the last two: their number of children depends on the
+    /// pages that follow.
     fn rise(&mut self, pages: &Pages) -> Result<(), Error> {
         // A page has fewer than half as many children as bytes.
         let many = GATHERED.max(pages.size().bytes() / 2);
@@ -107,14 +107,14 @@ impl TableTree {
     }
 }
 
-/// A leaf without rows, whose header stands behind `head` bytes.
+/// A leaf without rows, whose header comes after `head` bytes.
 pub(crate) fn empty_leaf(head: usize, size: usize) -> Vec<u8> {
     let mut page = vec![0; size];
     Filling::new(Kind::TableLeaf, head, size).seal(&mut page, None);
     page
 }
 
-/// Writes the pages above some others, each of which gets so many of those.
+/// Writes the pages above some others; each gets the next number of children from `groups`.
 fn level(mut children: &[(u32, i64)], groups: Vec<usize>, pages: &Pages) -> Result<Children, Error> {
     let size = pages.size().bytes();
     let span = pages.take(groups.len() as u32)?;
@@ -129,14 +129,14 @@ fn level(mut children: &[(u32, i64)], groups: Vec<usize>, pages: &Pages) -> Resu
     Ok(above)
 }
 
-/// How many children each page gets: as many as fit, but two at least, since SQLite takes no page without a cell.
+/// The number of children of each page: as many as fit, but two at least, since SQLite takes no page without a cell.
 fn groups(children: &[(u32, i64)], head: usize, size: usize) -> Vec<usize> {
     let room = size - head - Kind::TableInterior.header();
     let (mut groups, mut left) = (Vec::new(), 0);
     let mut before = None;
     for (_, last) in children {
-        // The last child of a page has no cell: its number stands in the header. So a child costs the cell of the
-        // one before it.
+        // The last child of a page has no cell: the header holds its number. So a child costs the cell of the one
+        // before it.
         let cell = before.map_or(0, |before| 2 + CHILD + varint::length(before as u64));
         match groups.last_mut() {
             Some(count) if cell <= left => {

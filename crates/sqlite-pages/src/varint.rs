@@ -3,7 +3,7 @@
 /// The most bytes of one.
 pub const LONGEST: usize = 9;
 
-/// How many bytes a number takes.
+/// The length of a number, in bytes.
 #[inline]
 pub fn length(number: u64) -> usize {
     match number {

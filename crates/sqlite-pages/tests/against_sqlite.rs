@@ -74,7 +74,7 @@ impl Written {
         (0..self.columns).map(|column| format!("c{column}")).collect()
     }
 
-    /// Writes the rows, `run` of them by one set of leaves, and the indexes in parts for so many threads.
+    /// Writes the rows, `run` of them by one set of leaves, and the indexes in parts for several threads.
     fn new(
         size: u32,
         columns: usize,
@@ -159,14 +159,14 @@ impl Written {
         assert_eq!(text(&judge.rows("PRAGMA integrity_check")), ["ok"]);
         judge.rows("VACUUM");
         judge.assert_sound();
-        // What VACUUM makes depends on the rows alone. Now and then it leaves a page free itself.
+        // The result of VACUUM depends on the rows alone. Occasionally VACUUM leaves a page free.
         let free = judge.number("PRAGMA freelist_count");
         if free > 0 {
             assert_eq!(free, self.free_by_sqlite(&judge));
         }
     }
 
-    /// How many pages VACUUM leaves free of the same tables where SQLite has made all of them.
+    /// The number of pages that VACUUM leaves free of the same tables if SQLite has made all of them.
     fn free_by_sqlite(&self, judge: &Judge) -> i64 {
         let alone = Judge::open(&self.folder.path().join("alone.db"));
         alone.rows(&format!("PRAGMA page_size = {}", judge.number("PRAGMA page_size")));
@@ -239,7 +239,7 @@ fn push(leaves: &mut Leaves, number: i64, values: &[Value]) {
     }
 }
 
-/// Writes an index in parts for so many threads.
+/// Writes an index in parts for several threads.
 fn index<'r>(
     written: &Written,
     pages: &Pages,
@@ -280,7 +280,7 @@ fn tree(sorter: Sorter, pages: &Pages, threads: usize) -> u32 {
     tree.finish(pages).unwrap()
 }
 
-/// Lengths around those at which something changes on a page of so many bytes.
+/// Lengths around those at which the layout changes on a page of `size` bytes.
 fn lengths(size: usize) -> Vec<usize> {
     let edges = [0, 1, 57, 58, size * 32 / 255, size * 64 / 255, size - 35, size, 2 * size, 5 * size];
     edges.into_iter().flat_map(|edge| edge.saturating_sub(30)..edge + 12).collect()
@@ -409,8 +409,8 @@ fn a_schema_may_be_longer_than_its_page() {
     }
 }
 
-/// Beyond the page of the locks, in a file that is sparse until there: SQLite's check is of the pages in between
-/// too, so they are told free by nobody, and only what can be read without them is compared.
+/// Beyond the page of the locks, in a file that is sparse up to there. SQLite's check also covers the pages in between,
+/// which no list names as free, so only what can be read without them is compared.
 #[test]
 fn rows_lie_around_the_page_of_the_locks() {
     let rows: Vec<_> = (1..2_000)

@@ -19,7 +19,7 @@ type Row = (i64, Option<i64>, String);
 const TABLE: &str = "CREATE TABLE t(k INTEGER, x TEXT)";
 const INDEX: &str = "CREATE INDEX i ON t(k)";
 
-/// How the entries of an index are sorted and written.
+/// The way in which the entries of an index are sorted and written.
 #[derive(Debug, Clone)]
 struct Way {
     size: u32,
