@@ -68,7 +68,7 @@ impl<'a> Arrays<'a> {
         self.parameters
     }
 
-    /// Where a file of this name goes.
+    /// The path of the file with this name.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -84,7 +84,7 @@ impl<'a> Arrays<'a> {
         self.suite.data.get(name).with_context(|| format!("there are no [data.{name}]"))
     }
 
-    /// How many rows or pairs a set has.
+    /// The number of rows or pairs in a set.
     pub fn count(&self, name: &str) -> Result<u64> {
         let count = self.data(name)?.count(self.parameters)?;
         ensure!(count > 0, "the data {name} would be empty");
@@ -151,7 +151,7 @@ impl<'a> Arrays<'a> {
         let Shape::Pairs { key_bytes, value_bytes, .. } = self.data(name)?.shape else {
             anyhow::bail!("the data {name} are no pairs");
         };
-        // The beginning of a key tells it from all others; the seed decides the permutation.
+        // The beginning of a key distinguishes it from all others; the seed decides the permutation.
         let seed = self.parameters.seed();
         let key = |first: u64| {
             move |rng: &mut ChaCha8Rng, cell: &mut [u8], place: u64| {

@@ -1,5 +1,5 @@
-//! What arrives in one trial at a rate of its own, where nobody knows the rate before the trials: written between them, and
-//! like all inputs before the runner starts.
+//! The operations that arrive in one trial at a rate which is not known before the trials. Their steps are written
+//! between trials and, like all inputs, before the runner starts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,14 +26,14 @@ pub struct Arrivals {
     folder: PathBuf,
 }
 
-/// What arrives in a trial.
+/// The operations that arrive in a trial.
 #[derive(Debug)]
 pub struct Arriving {
     /// The steps, each with its time.
     pub steps: StepFile,
-    /// How many operations arrive in a second on the average.
+    /// The mean number of operations that arrive per second.
     pub rate: f64,
-    /// How many of them are due while the trial is measured.
+    /// The number of operations that are due while the trial is measured.
     pub due: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What is refused before anything starts: contenders that cannot do the tests, or cannot do them with so many clients or with
-//! clients that come as these are to come.
+//! Refuses, before anything starts, contenders that cannot do the tests, or cannot do them with the number or kind of
+//! clients that the run asks for.
 
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
@@ -9,8 +9,8 @@ use dyno_suite::{Mix, Model, NO_SQL, Suite, TableForm, Test};
 use crate::selection::Selection;
 use crate::work::load;
 
-/// Connections that a trial has beside those of its clients: one by which the trial's database is removed, one over which the
-/// server tells of its checkpoints, and one to spare.
+/// Connections that a trial needs in addition to those of its clients: one that removes the trial's database, one over
+/// which the server reports its checkpoints, and one to spare.
 const BESIDE: u64 = 3;
 
 /// All clients must be let in: by a database that is not for one connection alone, and by a server that dyno starts.

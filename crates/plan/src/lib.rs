@@ -52,7 +52,7 @@ pub struct Plan {
     pub tests: Vec<PlannedTest>,
     /// The work of those tests, by dialect and form of tables.
     work: BTreeMap<(String, TableForm), Vec<protocol::Test>>,
-    /// What arrives where a rate is sought.
+    /// The operations that arrive in searches for a rate.
     arrivals: Arrivals,
 }
 
@@ -70,7 +70,7 @@ impl Plan {
         Plan::watched(suite, parameters, contenders, selection, folder, file, &Watch::default())
     }
 
-    /// The same while somebody watches.
+    /// The same, with a watch for progress and cancellation.
     pub fn watched(
         suite: &Suite,
         parameters: &Parameters,
@@ -130,7 +130,8 @@ impl Plan {
         protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
     }
 
-    /// What arrives in a test (by id) in a trial of a block, so many a second; in place of the steps of its job.
+    /// The operations that arrive, `rate` per second, in a test (by id) in a trial of a block; they replace the steps
+    /// of its job.
     ///
     /// # Errors
     /// The test is no mix that lasts a time, or the arrivals cannot be written.
@@ -138,8 +139,7 @@ impl Plan {
         self.arrivals.write(test, rate, block)
     }
 
-    /// How many operations the test of a sample has, where the contender's trials time only the first of
-    /// them.
+    /// The number of operations of a sample's test, if the contender's trials time only the first of them.
     pub fn whole(&self, contender: usize, sample: &protocol::Sample) -> Option<u64> {
         let contender = &self.contenders[contender];
         let place = self.tests.iter().position(|test| test.id == sample.test)?;
@@ -149,7 +149,7 @@ impl Plan {
         is_cut(&work).then(|| operations(&work))
     }
 
-    /// Whether a test that is timed has more than one client.
+    /// True if a timed test has more than one client.
     pub fn has_clients(&self) -> bool {
         let many = |test: &protocol::Test| match &test.work {
             protocol::Work::Mix(mix) => mix.clients > 1,
@@ -161,9 +161,9 @@ impl Plan {
         self.work.values().any(timed)
     }
 
-    /// The percentile of the response that is judged of a test (by id) whose operations arrive by themselves: the 99th
-    /// where at least ten operations are beyond it, else the 90th, else the median. It depends on what arrives alone, so
-    /// it is the same for all contenders.
+    /// The percentile of the response time by which a test (by id) with a rate of arrivals is judged: the 99th if at
+    /// least ten operations are beyond it, else the 90th, else the median. It depends only on the arrivals, so it is
+    /// the same for all contenders.
     pub fn judged_percentile(&self, test: &str) -> Option<f64> {
         let arrivals = self.tests.iter().find(|planned| planned.id == test)?.arrivals?;
         Some(match arrivals {
@@ -173,36 +173,38 @@ impl Plan {
         })
     }
 
-    /// How many operations are due in a test (by id) while it is measured, where they arrive by themselves.
+    /// The number of operations that are due in a test (by id) while it is measured, if its operations arrive at a
+    /// rate.
     pub fn due(&self, test: &str) -> Option<u64> {
         self.tests.iter().find(|planned| planned.id == test)?.due
     }
 
-    /// Which invariants of a test (by id), by their positions, count what is there of the acknowledged operations of a class.
+    /// The invariants of a test (by id), by position, that count what a class's acknowledged operations left in the
+    /// database.
     pub fn acknowledged(&self, test: &str) -> &[(usize, String)] {
         self.tests.iter().find(|planned| planned.id == test).map_or(&[], |planned| &planned.acknowledged)
     }
 
-    /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are SQL and
-    /// it has none.
+    /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are
+    /// SQL and its engine has no SQL.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {
         let lacking = self.tests.iter().filter(|test| !test.is_for(contender));
         lacking.map(|test| test.id.clone()).collect()
     }
 }
 
-/// What the suite's templates may take: much where the user asked for a size.
+/// The limits of the suite's templates: wide if the user asked for a size.
 pub fn bounds(suite: &Suite, parameters: &Parameters) -> Bounds {
     let is_asked = dyno_suite::resolve(&suite.parameters, &[]).is_ok_and(|usual| usual != *parameters);
     if is_asked { Bounds::default() } else { Bounds::UNASKED }
 }
 
-/// What the work of a contender depends on.
+/// The properties of a contender on which its work depends.
 fn key(contender: &Contender) -> (String, TableForm) {
     (contender.engine.dialect.clone(), contender.form)
 }
 
-/// A job without tests, which asks only who answers and what is in force.
+/// A job without tests, which asks only which engine answers and which settings are in force.
 pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
     protocol::Job {
         protocol: protocol::PROTOCOL,
@@ -225,10 +227,10 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
     }
 }
 
-/// How many operations of a test are timed where each is a commit: fewer than all only where each is also
-/// synced, which is what takes so long.
+/// The number of operations of a test that are timed if each is a commit: fewer than all only if each is also synced,
+/// because syncs take so long.
 fn most_timed(contender: &Contender, test: &PlannedTest) -> Option<u64> {
-    // What has torn pages syncs too.
+    // An engine that can tear pages syncs too.
     let syncs = contender
         .claimed
         .as_ref()

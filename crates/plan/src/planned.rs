@@ -17,54 +17,55 @@ pub struct PlannedTest {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it shows.
+    /// The property that it shows, in words.
     pub shows: String,
     /// The name of its model.
     pub model: &'static str,
-    /// Whether it is there only because a selected test needs it.
+    /// True if it runs only because a selected test needs it.
     pub preparation: bool,
-    /// Whether it only prepares the tests after it.
+    /// True if it only prepares the tests after it.
     pub prepares: bool,
-    /// How many statements it has.
+    /// The number of its statements.
     pub statements: u64,
     /// The first statements.
     pub first: Vec<String>,
     /// The last ones, where they are not among the first.
     pub last: Vec<String>,
-    /// How much it does, where the input tells.
+    /// The amount of its work, if the input determines it.
     pub amount: Option<Amount>,
-    /// How many operations arrive by themselves while it is measured; none where each client begins one as soon as it
-    /// is free.
+    /// The mean number of operations that arrive while it is measured; None if each client begins one as soon as it is
+    /// free.
     pub arrivals: Option<u64>,
-    /// How many are due then, connecting among them where they come in sessions: those above are the mean of what may be
-    /// drawn.
+    /// The number of operations that are due then, including connects if they come in sessions; `arrivals` is the mean
+    /// of the numbers that may be drawn.
     pub due: Option<u64>,
-    /// The right answer, where the input tells.
+    /// The right answer, if the input determines it.
     pub answer: Option<Vec<Vec<Value>>>,
-    /// What must hold after it, in words: each is a row of its answer, whose last value is how many break it.
+    /// The conditions that must hold after it, in words: each is a row of its answer, whose last value counts the
+    /// violations.
     pub invariants: Vec<String>,
-    /// Which of these, by their positions, count what is there of the acknowledged operations of a class.
+    /// The invariants, by position, that count what a class's acknowledged operations left in the database.
     pub acknowledged: Vec<(usize, String)>,
-    /// How its operations arrive, in a mix that lasts a time.
+    /// The kind of arrivals, in a mix that lasts a time.
     pub load: Option<Load>,
-    /// How much is asked for, in a mix.
+    /// The load that is asked for, in a mix.
     pub clients: Option<Clients>,
     /// The class of which people ask how many were done in a minute.
     pub a_minute: Option<AMinute>,
-    /// How many operations are timed for a contender that commits each by itself.
+    /// The number of operations timed for a contender that commits each one separately.
     pub(crate) one_by_one: Option<u64>,
-    /// Whether engines do it that have no SQL.
+    /// True if engines without SQL do it.
     is_for_stores: bool,
 }
 
 impl PlannedTest {
-    /// Whether a contender does it.
+    /// True if a contender does it.
     pub(crate) fn is_for(&self, contender: &Contender) -> bool {
         contender.implements(self.model) && (self.is_for_stores || contender.engine.dialect != NO_SQL)
     }
 }
 
-/// What people see of a test of a suite, by its place there.
+/// The description of a suite's test, by its position there, for output.
 pub(crate) fn describe(
     suite: &Suite,
     index: usize,
@@ -90,8 +91,8 @@ pub(crate) fn describe(
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),
-        // Of what arrives by itself as much is done as arrived: that is no figure of the contender.
-        // How much there is to settle differs between engines, so there is no rate.
+        // Operations that arrive at a rate are done at that rate, which is no figure of the contender. The amount of
+        // work to settle differs between engines, so there is no rate.
         amount: prepared
             .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
             .map(|prepared| prepared.amount),
@@ -118,7 +119,7 @@ pub(crate) fn describe(
     }
 }
 
-/// The row of an answer that says that nothing breaks an invariant, which stands at a place.
+/// The row of an answer that says that nothing breaks the invariant with this number.
 fn all_hold((place, says): (i64, &String)) -> Vec<Value> {
     vec![Value::Integer(place), Value::Text(says.clone()), Value::Integer(0)]
 }

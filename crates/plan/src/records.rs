@@ -11,19 +11,19 @@ use dyno_protocol::{FieldKind, FileColumn};
 /// The longest line that is taken, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What a file of records holds.
+/// The content of a file of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// How many bytes, once copied.
+    /// The size of the copy, in bytes.
     pub bytes: u64,
     /// The CRC-32 of the copy.
     pub crc32: u32,
 }
 
-/// Checks every record of a file and copies it to `out`: lines that end as Windows ends them get a line feed, and so does
-/// the last one where it has none.
+/// Checks every record of a file and copies it to `out`. Line ends of Windows become line feeds, and a last line
+/// without an end gets one.
 ///
 /// # Errors
 /// The file cannot be read, is empty, or has a record of another shape: with file and line.
@@ -54,7 +54,7 @@ pub fn copy(path: &Path, fields: &[FileColumn], delimiter: char, out: &mut impl 
     Ok(found)
 }
 
-/// What is said of a file whose records are others than the suite's.
+/// Refuses a line that is not a record of the suite's shape.
 fn check(line: &[u8], columns: &[FileColumn], delimiter: char) -> Result<()> {
     ensure!(line.len() as u64 <= LONGEST, "the line is longer than {} MiB", LONGEST >> 20);
     let text = std::str::from_utf8(line)

@@ -5,10 +5,10 @@ use rand::rngs::ChaCha8Rng;
 
 /// The letters of which rows are made.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/// How many letters one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
+/// The number of letters that one random number of 64 bits gives: 62¹⁰ is below 2⁶⁴.
 const LETTERS_A_DRAW: usize = 10;
-/// In one row of so many, drawn at random, all cells are equal: an engine that is asked where two columns differ and does
-/// not compare them counts wrong.
+/// In one of this many rows, drawn at random, all cells are equal: an engine that is asked where two columns differ and
+/// does not compare them counts wrong.
 const EQUAL: u64 = 64;
 
 /// Fills a row, whose cells are as wide as the first.

@@ -1,10 +1,10 @@
-//! Which tests a run times: `--only 1,4-6`.
+//! Selects the tests that a run times: `--only 1,4-6`.
 
 use anyhow::{Context, Result};
 use dyno_nearest as nearest;
 use dyno_suite::Suite;
 
-/// What happens to a test of the suite.
+/// The treatment of one test of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
     /// It is timed and shown.
@@ -15,8 +15,8 @@ pub enum Selection {
     Left,
 }
 
-/// The selection for every test of the suite, in order. `only` is a list of ids and of ranges of them
-/// (`4-6`); none means all tests.
+/// The selection for every test of the suite, in order. `only` is a list of ids and of ranges of them (`4-6`); None
+/// means all tests.
 pub fn select(suite: &Suite, only: Option<&str>) -> Result<Vec<Selection>> {
     let Some(only) = only else { return Ok(vec![Selection::Timed; suite.tests.len()]) };
     let mut selection = vec![Selection::Left; suite.tests.len()];

@@ -1,4 +1,4 @@
-//! How large the inputs of a run will be, worked out before the first byte is written.
+//! The size of a run's inputs, computed before the first byte is written.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ const LONGEST_RECORD: u64 = 40;
 /// The most keys that can be sorted, to know the right answers of scans.
 const MOST_SORTED: u64 = u32::MAX as u64;
 
-/// The bytes of all files that the chosen tests read, statements apart.
+/// The bytes of all files that the chosen tests read, without statements.
 ///
 /// # Errors
 /// The suite's data cannot be made: they are empty, or too many.

@@ -10,18 +10,18 @@ use rand::rngs::ChaCha8Rng;
 use super::arrays::Arrays;
 use super::draws::Draws;
 
-/// How many steps a client has that begins anew when it has done them: as many values as no cache of an engine mistakes
-/// for a few.
+/// The number of steps of a client that begins again when it has done them: so many different values that no engine's
+/// cache takes them for a few.
 const A_CLIENT: u64 = 20_000;
-/// How many bytes of them it has at most, unless these are fewer than [`FEWEST`] steps.
+/// The most bytes of a client's steps, unless these are fewer than [`FEWEST`] steps.
 const A_CLIENT_BYTES: u64 = 4 << 20;
 const FEWEST: u64 = 5_000;
 /// The most steps of a run.
 const MOST: f64 = 50e6;
 
 impl Arrays<'_> {
-    /// The work of a mix, whose classes are still to be filled in by dialect, its numbers, and how many operations are due
-    /// while it is measured, where they arrive by themselves; in sessions connecting is one too.
+    /// The work of a mix, whose classes are still to be filled in by dialect, its numbers, and the number of operations
+    /// that are due while it is measured if they arrive at a rate; each connect of a session counts as one.
     pub fn steps(&self, test: &Test) -> Result<(MixWork, Mix, Option<u64>)> {
         let mix = self.suite().mix(test, self.parameters())?;
         let seed = self.parameters().seed();
@@ -93,7 +93,7 @@ impl Arrays<'_> {
     }
 }
 
-/// How many bytes the steps of a mix take.
+/// The size of a mix's steps, in bytes.
 ///
 /// # Errors
 /// They are more than a run can plan.
@@ -114,24 +114,24 @@ pub fn step_bytes(mix: &Mix) -> Result<u64> {
     Ok(planned as u64 * width(mix))
 }
 
-/// How many operations arrive in a second and for how many seconds; none where each is due as soon as its client is free.
+/// The arrivals per second and the seconds they last; None if each operation is due as soon as its client is free.
 fn arrivals(mix: &Mix) -> Option<(&Course, f64)> {
     let seconds = |lasts: Lasts| (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
     mix.rate.as_ref().zip(mix.lasts.map(seconds))
 }
 
-/// How many steps each client has.
+/// The number of steps of each client.
 fn each(mix: &Mix) -> u64 {
     mix.count.unwrap_or_else(|| (A_CLIENT_BYTES / width(mix)).clamp(FEWEST, A_CLIENT))
 }
 
-/// How many bytes a step has.
+/// The size of a step, in bytes.
 pub fn width(mix: &Mix) -> u64 {
     STEP_HEAD + fields(mix).iter().map(|field| field.bytes).sum::<u64>()
 }
 
-/// What a step has: a field of each value, then for each list how many items it has, and the columns of so many items as
-/// there may be, then how long the client thinks before it.
+/// The fields of a step: one for each value, then for each list the count of its items and the columns of as many items
+/// as it may have, then the client's think time before the step.
 pub fn fields(mix: &Mix) -> Vec<StepField> {
     let field = |name: String, source: &Source| {
         let (kind, bytes) = match source {
@@ -158,7 +158,7 @@ pub fn fields(mix: &Mix) -> Vec<StepField> {
     fields
 }
 
-/// Where the lists lie among the fields.
+/// The positions of the lists among the fields.
 fn lists(mix: &Mix) -> Vec<StepList> {
     let mut next = mix.values.len();
     let list = |(name, items): &(String, dyno_suite::Items)| {

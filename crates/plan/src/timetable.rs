@@ -12,7 +12,7 @@ const STOPS: u64 = 14_999;
 /// Kinds of days: weekday, Saturday, Sunday.
 const DAYS: u64 = 3;
 
-/// Writes so many records.
+/// Writes `count` records.
 pub fn write(count: u64, delimiter: char, rng: &mut impl Rng, out: &mut impl Write) -> io::Result<()> {
     let mut left = count;
     let mut route = 100;

@@ -1,5 +1,5 @@
-//! The right answers of tests on arrays, worked out from the files themselves: so that contenders are
-//! held against the truth and not against each other.
+//! The right answers of tests on arrays, computed from the files, so that contenders are compared with the truth and
+//! not with each other.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use dyno_protocol::{self as protocol, ImportWork, RowFile, Value};
 /// The rows of an answer.
 pub type Rows = Vec<Vec<Value>>;
 
-/// What a table holds after the rows are loaded.
+/// The content of a table after the rows are loaded.
 pub fn table(rows: &RowFile) -> Result<Rows> {
     let mapped = MappedRows::load(rows)?;
     let last = mapped.len().saturating_sub(1);
@@ -26,7 +26,7 @@ pub fn table(rows: &RowFile) -> Result<Rows> {
     Ok(digest.answer())
 }
 
-/// What a table holds after a file is imported.
+/// The content of a table after a file is imported.
 pub fn imported(work: &ImportWork) -> Result<Rows> {
     let name = || work.file.display().to_string();
     let bytes = std::fs::read(&work.file).with_context(|| format!("cannot read {}", name()))?;
@@ -38,7 +38,7 @@ pub fn imported(work: &ImportWork) -> Result<Rows> {
     Ok(digest.answer())
 }
 
-/// How many rows differ in two columns.
+/// The number of rows that differ in two columns.
 pub fn scan(rows: &RowFile, differ: [usize; 2]) -> Result<Rows> {
     let mapped = MappedRows::load(rows)?;
     let differs = |place: &u64| {
@@ -48,7 +48,7 @@ pub fn scan(rows: &RowFile, differ: [usize; 2]) -> Result<Rows> {
     Ok(vec![vec![whole((0..mapped.len()).filter(differs).count() as u64)]])
 }
 
-/// What a store holds after the pairs are put.
+/// The content of a store after the pairs are put.
 pub fn store(keys: &protocol::Cells, values: &protocol::Cells) -> Result<Rows> {
     let (keys, values) = (load(keys)?, load(values)?);
     let mut digest = StoreDigest::default();
@@ -56,20 +56,20 @@ pub fn store(keys: &protocol::Cells, values: &protocol::Cells) -> Result<Rows> {
     Ok(vec![digest.answer()])
 }
 
-/// What is left when every key is deleted.
+/// The content after every key is deleted.
 pub fn empty() -> Rows {
     vec![StoreDigest::default().answer()]
 }
 
-/// What lookups of so many keys find.
+/// The result of `count` lookups.
 pub fn found(count: u64, value_bytes: u64) -> Rows {
     vec![vec![whole(count), whole(count * value_bytes)]]
 }
 
-/// The keys of a store in their order: numbers, as each begins with one of its own.
+/// The keys of a store in their order, as numbers, since the beginning of each key is unique.
 pub struct Order {
     keys: Cells,
-    /// What each key begins with, and its place in the file.
+    /// The beginning of each key as a number, and the key's place in the file.
     sorted: Vec<(u64, u32)>,
 }
 
@@ -84,14 +84,14 @@ impl Order {
         Ok(Order { keys, sorted })
     }
 
-    /// What a scan in order meets.
+    /// The result of a scan in order.
     pub fn scan(&self) -> Rows {
         let mut hasher = crc32fast::Hasher::new();
         self.sorted.iter().for_each(|&(_, place)| hasher.update(self.keys.all().get(place.into())));
         vec![vec![whole(self.keys.len()), whole(hasher.finalize().into())]]
     }
 
-    /// What ranges of a length meet, one from each of the first `starts` keys.
+    /// The result of range scans of a given length, one from each of the first `starts` keys.
     pub fn ranges(&self, starts: u64, length: u64, values: &protocol::Cells) -> Result<Rows> {
         let values = load(values)?;
         let mut visited = 0;
@@ -108,7 +108,7 @@ impl Order {
     }
 }
 
-/// The first eight bytes of a key, by which keys of a suite are told apart and ordered.
+/// The first eight bytes of a key, which distinguish and order the keys of a suite.
 fn head(key: &[u8]) -> u64 {
     key.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }

@@ -1,5 +1,5 @@
-//! From a test of the suite to its work: the model with its input files, and the right answer where the
-//! input tells it.
+//! From a test of the suite to its work: the model with its input files, and the right answer if the input determines
+//! it.
 
 mod amount;
 mod dialect;
@@ -26,26 +26,26 @@ pub struct Prepared {
     pub work: Work,
     /// The right answer.
     pub answer: Rows,
-    /// How much is done, for rates.
+    /// The amount of work, for rates.
     pub amount: Amount,
-    /// How many operations arrive by themselves while they are measured.
+    /// The mean number of operations that arrive while they are measured, if they arrive at a rate.
     pub arrivals: Option<u64>,
-    /// How many of them are due then: those above are the mean of what may be drawn.
+    /// The number of operations that are due then; `arrivals` is the mean of the numbers that may be drawn.
     pub due: Option<u64>,
-    /// How its operations arrive, in a mix that lasts a time.
+    /// The kind of arrivals, in a mix that lasts a time.
     pub load: Option<Load>,
-    /// How much is asked for, in a mix.
+    /// The load that is asked for, in a mix.
     pub clients: Option<Clients>,
 }
 
 impl Prepared {
-    /// Work that is there from the beginning.
+    /// Work whose operations do not arrive at a rate.
     fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
         Prepared { work, answer, amount, arrivals: None, due: None, load: None, clients: None }
     }
 }
 
-/// How the operations of a mix arrive; none of one that is a number of operations to be done.
+/// The kind of a mix's arrivals; None if the mix does a fixed number of operations.
 pub fn load(mix: &Mix) -> Option<Load> {
     mix.lasts.map(|_| match (mix.session, &mix.rate) {
         (Some(_), _) => Load::Sessions,
@@ -54,13 +54,13 @@ pub fn load(mix: &Mix) -> Option<Load> {
     })
 }
 
-/// How many operations arrive in a second while they are measured, on the average.
+/// The mean number of operations that arrive per second while they are measured.
 fn mean_rate(mix: &Mix) -> Option<f64> {
     let lasts = mix.lasts?;
     mix.rate.as_ref().map(|rate| rate.mean(0.0, lasts.duration_ns as f64 / 1e9))
 }
 
-/// How much is asked of a mix.
+/// The load that a mix asks for.
 fn numbers(mix: &Mix) -> Clients {
     Clients {
         clients: mix.clients,
@@ -73,14 +73,14 @@ fn numbers(mix: &Mix) -> Clients {
     }
 }
 
-/// How much a test does, however its operations are counted.
+/// The amount of a test's work, in whichever unit its operations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amount {
     /// Rows or operations.
     pub count: u64,
-    /// The bytes of cells that are written or read; none where that says nothing.
+    /// The bytes of cells that are written or read; 0 if they mean nothing for the test.
     pub bytes: u64,
-    /// What is counted: `rows`, `operations`, `transactions`.
+    /// The counted unit: `rows`, `operations`, `transactions`.
     pub unit: &'static str,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Preparer<'a> {
         Preparer { suite, arrays, values: BTreeMap::new(), orders: BTreeMap::new(), written: Vec::new() }
     }
 
-    /// The input of a test, its files written; none for models without arrays.
+    /// The input of a test, with its files written; None for models without arrays.
     pub fn prepare(&mut self, test: &Test) -> Result<Option<Prepared>> {
         if test.model == Model::Reopen {
             let amount = Amount { count: 1, bytes: 0, unit: "operations" };
@@ -150,7 +150,7 @@ impl<'a> Preparer<'a> {
 
     fn mix(&mut self, test: &Test) -> Result<Prepared> {
         let (work, mix, due) = self.arrays.steps(test)?;
-        // What is judged of a mix that lasts a time is what one operation takes of it.
+        // A mix that lasts a time is judged by the time of one operation.
         let count = mix.count.map_or(1, |each| each * u64::from(mix.clients));
         let is_transaction = |class: &Class| class.transaction.is_some();
         let are_transactions = !test.is_for_stores() && test.classes.iter().all(is_transaction);

@@ -1,11 +1,11 @@
-//! Which class comes next.
+//! Draws the class of the next step.
 
 use anyhow::{Context, Result};
 use dyno_suite::{Course, Mix};
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, weighted::WeightedIndex};
 
-/// How classes are drawn.
+/// The weights by which classes are drawn.
 pub enum Classes {
     /// By weights that stay.
     Steady(WeightedIndex<f64>),
@@ -36,7 +36,7 @@ impl Classes {
             Classes::Steady(weights) => weights.sample(rng),
             Classes::Changing(courses) => {
                 let weights = courses.iter().map(|course| course.at(moment));
-                // Where all weights are 0 at a moment, the first class with a weight at another is done.
+                // If all weights are 0 at a moment, the first class with a weight at another moment is done.
                 WeightedIndex::new(weights).map_or_else(
                     |_| courses.iter().position(|course| course.bounds().1 > 0.0).unwrap_or(0),
                     |weights| weights.sample(rng),

@@ -3,14 +3,14 @@
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
-/// How many cases a share holds for nearly exactly.
+/// The number of cases over which a share holds almost exactly.
 const DECK: usize = 200;
 
 /// Cards of which a share is 1, shuffled: so it holds in a short run too.
 pub struct Deck {
     share: f64,
     cards: Vec<bool>,
-    /// What the decks so far lack to the share.
+    /// The fraction of a card by which the decks so far fall short of the share.
     over: f64,
 }
 
@@ -20,7 +20,7 @@ impl Deck {
         Deck { share, cards: Vec::new(), over: 0.0 }
     }
 
-    /// Whether the next case is of the share.
+    /// True if the next case belongs to the share.
     pub fn draw(&mut self, rng: &mut ChaCha8Rng) -> bool {
         if self.cards.is_empty() {
             let exact = self.share * DECK as f64 + self.over;

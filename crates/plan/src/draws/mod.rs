@@ -21,20 +21,20 @@ use super::steps::fields;
 use classes::Classes;
 use value::{Draw, Next};
 
-/// What steps are drawn from.
+/// The distributions that steps are drawn from.
 pub struct Draws {
     classes: Classes,
     /// The values, each with its bytes in a step.
     values: Vec<(Draw, Range<usize>)>,
     lists: Vec<ListDraw>,
-    /// How long the client waits before a step, in nanoseconds, and its bytes.
+    /// The client's waiting time before a step, in nanoseconds, and its bytes in the step.
     think: Option<(Exp<f64>, Range<usize>)>,
     /// The numbers among the values that have been drawn for this step.
     drawn: Vec<i64>,
     step: Vec<u8>,
 }
 
-/// How many operations arrive.
+/// The number of operations that arrive.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arrived {
     /// From the beginning on.
@@ -53,7 +53,7 @@ struct ListDraw {
 }
 
 impl Draws {
-    /// Those of one of so many files of a mix, in a run with a seed.
+    /// The draws of one file (its index and the number of files) of a mix, in a run with a seed.
     pub fn new(mix: &Mix, seed: u64, file: (u64, u64)) -> Result<Draws> {
         let classes = Classes::new(mix, file.0)?;
         let mut end = STEP_HEAD as usize;
@@ -80,7 +80,7 @@ impl Draws {
             })
         };
         let lists = mix.lists.iter().map(list).collect::<Result<_>>()?;
-        // Nobody can tell from how long somebody has thought when he will have done: so as arrivals are apart.
+        // Think times are exponential, like the gaps between arrivals: the time already waited predicts nothing.
         let law = |think: u64| Ok::<_, anyhow::Error>((Exp::new(1.0 / think as f64)?, place()?));
         let think = mix.think_ns.map(law).transpose()?;
         let drawn = vec![0; mix.values.len()];
@@ -92,9 +92,10 @@ impl Draws {
         (0..count).try_for_each(|_| self.step(0, 0.0, rng, output)).map(|()| count)
     }
 
-    /// Steps that arrive by themselves, so many a second on the average, each without regard to the others (a Poisson
-    /// process, whose rate may change), until the end of the seconds given, at whose start operations begin to count. Where they come in sessions of so many, these arrive so, and all but the first of each
-    /// are due when the one before is done. How many steps they are, and how many of them arrive within the seconds given.
+    /// Steps that arrive at a mean rate per second, independently of each other (a Poisson process, whose rate may
+    /// change), until the end of the given seconds, at whose start operations begin to count. If they come in sessions,
+    /// the sessions arrive so, and all steps but the first of each are due when the one before is done. Returns the
+    /// number of all steps, and of those that arrive within the given seconds.
     pub fn arrivals(
         &mut self,
         rate: &Course,
@@ -151,7 +152,7 @@ impl Draws {
                 step[bytes.clone()].copy_from_slice(&number.to_le_bytes());
             }
         }
-        // What depends on others comes after them.
+        // Values that depend on others come after them.
         for is_dependent in [false, true] {
             for (place, (draw, bytes)) in values.iter_mut().enumerate() {
                 if draw.is_dependent() == is_dependent {

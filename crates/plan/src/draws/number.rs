@@ -1,4 +1,4 @@
-//! How a number of a range is drawn: by which law, which one never, and when another takes its place.
+//! Draws a number of a range: its law, the number it never is, and the condition under which another takes its place.
 
 use anyhow::{Context, Result};
 use dyno_suite::{Law, Range, When, Written};
@@ -8,16 +8,16 @@ use rand_distr::{Distribution, Exp, Normal, Zipf};
 
 use super::deck::Deck;
 
-/// How a number is drawn.
+/// The distribution of a number.
 pub struct NumberDraw {
     from: i64,
     count: u64,
     law: LawDraw,
     /// The value, by position, that is not drawn.
     not: Option<usize>,
-    /// When it is drawn, and the value, by position, that it is when not.
+    /// The condition under which it is drawn, and the value, by position, that replaces it otherwise.
     unless: Option<(WhenDraw, usize)>,
-    /// What it is written as; none: the number.
+    /// The text it is written as; None: the number.
     pub written: Option<Written>,
 }
 
@@ -31,11 +31,11 @@ enum LawDraw {
     /// The power to which a uniform number between 0 and 1 is raised.
     Pareto(f64),
     HotSpot {
-        /// How many numbers it has.
+        /// The number of values in the hot spot.
         width: u64,
         draws: f64,
         moves: u64,
-        /// How many draws there have been.
+        /// The number of draws so far.
         drawn: u64,
     },
 }
@@ -82,12 +82,12 @@ impl NumberDraw {
         })
     }
 
-    /// Whether it depends on other values, which are drawn before it.
+    /// True if it depends on other values, which are drawn before it.
     pub fn is_dependent(&self) -> bool {
         self.not.is_some() || self.unless.is_some()
     }
 
-    /// A number, beside the values that have been drawn for the step.
+    /// A number, given the values that have been drawn for the step.
     pub fn draw(&mut self, drawn: &[i64], rng: &mut ChaCha8Rng) -> i64 {
         if let Some((when, otherwise)) = &mut self.unless {
             let is_drawn = match when {
@@ -141,7 +141,7 @@ impl NumberDraw {
     }
 }
 
-/// The first of some draws that is the place of one of so many numbers.
+/// The first of some draws that lies between 0 and `count`.
 fn within(count: u64, mut draw: impl FnMut() -> f64) -> i64 {
     loop {
         let place = draw();

@@ -1,4 +1,4 @@
-//! How often what is drawn.
+//! Tests the frequencies of drawn values.
 
 use dyno_suite::{Drawn, Law, Range as Numbers, Source, When};
 use rand::SeedableRng;
@@ -246,7 +246,7 @@ fn a_class_of_its_own_clients_is_done_by_these_alone() {
     assert_eq!([0, 1, 2, 3, 4].map(done), [vec![1], vec![3], vec![3], vec![0, 2], vec![0, 2]]);
 }
 
-/// How often each number from 0 to 99 is drawn by a law, in so many draws.
+/// The frequency of each number from 0 to 99 in `draws` draws by a law.
 fn drawn_by(law: Law, draws: usize) -> Vec<usize> {
     let mix = Mix { values: vec![("n".into(), whole(0, 99, law))], ..mix() };
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());

@@ -1,4 +1,4 @@
-//! How one value of a step is drawn, and put where it belongs.
+//! Draws one value of a step and puts it in its place.
 
 use anyhow::{Context, Result};
 use dyno_suite::{Mix, Source, ZIPF};
@@ -9,10 +9,10 @@ use super::deck::Deck;
 use super::number::NumberDraw;
 use crate::row::letters;
 
-/// How many numbers the latest are drawn from.
+/// The number of latest values to draw from.
 const LATEST: f64 = 1000.0;
 
-/// How a value is drawn.
+/// The way in which a value is drawn.
 pub enum Draw {
     Number(NumberDraw),
     Coin(Deck),
@@ -30,14 +30,14 @@ pub struct Next {
     pub class: usize,
     /// The file's first number.
     pub from: i64,
-    /// How far the next is from it.
+    /// The distance between successive numbers of the file.
     pub step: i64,
-    /// How many it has taken.
+    /// The count of numbers taken.
     pub taken: i64,
 }
 
 impl Draw {
-    /// That of a source, in one of so many files of a mix, in a run with a seed.
+    /// The draw of a source, in one file (its index and the number of files) of a mix, in a run with a seed.
     pub fn new(source: &Source, mix: &Mix, seed: u64, (file, files): (u64, u64)) -> Result<Draw> {
         let place = |name: &String| {
             let found = mix.values.iter().position(|(known, _)| known == name);
@@ -59,7 +59,7 @@ impl Draw {
         })
     }
 
-    /// Whether it depends on other values, which are drawn before it.
+    /// True if it depends on other values, which are drawn before it.
     pub fn is_dependent(&self) -> bool {
         matches!(self, Draw::Number(number) if number.is_dependent())
     }

@@ -17,7 +17,7 @@ const DIALECTS: [&str; 3] = ["sqlite", "postgres", "mysql"];
 /// The suite for stores of keys and values.
 const OF_STORES: &str = include_str!("stores.toml");
 
-/// What a contender is probed by.
+/// The probes that fit a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probes {
     /// Transactions in SQL.
@@ -38,7 +38,7 @@ pub fn plan(probes: Probes, contenders: Vec<Contender>, folder: &Path) -> Result
     Plan::new(&suite, &parameters, contenders, &selection, folder, None)
 }
 
-/// What a contender can be probed by: it has clients that do transactions, in SQL which the probes are written in or on a store.
+/// The probes that fit a contender: it has clients that do transactions, in the SQL of the probes or on a store.
 pub fn probes_of(contender: &Contender) -> Option<Probes> {
     let has_clients = !contender.engine.harness
         && contender.implements(Model::Mix.name())

@@ -1,4 +1,5 @@
-//! How many operations a work is, how many of them a contender's commits let be timed, and how many a commit has.
+//! The number of operations of a work, the number of them that a contender's commits allow to be timed, and the number
+//! per commit.
 
 use dyno_protocol::{Commits, ImportWork, LoadWork, Work};
 
@@ -18,7 +19,7 @@ pub fn committing(mut work: Work, per_commit: Option<u64>, one_by_one: Option<u6
     work
 }
 
-/// Whether only some of the operations are timed.
+/// True if only some of the operations are timed.
 pub fn is_cut(work: &Work) -> bool {
     match work {
         Work::InsertRows(LoadWork { commits, .. })
@@ -31,7 +32,7 @@ pub fn is_cut(work: &Work) -> bool {
     }
 }
 
-/// How many operations a test has, timed or not.
+/// The number of a test's operations, timed or not.
 pub fn operations(work: &Work) -> u64 {
     match work {
         Work::Statements { count, .. } => *count,

@@ -1,4 +1,5 @@
-//! Prepared work as one contender's engine is told it: the statements of its dialect, and its form of the table.
+//! Prepared work in the form that one contender's engine needs: the statements of its dialect, and its form of the
+//! table.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

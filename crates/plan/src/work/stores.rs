@@ -76,7 +76,7 @@ impl Preparer<'_> {
         Ok(prepared)
     }
 
-    /// What settles all stores that have been written to.
+    /// The work that settles all stores that have been written to.
     pub(super) fn settle(&mut self) -> Result<Prepared> {
         let stores = self.written.clone();
         ensure!(!stores.is_empty(), "nothing has been written that could be settled: put pairs before");

@@ -1,4 +1,4 @@
-//! What a test on arrays does, in words.
+//! The description of a test on arrays, in words.
 
 use dyno_protocol::{KeyKind, LoadWork, Store, Work};
 use dyno_suite::Test;
