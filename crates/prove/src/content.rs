@@ -1,4 +1,4 @@
-//! What a power cut leaves: the content of a disk, with a file system on it, or files that are recorded themselves.
+//! The content that a power cut leaves: that of a disk with a file system, or of files that are recorded themselves.
 
 use crate::disk::log::Entry;
 use crate::image::Image;

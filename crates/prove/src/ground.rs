@@ -1,5 +1,5 @@
-//! On what the data of a proof are: a disk with a real file system, files that are recorded themselves, or a plain folder
-//! where the system allows neither. Each can be made with a content, and the first two tell what was done to them.
+//! The storage of a proof's data: a disk with a real file system, files that are recorded themselves, or a plain folder
+//! if the system allows neither. Each can be made with a content, and the first two record the operations on them.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use crate::posix::Files;
 use crate::proof::Workshop;
 use crate::tree::Tree;
 
-/// What the data are on.
+/// The storage of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
     /// A recorded disk with this file system on it. Its cuts are what that file system lets happen.
@@ -29,7 +29,7 @@ pub enum Ground {
     Folder,
 }
 
-/// Files with a content, on which somebody can work or look. Dropped, they are gone.
+/// Files with a content, on which a program can work or look. They are removed on drop.
 #[derive(Debug)]
 pub enum Stand {
     /// Of a disk.
@@ -64,10 +64,10 @@ impl Ground {
 }
 
 impl Workshop {
-    /// Whether the system allows the ground: it is made, and recorded, with nothing in it.
+    /// Checks that the system allows this storage: makes it, recorded, with no content.
     ///
     /// # Errors
-    /// It does not, and why.
+    /// The system does not allow it; the error says why.
     pub fn try_ground(&self) -> Result<()> {
         let content = self.content(self.empty()?)?;
         let recorded = self.recorded(&content, None)?;
@@ -147,14 +147,14 @@ impl Workshop {
         Ok(Stand::Folder(folder))
     }
 
-    /// Where the files are, always: an engine may write down their paths.
+    /// The folder of the files, the same each time: an engine may store their paths.
     fn folder(&self) -> PathBuf {
         self.place.join("files")
     }
 }
 
 impl Stand {
-    /// Where they are.
+    /// The folder of the files.
     pub fn folder(&self) -> &Path {
         match self {
             Stand::Disk(mounted) => mounted.folder(),
@@ -162,10 +162,10 @@ impl Stand {
         }
     }
 
-    /// They are needed no more.
+    /// Releases the files, which are not needed any more.
     ///
     /// # Errors
-    /// Somebody still uses them.
+    /// A process still uses them.
     pub fn end(self) -> Result<()> {
         match self {
             Stand::Disk(mounted) => mounted.unmount(),
@@ -177,7 +177,7 @@ impl Stand {
 }
 
 impl Recorded {
-    /// Where they are.
+    /// The folder of the files.
     pub fn folder(&self) -> Result<&Path> {
         match &self.device {
             Device::Disk(disk) => disk.folder(),
@@ -185,7 +185,7 @@ impl Recorded {
         }
     }
 
-    /// What is to be the standard output of the program that works on them.
+    /// The file for the standard output of the program that works on them.
     pub fn output(&self) -> Result<File> {
         match &self.device {
             Device::Disk(disk) => disk.output(),
@@ -193,10 +193,10 @@ impl Recorded {
         }
     }
 
-    /// Ends the record, after those who worked have ended, and tells it.
+    /// Ends the record, after the programs that worked have ended, and returns it.
     ///
     /// # Errors
-    /// Somebody still uses them, or the recorder died meanwhile.
+    /// A process still uses them, or the recorder died meanwhile.
     pub fn finish(self) -> Result<Vec<Entry>> {
         match self.device {
             Device::Disk(disk) => disk.finish(),

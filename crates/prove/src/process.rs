@@ -1,5 +1,5 @@
-//! Programs that work on a disk or look at one: each in a process group of its own, with a time limit, and gone when
-//! it is over.
+//! Programs that work on a disk or look at one: each in a separate process group and with a time limit; nothing that it
+//! started outlives it.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -21,36 +21,36 @@ use nix::unistd::{Pid, getppid};
 use crate::calls::Watch;
 use crate::subject::Manner;
 
-/// How often it is looked whether a program has ended.
+/// The interval at which dyno checks whether a program has ended.
 const STEP: Duration = Duration::from_micros(500);
-/// How much of what a program wrote is kept, in bytes.
+/// The most output of a program that is kept, in bytes.
 const KEPT: usize = 16 << 20;
-/// How long the dead may take to be gone.
+/// The time that killed processes may take to be gone.
 const BURIAL: Duration = Duration::from_secs(10);
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its status; none if it was killed because its time was over.
+    /// Its status; None if it was killed because its time was over.
     pub status: Option<ExitStatus>,
-    /// What it wrote to standard output, where that was not the recorder's.
+    /// Its standard output, if that was not the recorder's.
     pub output: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub errors: String,
 }
 
 impl Ended {
-    /// Whether it says that all is well.
+    /// True if it reports success.
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| status.success())
     }
 
-    /// Whether it did not end in time.
+    /// True if it did not end in time.
     pub fn is_late(&self) -> bool {
         self.status.is_none()
     }
 
-    /// How it ended, for people, with what it said.
+    /// Describes its end and its messages, for people.
     pub fn describe(&self) -> String {
         let how = match self.status {
             None => "did not end in time and was killed".to_owned(),
@@ -75,7 +75,7 @@ impl std::fmt::Display for Late {
 
 impl std::error::Error for Late {}
 
-/// Where a program writes to.
+/// The destination of a program's output.
 pub enum Output {
     /// To the recorder of the disk.
     Recorder(File),
@@ -83,21 +83,21 @@ pub enum Output {
     Kept,
 }
 
-/// When a program is over.
+/// The limits of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<'a> {
     /// The longest that it may take.
     pub patience: Duration,
-    /// When it is killed and who watches it.
+    /// The moment when it is killed, and its watcher.
     pub manner: Manner<'a>,
 }
 
-/// Runs a program with an input to its end or its limit. All that it started ends with it.
+/// Runs a program with an input to its end or its limit. All processes that it started end with it.
 ///
 /// Must be called by a thread that outlives it.
 ///
 /// # Errors
-/// It cannot be started, or somebody asks dyno to stop.
+/// It cannot be started, or dyno is asked to stop.
 pub fn run(
     command: &mut Command,
     input: &[u8],
@@ -106,7 +106,7 @@ pub fn run(
     interrupts: &Interrupts,
 ) -> Result<Ended> {
     let program = command.get_program().display().to_string();
-    // Files and not pipes: nobody has to read while it works.
+    // Files and not pipes: no thread has to read while it works.
     let (kept, errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let output = match output {
         Output::Recorder(file) => file,
@@ -120,7 +120,7 @@ pub fn run(
     // The command holds the recorder's file, which would keep its files mounted.
     command.stdout(Stdio::null());
     if let (Some(watch), Some(mut pipe)) = (limit.manner.watch, child.stdin.take()) {
-        // It does nothing before it is told what to do. One that has ended does not listen.
+        // The program does nothing before it has its input. If it has ended already, the error does not matter.
         watch.begin(child.id()).inspect_err(|_| {
             end_all(&mut child);
         })?;
@@ -154,7 +154,7 @@ fn wait(
     }
 }
 
-/// What is standard input: a file, or a pipe where the program is to wait until it is watched.
+/// The standard input: a file, or a pipe if the program is to wait until it is watched.
 fn given(input: &[u8], watch: Option<&Watch>) -> Result<Stdio> {
     if watch.is_some() {
         return Ok(Stdio::piped());
@@ -165,8 +165,8 @@ fn given(input: &[u8], watch: Option<&Watch>) -> Result<Stdio> {
     Ok(Stdio::from(file))
 }
 
-/// Gives a command a process group of its own, and the kernel the order to kill it when dyno dies; and lets the watcher,
-/// from which it does not descend, watch it where the system is strict (Yama).
+/// Gives a command a separate process group, and the kernel the order to kill it when dyno dies. Also allows the
+/// watcher, from which it does not descend, to trace it where the system is strict (Yama).
 fn die_with_dyno(command: &mut Command, is_watched: bool) {
     command.process_group(0);
     let parent = nix::unistd::getpid();
@@ -205,7 +205,7 @@ fn end_all(child: &mut Child) -> Option<ExitStatus> {
     status
 }
 
-/// What was written to a file.
+/// The content of a file.
 fn text(file: &File) -> String {
     let length = file.metadata().map_or(0, |data| data.len() as usize).min(KEPT);
     let mut bytes = vec![0; length];

@@ -1,7 +1,7 @@
-//! A place that nothing outlives: a view of the mounts that is dyno's own, and memory in it for the disks.
+//! A private view of the mounts, with memory for the disks in it, that ends with its last process.
 //!
-//! Mounts that are made in it are seen by nobody else and end with the last process that has this view; loop devices
-//! free themselves with their mounts. So the kernel cleans up, also after a kill.
+//! Other processes do not see mounts that are made in it, and these end with the last process that has this view; loop
+//! devices free themselves with their mounts. So the kernel cleans up, also after a kill.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -20,11 +20,11 @@ pub struct Refuge {
 }
 
 impl Refuge {
-    /// Enters it: from here on, this thread and all that it starts have mounts of their own. `folder` is of dyno's own, and
-    /// the memory is mounted within it.
+    /// Enters it: from here on, this thread and all that it starts have private mounts. `folder` belongs to dyno alone,
+    /// and the memory is mounted within it.
     ///
     /// # Errors
-    /// dyno is not root, or the system keeps it from making mounts of its own, as many containers do.
+    /// dyno is not root, or the system does not let it make private mounts, as in many containers.
     pub fn enter(folder: &Path) -> Result<Refuge> {
         if !Uid::effective().is_root() {
             bail!(
@@ -41,7 +41,7 @@ impl Refuge {
         mount(none, "/", none, own, none).context("cannot keep dyno's mounts to itself")?;
         mount(Some("dyno"), &memory, Some("tmpfs"), MsFlags::empty(), Some("mode=711"))
             .context("cannot mount memory for the disks")?;
-        // The kernel tells a loop device's file without the way to the mount: so it has a name that tells whose it is.
+        // The kernel reports a loop device's file relative to the mount, so the file's name identifies its owner.
         let own = memory.join(folder.file_name().context("the folder has no name")?);
         let refuge = Refuge { memory, folder: own };
         open_way(folder)?;

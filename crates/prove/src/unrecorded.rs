@@ -1,4 +1,4 @@
-//! What can be seen of a subject without a recorder: its system calls, and what kills leave.
+//! Observations of a subject without a recorder: its system calls, and the data that kills leave.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::proof::{Effort, Proof, Workshop};
 use crate::subject::{Manner, Subject};
 
 impl Workshop {
-    /// What can be seen without a recorder: calls, and kills.
+    /// The observations that need no recorder: calls, and kills.
     pub(crate) fn observe(
         &self,
         subject: &dyn Subject,
@@ -71,7 +71,7 @@ impl Workshop {
         tell: &dyn Fn(&str),
     ) -> Result<()> {
         let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
-        // How long it works without being killed, first.
+        // The time it works without being killed, measured first.
         let mut whole = None;
         if effort.kills > 0 {
             tell(&format!("{} kills", effort.kills));
@@ -127,7 +127,7 @@ impl Workshop {
     }
 }
 
-/// What is known of a work of which nothing was recorded but what the subject said.
+/// The history of a work of which only the subject's output was recorded.
 fn spoken(subject: &dyn Subject, said: Vec<u8>) -> History {
     History::new(vec![Entry::Text(said)], |line| subject.read(line))
 }

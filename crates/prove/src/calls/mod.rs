@@ -1,8 +1,9 @@
-//! The system calls by which a program waits for its files to be durable, a second view beside the recorded disk: it is
-//! had without a disk of dyno's own, and says whether what the disk saw is what the program asked for.
+//! The system calls by which a program waits for its files to be durable: a second view besides the recorded disk. It
+//! needs no disk of dyno's, and shows whether the disk saw the syncs that the program asked for.
 //!
-//! A process of dyno's own watches the program by ptrace(2), because who waits for programs in the same process would
-//! get its news. What the system does by itself is not seen: io_uring, and memory that is written back.
+//! A separate process of dyno's watches the program by ptrace(2), because code that waits for programs in the same
+//! process would otherwise receive the events of the traced threads. Not seen are io_uring and the kernel's write-back
+//! of memory.
 
 mod tracer;
 
@@ -22,21 +23,21 @@ use crate::disk::log::Entry;
 use crate::history::{History, Line};
 pub use tracer::serve;
 
-/// What the watcher says when it sees everything.
+/// The line by which the watcher reports that it sees everything.
 const READY: &str = "ready";
-/// Why nothing more is known of the watchers.
+/// The error message if a thread that watched panicked.
 const PANIC: &str = "a thread that watched calls panicked";
 
-/// One call, and where it stands among what the program said.
+/// One call, and its position in the program's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// How many bytes the program had written to its output.
+    /// The number of bytes that the program had written to its output.
     place: u64,
     /// The name.
     name: String,
 }
 
-/// What was seen of the calls between the first acknowledgement and the last.
+/// The calls that were seen between the first acknowledgement and the last.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Seen {
     /// Calls for each commit.
@@ -47,7 +48,7 @@ pub struct Seen {
     pub without: u64,
 }
 
-/// Whoever is told of a program that is to be watched.
+/// Starts and collects the watchers of programs.
 #[derive(Debug)]
 pub struct Watch {
     program: Program,
@@ -62,7 +63,7 @@ pub struct Watch {
 type Watcher = (Child, BufReader<ChildStdout>);
 
 impl Watch {
-    /// Watches by this program those who write to `output`.
+    /// Watches, by running `program`, the processes that write to `output`.
     pub fn new(program: Program, output: File) -> Watch {
         Watch { program, output, watchers: Mutex::default(), calls: Mutex::default() }
     }
@@ -119,7 +120,7 @@ impl Watch {
         Ok(calls)
     }
 
-    /// What was seen, beside the program's whole output, whose lines `read` tells.
+    /// The calls that were seen, matched with the program's whole output, whose lines `read` interprets.
     ///
     /// # Errors
     /// A watcher ended before its program.

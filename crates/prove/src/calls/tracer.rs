@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 
 use super::{Call, READY};
 
-/// What a stop for a system call looks like (PTRACE_O_TRACESYSGOOD).
+/// The signal of a stop at a system call (PTRACE_O_TRACESYSGOOD).
 const AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
 /// Watches a process and all that descend from it until they have ended. Standard input is their output, of which only
@@ -77,7 +77,8 @@ pub(super) fn watch(
     }
 }
 
-/// Takes hold of all threads, until there is none that is not held: which have yet to stop for the first time.
+/// Seizes all threads, until no thread is left that is not traced. Returns those that have yet to stop for the first
+/// time.
 fn seize_all(process: u32) -> Result<BTreeSet<i32>> {
     let options = Options::PTRACE_O_TRACESYSGOOD
         | Options::PTRACE_O_TRACECLONE
@@ -108,13 +109,13 @@ fn threads(process: i32) -> Vec<i32> {
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether somebody holds a thread already: a new one is held by who holds the one that made it.
+/// True if a thread is traced already: a new thread is traced by the tracer of the thread that made it.
 fn is_held(thread: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
     status.lines().any(|line| line.strip_prefix("TracerPid:").is_some_and(|tracer| tracer.trim() != "0"))
 }
 
-/// Notes the call at which a thread stands, if it begins one and that is of the kind.
+/// Notes the call at which a thread has stopped, if it is at the call's entry and the call is one of those counted.
 fn note(thread: Pid, output: BorrowedFd, calls: &mut Vec<Call>) {
     let Ok(info) = ptrace::syscall_info(thread) else { return };
     if info.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
@@ -144,7 +145,7 @@ fn name(thread: Pid, number: i64, arguments: &[u64; 6]) -> Option<&'static str> 
     }
 }
 
-/// Whether a file was opened so that each write waits until it is durable.
+/// True if a file was opened such that each write waits until it is durable.
 fn is_synced(thread: Pid, file: u64) -> bool {
     let about = fs::read_to_string(format!("/proc/{thread}/fdinfo/{file}")).unwrap_or_default();
     let flags =

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What is refused.
+/// The kind of refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Writes.
@@ -14,9 +14,9 @@ pub enum Kind {
 /// A fault: from which write or flush on, and whether once or for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// What is refused.
+    /// The kind of refused request.
     pub kind: Kind,
-    /// How many of the kind are done before, since the disk was made.
+    /// The number of requests of the kind that succeed before, since the disk was made.
     pub after: u64,
     /// Every later one of the kind is refused too.
     pub for_good: bool,
@@ -51,7 +51,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What to do with a write or a flush.
+/// The treatment of a write or a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Do it.
@@ -69,7 +69,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// With a fault, or none.
+    /// With a fault, or without any.
     pub fn new(fault: Option<Fault>) -> Faults {
         Faults { fault, ..Faults::default() }
     }

@@ -43,8 +43,8 @@ impl System {
         format!("mkfs.{}", self.name())
     }
 
-    /// The options by which it is made. Everything is initialised at once, so that no thread of the kernel's writes
-    /// beside the engine. Nothing is kept for root, whom servers do not run as.
+    /// The options by which it is made. Everything is initialised at once, so that no kernel thread writes while the
+    /// engine works. No space is reserved for root, since servers do not run as root.
     fn making(self) -> &'static [&'static str] {
         match self {
             System::Ext4 => &[
@@ -66,9 +66,9 @@ impl System {
         }
     }
 
-    /// Its own options, but for the timer that writes what nobody asked to be written: what that saves, it saves by
-    /// luck, and how much it is would depend on how busy the machine is. XFS has no such option: its timer is one of the
-    /// whole machine (`fs.xfs.xfssyncd_centisecs`, 30 s), and so longer than a proof's work.
+    /// Its own options, except that the timer for unrequested writes is put off: data that this timer saves are saved
+    /// by luck, and their amount would depend on how busy the machine is. XFS has no such option: its timer is one of
+    /// the whole machine (`fs.xfs.xfssyncd_centisecs`, 30 s), and so longer than a proof's work.
     fn options(self) -> Option<&'static str> {
         match self {
             System::Ext4 | System::Btrfs => Some("commit=300"),
@@ -77,7 +77,7 @@ impl System {
     }
 }
 
-/// How long those who use a file system may take to let go of it.
+/// The time that processes may take to close their files on a file system.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes an empty file system in a new file.
@@ -122,7 +122,7 @@ impl Mounted {
         Ok(Mounted { folder: folder.to_owned(), is_mounted: true })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -130,7 +130,7 @@ impl Mounted {
     /// Unmounts it, with everything written to the disk.
     ///
     /// # Errors
-    /// Somebody still uses it.
+    /// A process still uses it.
     pub fn unmount(mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -155,7 +155,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Whether a disk could not be mounted because the file system on it is damaged.
+/// True if a disk could not be mounted because the file system on it is damaged.
 pub fn is_damaged(error: &anyhow::Error) -> bool {
     let damage = [Errno::EUCLEAN, Errno::EINVAL, Errno::EIO, Errno::EBADMSG];
     error.downcast_ref::<Errno>().is_some_and(|errno| damage.contains(errno))

@@ -1,7 +1,8 @@
-//! What reached the recorded disk, or the recorded files, in order: writes, flushes, and the lines by which a program acknowledges its commits.
+//! The ordered log of the recorded disk, or the recorded files: writes, flushes, and the lines by which a program
+//! acknowledges its commits.
 //!
-//! The recorder appends to a file in memory and dyno reads it when the work is over. An entry is its kind, a
-//! number (the offset of a write, or the length of what is said of a file in JSON), the length of its bytes, and these.
+//! The recorder appends to a file in memory, and dyno reads it when the work is over. An entry is its kind, a number
+//! (the offset of a write, or the length of a file operation in JSON), the length of its bytes, and these bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -16,9 +17,9 @@ use crate::tree::Op;
 pub enum Entry {
     /// Bytes were written. They may be lost until a flush follows.
     Write {
-        /// Where, in bytes from the beginning of the disk.
+        /// The offset in bytes from the beginning of the disk.
         offset: u64,
-        /// What.
+        /// The written bytes.
         bytes: Vec<u8>,
     },
     /// All writes before it are durable.
@@ -32,12 +33,12 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Whether a program waited for something to be durable.
+    /// True if a program waited for something to be durable.
     pub fn is_flush(&self) -> bool {
         matches!(self, Entry::Flush | Entry::File(Op::Sync(_)))
     }
 
-    /// How many bytes it writes, if it writes any.
+    /// The number of bytes that it writes, if it is a write.
     pub fn written(&self) -> Option<usize> {
         match self {
             Entry::Write { bytes, .. } | Entry::File(Op::Write { bytes, .. }) => Some(bytes.len()),
@@ -71,7 +72,7 @@ impl Writer {
         self.put(FLUSH, 0, &[])
     }
 
-    /// What the program said.
+    /// Logs a piece of the program's output.
     pub fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.put(TEXT, 0, bytes)
     }
@@ -101,7 +102,7 @@ impl Writer {
     }
 }
 
-/// Everything that a log holds. An entry that is cut off at the end never happened: nobody was answered.
+/// All entries of a log. An entry that is cut off at the end never happened: no program received an answer to it.
 pub fn read(path: &Path) -> Result<Vec<Entry>> {
     let file = File::open(path).with_context(|| format!("cannot open the log {}", path.display()))?;
     let length = file.metadata()?.len();

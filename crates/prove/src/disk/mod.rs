@@ -62,20 +62,20 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     pub fn folder(&self) -> Result<&Path> {
         Ok(self.mounted.as_ref().context("the disk is not mounted")?.folder())
     }
 
-    /// What is to be the standard output of the program that works on the disk.
+    /// The file for the standard output of the program that works on the disk.
     pub fn output(&self) -> Result<File> {
         self.served.output(recorder::OUTPUT)
     }
 
-    /// Unmounts the disk, after those who worked on it have ended, and tells everything that happened to it.
+    /// Unmounts the disk, after the programs that worked on it have ended, and returns everything that happened to it.
     ///
     /// # Errors
-    /// Somebody still uses it, or the recorder died meanwhile.
+    /// A process still uses it, or the recorder died meanwhile.
     pub fn finish(mut self) -> Result<Vec<Entry>> {
         if let Some(mounted) = self.mounted.take() {
             mounted.unmount()?;

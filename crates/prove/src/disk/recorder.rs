@@ -1,13 +1,13 @@
-//! The recorder: a file system of two files, served by a process of its own.
+//! The recorder: a file system of two files, served by a separate process.
 //!
-//! `disk` is what a loop device stands on. Each write and each flush of it is logged before it is answered, whoever
-//! issued it. `output` is the standard output of the program whose commits are on the disk. What is written
-//! there goes to the same log, and since one thread serves both files, a line has one exact place among
-//! the writes and flushes: behind all that were answered before the program wrote it, and before all that the
-//! program does afterwards, because it goes on only when its write was answered.
+//! `disk` is the backing file of a loop device. Each write and each flush of it is logged before it is answered,
+//! whichever process issued it. `output` is the standard output of the program whose commits are on the disk. Its
+//! content goes to the same log, and since one thread serves both files, a line has one exact place among the writes
+//! and flushes: behind all that were answered before the program wrote it, and before all that the program does
+//! afterwards, because it goes on only when its write was answered.
 //!
 //! The process holds no other file system's file and no mount, and the kernel kills it when dyno dies: then the
-//! connection ends, and whoever waited for the disk gets an error instead of waiting for ever.
+//! connection ends, and a process that waited for the disk gets an error instead of waiting for ever.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -35,7 +35,7 @@ pub const OUTPUT: &str = "output";
 
 const DISK_NODE: INodeNo = INodeNo(2);
 const OUTPUT_NODE: INodeNo = INodeNo(3);
-/// How long the kernel may keep what it was told of the files: nothing of it changes.
+/// The time for which the kernel may cache the files' attributes, which never change.
 const VALID: Duration = Duration::from_secs(3600);
 
 /// Serves the file system over the connection that is standard input, until it is unmounted. `disk` is
@@ -51,8 +51,8 @@ pub fn serve(disk: &Path, log: &Path, faults: Faults) -> Result<()> {
     let recorder = Recorder { disk, size, state };
     let session = Session::from_fd(recorder, connection, SessionACL::Owner, Config::default())?;
     match session.run() {
-        // A request was on its way when the file system was unmounted: the kernel's other way to say that it is over.
-        // Who was cut off while at work has its own error to tell.
+        // A request was on its way when the file system was unmounted: the kernel's other way to report the end. A
+        // program that was cut off while at work reports this itself.
         Err(error) if error.raw_os_error() == Some(nix::libc::ECONNABORTED) => Ok(()),
         ended => ended.context("the connection broke"),
     }

@@ -1,4 +1,4 @@
-//! A file system of dyno's own: mounted, served by a process of its own, and gone with it.
+//! A file system that dyno mounts and a separate process serves, and that ends with this process.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::log::{self, Entry};
 
 /// The connection of a file system in user space to the kernel.
 const FUSE: &str = "/dev/fuse";
-/// How long the process may take to end when its file system is unmounted.
+/// The time that the process may take to end when its file system is unmounted.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The file system. Dropped, it is unmounted and its process ends.
@@ -59,7 +59,7 @@ impl Served {
         Ok(Served { process, folder, log })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -70,10 +70,10 @@ impl Served {
         output.context("the recorder does not answer")
     }
 
-    /// Unmounts it, when nobody uses it any more, and tells everything that happened.
+    /// Unmounts it, once no process uses it any more, and returns everything that happened.
     ///
     /// # Errors
-    /// Somebody still uses it, or its process died meanwhile.
+    /// A process still uses it, or its process died meanwhile.
     pub fn finish(mut self) -> Result<Vec<Entry>> {
         // A loop device lets go of its file a moment after it was unmounted itself.
         let deadline = Instant::now() + PATIENCE;

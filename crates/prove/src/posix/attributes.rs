@@ -1,4 +1,4 @@
-//! What is told of a file or a folder.
+//! The attributes of a file or a folder, as the kernel receives them.
 
 use std::time::UNIX_EPOCH;
 

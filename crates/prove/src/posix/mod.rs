@@ -1,9 +1,9 @@
 //! Files that are recorded themselves: the worst that POSIX allows.
 //!
-//! Between the program and a disk there is no file system that does more than it must, but one of dyno's own, in memory.
-//! It keeps nothing that was not asked for: a file's bytes and length are durable when the file was synced, and a name,
-//! or a name that was taken away or changed, when the folder was. Everything else may be lost, each thing by itself.
-//! Real file systems keep more.
+//! Between the program and the record there is no file system that does more than it must, but one of dyno's, in
+//! memory. It keeps only what a program asked for: a file's bytes and length are durable once the file was synced, and
+//! a name, or a name that was taken away or changed, once the folder was. Everything else may be lost, each change
+//! independently. Real file systems keep more.
 
 mod attributes;
 mod names;
@@ -21,7 +21,7 @@ use crate::disk::served::Served;
 use crate::tree::Tree;
 pub use server::serve;
 
-/// Servers run under another account; the kernel itself holds rights against who asks.
+/// Servers run under another account; the kernel checks the permissions of the process that asks.
 const OPTIONS: &str = ",default_permissions,allow_other";
 
 /// The files. Dropped, they are unmounted and their recorder ends.
@@ -42,20 +42,20 @@ impl Files {
         Ok(Files(Served::new(program, folder.to_owned(), log, OPTIONS, (&before, None))?))
     }
 
-    /// Where they are.
+    /// The folder of the files.
     pub fn folder(&self) -> &Path {
         self.0.folder()
     }
 
-    /// What is to be the standard output of the program that works on them.
+    /// The file for the standard output of the program that works on them.
     pub fn output(&self) -> Result<File> {
         self.0.output(server::OUTPUT)
     }
 
-    /// Unmounts them, after those who worked on them have ended, and tells everything that happened.
+    /// Unmounts them, after the programs that worked on them have ended, and returns everything that happened.
     ///
     /// # Errors
-    /// Somebody still uses them, or the recorder died meanwhile.
+    /// A process still uses them, or the recorder died meanwhile.
     pub fn finish(self) -> Result<Vec<Entry>> {
         self.0.finish()
     }

@@ -1,7 +1,7 @@
-//! The recorder of files: a file system in memory, served by a process of its own, that logs everything that is done.
+//! The recorder of files: a file system in memory, served by a separate process, that logs all operations.
 //!
 //! The standard output of the program that works on the files is a file of it too, which no listing shows. As one
-//! thread serves everything, each line has one exact place among what is done to the files.
+//! thread serves everything, each line has one exact place among the operations on the files.
 //!
 //! Files may be mapped into memory: what is stored there comes as a write when the program syncs it, or later when
 //! the kernel writes it back. Locks are the kernel's affair.
@@ -29,16 +29,16 @@ use crate::tree::{Kind, Op, ROOT, Rights, Tree, What};
 /// The name of the file that is the program's standard output.
 pub const OUTPUT: &str = ".dyno-output";
 
-/// How long the kernel may keep what it was told: nobody else changes anything.
+/// The time for which the kernel may cache answers: only requests through the kernel change anything.
 const VALID: Duration = Duration::from_secs(3600);
 /// No file is asked for its generation: no number is used twice.
 const GENERATION: Generation = Generation(0);
-/// How much there is, and is free, in blocks of 4 KiB; and how many files.
+/// The size and the free space, in blocks of 4 KiB, and the number of files.
 const BLOCKS: u64 = 1 << 18;
 const FILES: u64 = 1 << 16;
 
-/// Serves the files over the connection that is standard input, until they are unmounted. `folder` is what is there at
-/// the beginning, and `log` is made.
+/// Serves the files over the connection that is standard input, until they are unmounted. `folder` holds the initial
+/// content, and `log` is created.
 ///
 /// # Errors
 /// The folder cannot be read, or standard input is no connection.
@@ -61,7 +61,7 @@ impl Files {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes something under a name, that belongs to who asks.
+    /// Makes something under a name; it belongs to the user whose process asks.
     fn make(
         &self,
         request: &Request,

@@ -13,7 +13,7 @@ use crate::tree::{Number, Op, Rights, Tree, What};
 pub struct State {
     /// The files as the program sees them.
     pub tree: Tree,
-    /// What was done.
+    /// The log of operations.
     pub log: Writer,
 }
 
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// What is in a folder, by number.
+    /// The entries of a folder, by number.
     pub fn listed(&self, folder: Number) -> Vec<(OsString, Number, FileType)> {
         let names = self.tree.names(folder).into_iter().flatten();
         let mut listed: Vec<_> = names

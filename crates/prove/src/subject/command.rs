@@ -13,21 +13,21 @@ use super::{Found, Manner, Subject, Worked};
 use crate::history::{Line, words};
 use crate::process::{Limit, Output, run};
 
-/// What stands for the folder in a command.
+/// The placeholder for the folder in a command.
 const FOLDER: &str = "{dir}";
 
 /// A program in two commands for a shell. In both, `{dir}` stands for the folder with the data.
 ///
 /// The first writes a line `ack N` when the commit N is acknowledged, and may write `begin N` before it begins one. The
-/// second writes a line `have N` for each commit that it finds, and ends with 0 unless something else is
-/// wrong, which it says on standard error.
+/// second writes a line `have N` for each commit that it finds, and ends with 0 unless something else is wrong, which
+/// it reports on standard error.
 #[derive(Debug)]
 pub struct Program {
     /// Makes the commits.
     pub command: String,
     /// Looks for them.
     pub check: String,
-    /// How long each may take.
+    /// The time limit of each command.
     pub patience: Duration,
     /// By which they are ended.
     pub interrupts: Interrupts,

@@ -1,5 +1,5 @@
-//! `dyno import` on trial: whatever happens to it, there is the whole table or nothing of it, and what was there before is
-//! still there; and once it says that it is done, the table is there. Its one commit is number 1.
+//! `dyno import` on trial. Whatever happens to it, the table is there as a whole or not at all, and earlier data are
+//! still there; once it reports that it is done, the table is there. Its one commit is number 1.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use crate::process::{Ended, Late, Limit, Output, run};
 
 /// The table.
 const TABLE: &str = "imported";
-/// What the command says when it is done.
+/// The words by which the command reports that it is done.
 const DONE: &str = "rows into table";
-/// What is there before, and what is imported.
+/// The numbers that stand for the earlier data and for the imported rows.
 const BEFORE: u64 = 0;
 const IMPORTED: u64 = 1;
-/// How many rows there are: more than PostgreSQL writes to its log where it need not (`wal_skip_threshold`).
+/// The number of rows: more than PostgreSQL writes to its log where it need not (`wal_skip_threshold`).
 const ROWS: u64 = 24_000;
 
 /// A file, and the command that imports it.
@@ -33,7 +33,7 @@ pub struct Import {
     pub program: PathBuf,
     /// The file, which is made.
     pub file: PathBuf,
-    /// What else is on the command line.
+    /// Further arguments of the command line.
     pub arguments: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct Import {
 pub struct SqliteImport {
     /// The command.
     pub import: Import,
-    /// Who looks at the database.
+    /// The engine that looks at the database.
     pub look: Embedded,
-    /// Whether the database is there before.
+    /// True if the database exists before.
     pub is_existing: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct SqliteImport {
 pub struct ServerImport {
     /// The command.
     pub import: Import,
-    /// The server, with a table of its own.
+    /// The server, with a separate table.
     pub server: PrivateSubject,
 }
 
@@ -92,7 +92,7 @@ fn sums() -> String {
     format!("SELECT count(*), sum(n), min(v), max(v), sum(length(v)) FROM {TABLE}")
 }
 
-/// What it answers of a whole table; nothing is told of another one but what it holds.
+/// True if this is the query's answer for the whole table; of any other table only the content is known.
 fn is_whole(row: &[Value]) -> bool {
     let numbers: Vec<Option<u64>> =
         [0, 1, 4].iter().map(|&place| row.get(place).and_then(data::number)).collect();
@@ -105,7 +105,7 @@ fn is_whole(row: &[Value]) -> bool {
         && row.get(3) == largest.as_ref()
 }
 
-/// What is there of the import, where its table holds this; nothing where there is no table.
+/// Adds to `found` the state of the import whose table holds this; nothing if there is no table.
 fn judge(found: &mut Found, row: Option<&[Value]>) {
     match row {
         None => {}
@@ -124,7 +124,7 @@ fn worked(ended: &Ended, start: Instant) -> Worked {
 }
 
 impl SqliteImport {
-    /// What is there of the import.
+    /// The state of the import.
     fn look_at(&self, folder: &Path) -> Result<Found> {
         let mut found = Found { commits: [BEFORE].into(), ..Found::default() };
         if !self.is_existing && !Self::database(folder).exists() {

@@ -13,7 +13,7 @@ pub enum Link {
 }
 
 impl Link {
-    /// What a statement answers.
+    /// The rows that a statement returns.
     pub fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
         match self {
             Link::Postgres(connection) => connection.rows(sql),

@@ -1,5 +1,5 @@
-//! Several clients as threads of one process: a mix of the runner's in which each says of every commit when it begins and
-//! when it is acknowledged, and what is there of each client's pairs afterwards.
+//! Several clients as threads of one process: a mix of the runner's in which each client reports the beginning and the
+//! acknowledgement of every commit, and the pairs of each client that exist afterwards.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +13,10 @@ use dyno_protocol::{
 
 use super::{Found, data};
 
-/// How long a commit may wait for another client's, in nanoseconds.
+/// The time for which a commit may wait for another client's, in nanoseconds.
 const PATIENCE: u64 = 20_000_000_000;
 
-/// The test in which so many clients make all commits, each its share; the files go into `folder`.
+/// The test in which `clients` clients make all commits, each its share; the files go into `folder`.
 pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<Test> {
     ensure!(clients <= commits, "{clients} clients need as many commits: give --commits {clients} or more");
     let steps = |client| -> Result<StepFile> {
@@ -44,7 +44,7 @@ pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<
     Ok(Test { id: "commits".to_owned(), setup: Vec::new(), work: Work::Mix(work), check: None })
 }
 
-/// What a step has: the commit's number and its values and, in SQL, twice an account and what is added to it.
+/// The fields of a step: the commit's number and its values and, in SQL, twice an account and the amount added to it.
 fn fields(has_sql: bool) -> Vec<StepField> {
     let number = |name: &str| StepField { name: name.to_owned(), kind: StepKind::Integer, bytes: 8 };
     let text =
@@ -113,8 +113,8 @@ pub fn look(clients: u64, commits: u64, folder: &Path) -> Result<Vec<Test>> {
     (0..clients).map(one).collect()
 }
 
-/// What is there, where so many pairs of each client were found, and the digest of the whole store without the first
-/// commit's pair is this: the first commits of each, and nothing else.
+/// The commits found, given the number of pairs of each client and the digest of the whole store without the first
+/// commit's pair: the first commits of each client, and nothing else.
 pub fn read(counts: &[u64], digest: &[Value]) -> Found {
     let of = |(client, &count): (u64, &u64)| (1..=count).map(move |number| client * data::CLIENT + number);
     let mut commits: BTreeSet<u64> = (0..).zip(counts).flat_map(of).collect();

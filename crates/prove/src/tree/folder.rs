@@ -12,7 +12,7 @@ use super::{Kind, Node, Number, Op, ROOT, Rights, Tree, What};
 use crate::image::Image;
 
 impl Tree {
-    /// What is in a folder. The same folder always gets the same numbers.
+    /// The content of a folder. The same folder always gets the same numbers.
     ///
     /// # Errors
     /// It cannot be read.
@@ -28,7 +28,7 @@ impl Tree {
         for entry in entries {
             let (path, about) = (entry.path(), entry.metadata()?);
             let kind = entry.file_type()?;
-            // A socket or a pipe that nobody holds any more is nothing.
+            // A socket or a pipe that no process holds any more is nothing.
             if kind.is_socket() || kind.is_fifo() {
                 continue;
             }

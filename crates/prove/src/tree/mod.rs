@@ -16,7 +16,7 @@ pub const ROOT: Number = 1;
 /// The first number that a file or a folder within it may have.
 const FIRST: Number = 16;
 
-/// What something is.
+/// The kind and the content of a node.
 #[derive(Debug, Clone)]
 pub enum What {
     /// A folder, with what has which name in it.
@@ -30,9 +30,9 @@ pub enum What {
 /// A file or a folder.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What it is.
+    /// Its kind and content.
     pub what: What,
-    /// Who may do what.
+    /// Its owner and permissions.
     pub rights: Rights,
 }
 
@@ -54,7 +54,7 @@ impl Tree {
         self.nodes.get(&number).map(Arc::as_ref)
     }
 
-    /// What has a name in a folder.
+    /// The node that has a name in a folder.
     pub fn named(&self, folder: Number, name: &OsStr) -> Option<Number> {
         self.names(folder)?.get(name).copied()
     }

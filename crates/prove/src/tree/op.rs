@@ -1,4 +1,4 @@
-//! What a program does to files, one thing at a time, and which sync makes each durable.
+//! Operations of a program on files, one at a time, and the sync that makes each durable.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The number of a file or a folder, whatever its names are.
 pub type Number = u64;
 
-/// What kind of thing is made.
+/// The kind of thing that is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A folder.
@@ -21,7 +21,7 @@ pub enum Kind {
     Special(u32, u32),
 }
 
-/// Who may do what with it.
+/// The owner and the permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rights {
     /// The permission bits.
@@ -45,7 +45,7 @@ pub enum Op {
         folder: Number,
         /// The name.
         name: OsString,
-        /// What has it from now on.
+        /// The node that has it from now on; None: the name is taken away.
         node: Option<Number>,
     },
     /// Something moves from a name to another one, at once.
@@ -54,16 +54,16 @@ pub enum Op {
         from: (Number, OsString),
         /// The folder and the name that it takes.
         to: (Number, OsString),
-        /// What moves.
+        /// The moved node.
         node: Number,
     },
     /// Bytes are written to a file, which grows if it must.
     Write {
         /// The file.
         node: Number,
-        /// Where.
+        /// The offset in bytes.
         offset: u64,
-        /// What. It is logged beside the rest.
+        /// The bytes. They are logged separately.
         #[serde(skip)]
         bytes: Vec<u8>,
     },
