@@ -132,7 +132,8 @@ impl Schema {
                     FieldKind::Integer => row.integer(whole_number(fields[field]).map_err(wrong)?),
                 }
             }
-            row.end().context("a record is too long")?;
+            let made = row.end().context("a record is too long")?;
+            records.add(made);
         }
         for (number, record) in (first as i64..).zip(records.iter()) {
             leaves.push_record(number, record).context("cannot write a row")?;
