@@ -93,7 +93,7 @@ install:
 import-parquet:
 	$(CARGO) build --release -p dyno --features parquet
 
-# Every suite at a small size, as pages and pictures in docs/gallery/. The pictures need Chromium. Contenders that are
+# Every suite at a small size, as pages and pictures in target/gallery/. The pictures need Chromium. Contenders that are
 # not at hand are left out.
 gallery: build
 	sh scripts/gallery.sh

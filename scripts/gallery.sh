@@ -1,25 +1,25 @@
 #!/bin/sh
-# Runs suites at a small size and writes their pages, a picture of each and an index to docs/gallery/.
+# Runs suites at a small size and writes their pages, a picture of each and an index to target/gallery/.
 #
 #   scripts/gallery.sh [SUITE...]          all of suites/, where none is named
 #
 # GALLERY_TRIALS (8: as many as carry intervals) and GALLERY_SCALE (small or tiny) say how much is measured, DYNO with
-# which program. What a run measured is in its page and in results/gallery/.
+# which program. The run files are there too.
 set -eu
 cd "$(dirname "$0")/.."
 
 dyno=${DYNO:-${CARGO_TARGET_DIR:-target}/release/dyno}
 trials=${GALLERY_TRIALS:-8}
 scale=${GALLERY_SCALE:-small}
-folder=docs/gallery
-results=results/gallery
+folder=${CARGO_TARGET_DIR:-target}/gallery
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo 'gallery: the pictures need Chromium: run `make needs`' >&2
     exit 1
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$folder" "$results"
 
 # Those of a suite's own contenders that have a profile.
 all_of() { # SUITE PROFILE
@@ -61,8 +61,7 @@ picture() { # PAGE PNG
 index() {
     echo "# Gallery"
     echo
-    echo "Pages of real runs. \`make gallery\` makes them anew, at a small size. GitHub shows a page's source: download it, or look at"
-    echo "its picture here. Each holds its run file, which \`dyno rerun\` repeats."
+    echo "Pages of real runs, made by \`make gallery\` at a small size. Each holds its run file, which \`dyno rerun\` repeats."
     for page in "$folder"/*.html; do
         suite=$(basename "$page" .html)
         printf '\n## %s\n\n[![The page of %s](%s.png)](%s.html)\n' "$suite" "$suite" "$suite" "$suite"
@@ -74,10 +73,10 @@ for suite; do
     echo "gallery: $suite"
     # 3 means that something failed or gave a wrong answer: the page shows it.
     "$dyno" run "$suite" $(options "$suite") --trials "$trials" --quiet \
-        --out "$results/$suite.jsonl" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
+        --out "$folder/$suite.jsonl" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue
     }
-    picture "$PWD/$folder/$suite.html" "$folder/$suite.png"
+    picture "$folder/$suite.html" "$folder/$suite.png"
 done
 index >"$folder/README.md"
