@@ -159,3 +159,17 @@ fn a_fifo_among_the_results_stops_nothing() {
     place.dyno("report -o page.html").exits(0);
     place.dyno("export -o rows.csv").exits(0);
 }
+
+#[test]
+fn a_fifo_in_place_of_what_is_kept_of_the_machine_stops_nothing() {
+    let place = Place::new();
+    for name in ["proofs.jsonl", "calibration.json"] {
+        mkfifo(&place.path(name), Mode::S_IRWXU).unwrap();
+    }
+    place
+        .dyno(&format!("{TINY} -o run.jsonl"))
+        .exits(0)
+        .without_panic()
+        .says("proofs.jsonl: it is not a regular file");
+    place.dyno("show run.jsonl").exits(0).without_panic();
+}

@@ -4,8 +4,8 @@
 //! else. It holds for later versions of dyno too, as long as they ask for the same evidence.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -43,7 +43,7 @@ impl Proofs {
     pub fn load() -> (Proofs, Vec<String>) {
         let (mut proofs, mut troubles) = (Proofs::default(), Vec::new());
         for path in places() {
-            match fs::read_to_string(&path) {
+            match dyno_files::read_found(&path) {
                 Ok(text) => proofs.read(&text, &path, &mut troubles),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => troubles.push(format!("cannot read {}: {error}", path.display())),
@@ -163,7 +163,7 @@ pub fn add(proof: &KeptProof) -> Result<PathBuf> {
         // begins.
         let begun = lacks_end(&path);
         let line = format!("{}{}\n", if begun { "\n" } else { "" }, serde_json::to_string(proof)?);
-        File::options().append(true).create(true).open(&path)?.write_all(line.as_bytes())
+        dyno_files::append(&path, line.as_bytes())
     };
     write().with_context(|| format!("cannot keep the result in {}", path.display()))?;
     Ok(path)
@@ -172,7 +172,7 @@ pub fn add(proof: &KeptProof) -> Result<PathBuf> {
 /// True if the last line of a file was not written completely.
 fn lacks_end(path: &Path) -> bool {
     let last = || -> io::Result<u8> {
-        let mut file = File::open(path)?;
+        let mut file = dyno_files::open_found(path)?;
         file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
         file.read_exact(&mut last)?;

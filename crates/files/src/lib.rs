@@ -11,7 +11,7 @@ mod read;
 
 pub use fresh::fresh_folder;
 pub use output::Output;
-pub use read::{open_found, open_own, open_unlinked, read_found};
+pub use read::{append, open_found, open_own, open_unlinked, read_found};
 
 use std::path::Path;
 

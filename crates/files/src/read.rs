@@ -1,7 +1,7 @@
-//! Reads files that were found in a folder and not named by the user: never waiting for a FIFO's other end.
+//! Reads and extends files that were found in a folder and not named by the user: never waiting for a FIFO's other end.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -47,6 +47,19 @@ pub fn read_found(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Adds bytes to the end of a regular file by one write, and makes the file where there is none. No link is followed.
+///
+/// # Errors
+/// It cannot be opened or written to, or is no regular file.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    let mut file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    file.write_all(bytes)
+}
+
 fn open(path: &Path, flags: i32) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(flags | O_NONBLOCK | O_NOCTTY).open(path)?;
     if !file.metadata()?.is_file() {
@@ -80,5 +93,19 @@ mod tests {
         assert!(read_found(Path::new("/dev/zero")).is_err());
         assert!(open_own(&path("file")).is_ok());
         assert!(open_own(&path("link")).is_err(), "a link was followed");
+    }
+    #[test]
+    fn only_regular_files_are_extended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        append(&path("file"), b"one\n").unwrap();
+        append(&path("file"), b"two\n").unwrap();
+        assert_eq!(fs::read_to_string(path("file")).unwrap(), "one\ntwo\n");
+        symlink("file", path("link")).unwrap();
+        mkfifo(&path("fifo"), Mode::S_IRWXU).unwrap();
+        for name in ["link", "fifo", "."] {
+            assert!(append(&path(name), b"three\n").is_err(), "{name}");
+        }
+        assert_eq!(fs::read_to_string(path("file")).unwrap(), "one\ntwo\n");
     }
 }
