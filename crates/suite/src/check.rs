@@ -1,4 +1,4 @@
-//! What must hold of a suite beyond the types of its keys, with file and line in every complaint.
+//! The rules for a suite beyond the types of its keys; every complaint names file and line.
 
 use std::collections::BTreeSet;
 
@@ -157,16 +157,16 @@ impl Suite {
     }
 }
 
-/// What suites and tests may be called.
+/// The permitted names of suites and tests, in words.
 pub(super) const ID: &str = "a name: letters, digits, '-' and '_', at most 64 of them";
 
-/// Whether a suite or a test may be called so.
+/// True if a suite or a test may have this name.
 pub(super) fn is_id(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
 }
 
-/// Whether it can stand in a statement, and as the name of a file, as it is.
+/// True if it can be used unquoted in a statement, and as the name of a file.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())

@@ -15,25 +15,25 @@ const WIDEST: u64 = 1 << 20;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Data {
-    /// How many rows or pairs: a number, or the name of a parameter.
+    /// The number of rows or pairs: a number, or the name of a parameter.
     count: Spanned<toml::Value>,
-    /// What each of them is.
+    /// The shape of each row or pair.
     pub shape: Shape,
 }
 
-/// What a row or a pair is.
+/// The shape of a row or a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Rows of columns of one width, filled with random letters and digits.
     Rows {
-        /// How many columns.
+        /// The number of columns.
         columns: u64,
         /// The width of each, in bytes.
         bytes: u64,
     },
     /// Random keys, each with a random value.
     Pairs {
-        /// What the keys are.
+        /// The kind of the keys.
         key: KeyKind,
         /// The width of the keys, in bytes; 8 for integers.
         key_bytes: u64,
@@ -42,16 +42,16 @@ pub enum Shape {
     },
     /// A file of delimited records.
     File {
-        /// What its records are like.
+        /// The kind of its records.
         like: Like,
         /// The columns that it fills, in its order.
         fields: Vec<FileColumn>,
-        /// What stands between fields.
+        /// The character between fields.
         delimiter: char,
     },
 }
 
-/// What the records of a file are like that dyno makes itself.
+/// The kind of records in a file that dyno makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Like {
@@ -60,7 +60,7 @@ pub enum Like {
 }
 
 impl Like {
-    /// How many fields its records have.
+    /// The number of fields of a record.
     fn fields(self) -> usize {
         match self {
             Like::Timetable => 7,
@@ -133,7 +133,7 @@ pub fn count(written: &toml::Value, parameters: &Parameters) -> Result<u64> {
 }
 
 impl Data {
-    /// How many rows or pairs there are with these parameters.
+    /// The number of rows or pairs with these parameters.
     pub fn count(&self, parameters: &Parameters) -> Result<u64> {
         count(self.count.get_ref(), parameters)
     }
@@ -143,7 +143,7 @@ impl Data {
         self.count.get_ref().as_str()
     }
 
-    /// Where the count stands in the suite's file, for messages.
+    /// The position of the count in the suite's file, for messages.
     pub fn place(&self) -> usize {
         self.count.span().start
     }
@@ -177,7 +177,7 @@ impl Data {
         Ok(())
     }
 
-    /// The columns of rows: a1, b2, … z26, aa27, … none of others.
+    /// The columns of rows: a1, b2, … z26, aa27, …; empty for other shapes.
     pub fn columns(&self) -> Vec<Column> {
         match self.shape {
             Shape::Rows { columns, bytes } => {

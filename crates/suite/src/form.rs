@@ -1,16 +1,16 @@
 //! The form of a table that a file is imported into: what a contender may choose of it, for suites that compare
 //! the choices.
 
-/// The form of a table, the usual one by default: a primary key, and no index beside it.
+/// The form of a table, the usual one by default: a primary key, and no further index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TableForm {
-    /// When the index of the test is made.
+    /// The moment at which the index of the test is made.
     pub index: Index,
-    /// Whether the table has a primary key that the file does not fill.
+    /// True if the table has a primary key that the file does not fill.
     pub primary_key: bool,
 }
 
-/// When an index is made.
+/// The moment at which an index is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Index {
     /// Never.

@@ -10,13 +10,13 @@ use toml::Spanned;
 
 use super::load::line_at;
 
-/// What a suite's text says of another.
+/// The part of a suite's text that refers to another suite.
 #[derive(Deserialize)]
 struct Head {
     include: Option<Spanned<String>>,
 }
 
-/// Where the name of a suite stands in its text.
+/// The position of the suite's name in its text.
 pub fn name_place(text: &str) -> Option<usize> {
     /// The part of a suite that is looked for.
     #[derive(Deserialize)]

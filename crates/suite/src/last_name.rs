@@ -2,7 +2,7 @@
 
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
-/// How long every name is.
+/// The length of every name, in bytes.
 pub const LAST_NAME_BYTES: usize = 16;
 
 /// The name of a number: a syllable for each of its last three digits, filled up with blanks, so that all are of one

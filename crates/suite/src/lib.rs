@@ -1,4 +1,4 @@
-//! Suites: TOML documents that tell a story, name parameters and list tests in order.
+//! Suites: TOML documents that state a question, name parameters and list tests in order.
 //!
 //! This crate reads and checks them and renders their statements. It never opens a database and
 //! knows no engine but by the name of its dialect. `docs/suites.md` describes the format.
@@ -53,21 +53,21 @@ pub struct Suite {
     pub name: String,
     /// One line.
     pub title: String,
-    /// What the suite asks, where it comes from and how to read its results.
+    /// The suite's question, its origin, and how to read its results.
     pub story: String,
-    /// How far two numbers of an answer may differ, relative to the larger.
+    /// The largest permitted difference between two numbers of an answer, relative to the larger.
     #[serde(default)]
     pub tolerance: f64,
-    /// The contenders when a run names none; beside them, those of the rungs.
+    /// The contenders when a run names none, in addition to those of the rungs.
     #[serde(default)]
     contenders: Vec<String>,
     /// The rungs of its ladder, if it is one.
     #[serde(default, rename = "rung")]
     pub rungs: Vec<Rung>,
-    /// Whether tables show durations or how much is done in a second.
+    /// The figure in tables: durations or rates per second.
     #[serde(default)]
     pub figure: Figure,
-    /// Which CPUs the measured processes get where a run does not ask for any.
+    /// The CPUs of the measured processes if a run does not ask for any.
     #[serde(default)]
     cpus: Option<Cpus>,
     /// Parameters by name.
@@ -95,15 +95,15 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Which CPUs the measured processes get where a run does not ask for any. All of them where a test has many clients: on
-    /// one CPU these and their server would wait for each other.
+    /// The CPUs of the measured processes if a run does not ask for any. All of them if a test has many clients: on one
+    /// CPU these and their server would wait for each other.
     pub fn cpus(&self) -> Cpus {
         let has_mix = self.tests.iter().any(|test| test.model == Model::Mix);
         self.cpus.unwrap_or(if has_mix { Cpus::All } else { Cpus::One })
     }
 }
 
-/// Which CPUs a suite's measured processes get.
+/// The CPUs of a suite's measured processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cpus {
@@ -128,10 +128,10 @@ pub struct Test {
     /// The tests whose work this one builds on, by id; `--only` keeps them, untold.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Whether it only prepares the tests after it: it is shown, and part of no mean and no rank.
+    /// True if it only prepares the tests after it: it is shown, but part of no mean and no rank.
     #[serde(default)]
     pub prepares: bool,
-    /// What transactions statements or lookups are in.
+    /// The grouping of its statements or lookups into transactions.
     #[serde(default)]
     pub transaction: Transaction,
     /// Statements before the clock starts.
@@ -152,12 +152,12 @@ pub struct Test {
     pub absent: bool,
     /// Of lookups: how many of the keys, a number or the name of a parameter; absent: all.
     pub lookups: Option<Spanned<toml::Value>>,
-    /// Of puts: keys that are there already.
+    /// Of puts: the keys already exist.
     #[serde(default)]
     pub overwrite: bool,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     pub length: Option<u64>,
-    /// How many operations are timed for a contender that commits each by itself; absent: all.
+    /// The number of operations timed for a contender that commits each one separately; absent: all.
     pub one_by_one: Option<u64>,
     /// Of a mix: how many clients there are.
     pub clients: Option<Number>,
@@ -186,7 +186,7 @@ pub struct Test {
     pub classes: Vec<Class>,
     /// Of a mix: a class of which people ask how many were done in a minute.
     pub a_minute: Option<AMinute>,
-    /// What must hold after it: in place of a check.
+    /// The conditions that must hold after it, in place of a check.
     #[serde(default, rename = "invariant")]
     pub invariants: Vec<Invariant>,
     /// The query whose rows are the answer; without one, it is what the model says.
@@ -201,7 +201,7 @@ pub struct Test {
 pub struct AMinute {
     /// Its name.
     pub class: String,
-    /// What they call its operations, in the plural.
+    /// The name of its operations, in the plural.
     pub says: String,
 }
 
@@ -209,7 +209,7 @@ pub struct AMinute {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invariant {
-    /// What, in words.
+    /// The invariant in words.
     pub says: Spanned<String>,
     /// The class of operations whose changes must all be there: as many as the database has acknowledged. The query then counts
     /// those that are.
@@ -222,9 +222,9 @@ pub struct Invariant {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Who published it and when.
+    /// The publisher and the date.
     pub source: String,
-    /// Where, if it still can be read.
+    /// The address, if it can still be read.
     pub link: Option<String>,
     /// On what hardware.
     pub hardware: String,
@@ -236,11 +236,11 @@ pub struct Published {
     /// Rows or operations a second by the name of the system, then by test.
     #[serde(default)]
     pub rates: BTreeMap<String, BTreeMap<String, f64>>,
-    /// The parameters with which they were taken; absent: the defaults. They stand beside a run with the
-    /// same.
+    /// The parameters with which they were taken; absent: the defaults. They are shown next to a run with the same
+    /// parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, ParameterValue>,
-    /// Whether they stand beside a run of any size: rates that hardly depend on it.
+    /// True if they are shown next to a run of any size: rates that hardly depend on it.
     #[serde(default)]
     pub any_size: bool,
 }
@@ -256,22 +256,23 @@ pub struct Rendered {
     pub setup: Vec<String>,
     /// The statements that make an index.
     pub index: Vec<String>,
-    /// Every statement, BEGIN and COMMIT included; none where the model takes none.
+    /// Every statement, including BEGIN and COMMIT; empty if the model takes no statements.
     pub statements: Vec<String>,
     /// The classes of a mix.
     pub classes: Vec<RenderedClass>,
     /// The checking query.
     pub check: Option<String>,
-    /// What must hold, in words: the rows of the checking query, each with how many break it.
+    /// The invariants in words: the rows of the checking query, each with the number of its violations.
     pub invariants: Vec<String>,
     /// The store of a mix without SQL.
     pub store: Option<String>,
-    /// What must hold of it.
+    /// The invariants of the store.
     pub counts: Vec<StoreInvariant>,
 }
 
 impl Test {
-    /// Whether engines do it that have stores of keys and values and no SQL: by its model, or because a mix says how.
+    /// True if engines with stores of keys and values and without SQL do it: by its model, or because its mix has
+    /// statements for them.
     pub fn is_for_stores(&self) -> bool {
         let of_mix = |class: &Class| {
             statements::dialects(class.statements.get_ref()).any(|(_, dialect)| dialect == NO_SQL)
@@ -297,7 +298,7 @@ impl Published {
 }
 
 impl Suite {
-    /// The contenders when a run names none: those of the rungs, then the others.
+    /// The contenders if a run names none: those of the rungs, then the others.
     pub fn contenders(&self) -> Vec<String> {
         self.rungs.iter().map(|rung| &rung.contender).chain(&self.contenders).cloned().collect()
     }
@@ -309,7 +310,7 @@ impl Suite {
     }
 }
 
-/// Whether the name of a suite is the path of a file: it has a slash or ends in `.toml`.
+/// True if the name of a suite is the path of a file: it has a slash or ends in `.toml`.
 pub fn is_path(name: &str) -> bool {
     name.contains('/') || name.ends_with(".toml")
 }

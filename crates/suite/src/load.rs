@@ -24,13 +24,13 @@ impl Suite {
         let Some(other) = include::included(&text) else { return with_words(text, path, dialects) };
         ensure!(is_id(&other), "{}: include = \"{}\" is not {ID}", path.display(), other.escape_debug());
         let file = path.with_file_name(format!("{other}.toml"));
-        // By itself first, so that its mistakes are told with its own lines. One level is enough.
+        // The included suite is read alone first, so that errors name its own lines. One level is enough.
         let other = read_included(&file, dialects)
             .with_context(|| format!("{}: include = \"{other}\"", path.display()))?;
         with_words(include::join(&text, &other, path)?, path, dialects)
     }
 
-    /// Reads a suite from its text; `path` stands in messages.
+    /// Parses the text of a suite; messages name `path`.
     pub fn parse(text: String, path: &Path, dialects: &BTreeSet<String>) -> Result<Suite> {
         let mut suite: Suite = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_at(&text, span.start));
@@ -42,12 +42,12 @@ impl Suite {
         Ok(suite)
     }
 
-    /// The line of the file, from 1, in which a byte stands.
+    /// The line of the file, from 1, that contains a byte.
     pub(super) fn line_of(&self, byte: usize) -> usize {
         line_at(&self.text, byte)
     }
 
-    /// The line in which a key of a test stands, as `values.id`; of one that is not written there, the line of its title.
+    /// The line of a test's key, such as `values.id`; if the key is not written there, the line of the test's title.
     pub(super) fn key_line(&self, test: &Test, key: &str) -> usize {
         let title = self.line_of(test.title.span().start);
         let own = key.rsplit('.').next().unwrap_or(key);
@@ -59,7 +59,7 @@ impl Suite {
         of_test.into_iter().find(|(_, line)| is_it(line)).map_or(title, |(place, _)| place + 1)
     }
 
-    /// The line of the file in which a line of a template stands.
+    /// The line of the file that corresponds to a line of a template.
     pub(super) fn template_line(&self, template: &Spanned<String>, line: usize) -> usize {
         let start = template.span().start;
         // A multi-line string that begins with a line break has its first line on the next one.
@@ -69,7 +69,7 @@ impl Suite {
         self.line_of(start) + offset + line.saturating_sub(1)
     }
 
-    /// Where a line of a template stands: the file, the line there, and the test.
+    /// The place of a template's line: the file, the line there, and the test.
     pub(super) fn template_place(&self, test: &Test, template: &Spanned<String>, line: usize) -> String {
         format!("{}:{}: test {}", self.path.display(), self.template_line(template, line), test.id)
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_transaction_and_a_check_are_rendered() {
         let body = "transaction = \"one\"\nstatements = \"SELECT 1;\"\ncheck = \"@sqlite SELECT 2\\n@mysql SELECT 3\"\n";
-        // Two tagged queries without semicolons are one statement: the check for mysql has none.
+        // Two tagged queries without semicolons form one statement: the check for mysql has none.
         assert!(parse(&test(body)).unwrap().render(&Parameters::default(), "mysql").is_err());
         let body = body.replace("\\n@", ";\\n@");
         let rendered = parse(&test(&body)).unwrap().render(&Parameters::default(), "mysql").unwrap();

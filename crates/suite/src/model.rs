@@ -1,23 +1,22 @@
-//! What a test of each model must say.
+//! The keys that a test of each model must have.
 
 use dyno_protocol::Model;
 use serde::Deserialize;
 
 use super::Test;
 
-/// What transactions the statements of a test are in, or its lookups.
+/// The transactions of a test's statements or lookups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transaction {
-    /// Each is a transaction of its own.
+    /// Each is a separate transaction.
     #[default]
     Each,
     /// One transaction holds them all; its beginning and its end are timed with them.
     One,
 }
 
-/// The keys that a test of this model takes, each with whether it must have it, beside those that
-/// every test takes.
+/// The keys that a test of this model takes in addition to those that every test takes; true if the key is required.
 fn keys(model: Model) -> &'static [(&'static str, bool)] {
     match model {
         Model::Statements => &[("statements", true), ("transaction", false), ("check", false)],
@@ -54,7 +53,7 @@ fn keys(model: Model) -> &'static [(&'static str, bool)] {
     }
 }
 
-/// What is wrong with the keys of a test, if anything is.
+/// The error in a test's keys, if they have one.
 pub fn complaint(test: &Test) -> Option<String> {
     let given = [
         ("statements", test.statements.is_some()),

@@ -13,7 +13,7 @@ use crate::Course;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
-    /// Its value when the run names none.
+    /// Its value if the run names none.
     pub default: ParameterValue,
     /// One sentence for people.
     pub about: String,
@@ -21,9 +21,9 @@ pub struct Declaration {
     pub min: Option<f64>,
     /// The largest value allowed.
     pub max: Option<f64>,
-    /// The parameter whose value it takes where a run names none of its own.
+    /// The parameter whose value it takes unless the run names a value.
     pub follows: Option<String>,
-    /// Whether a run may also name how it changes over time, as `0s 100, 30s 1000`.
+    /// True if a run may also give its course over time, as `0s 100, 30s 1000`.
     #[serde(default)]
     pub over_time: bool,
 }

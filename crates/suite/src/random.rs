@@ -14,8 +14,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream from a seed. As the page's script did, one draw is thrown away. Seeds are taken
-    /// modulo 2³¹−1; the seed 0, for which the generator stands still, counts as 1.
+    /// A stream from a seed. As in the page's script, one draw is thrown away. Seeds are taken modulo 2³¹−1; the seed
+    /// 0, which the generator never leaves, counts as 1.
     pub fn new(seed: u64) -> Stream {
         let mut stream = Stream { x: (seed % MODULUS).max(1) };
         stream.step();

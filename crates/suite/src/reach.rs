@@ -1,8 +1,8 @@
-//! Which statements reach outside of their database: to files, libraries, programs or other servers.
+//! Finds statements that reach outside of their database: to files, libraries, programs or other servers.
 //!
-//! It is asked of suites from elsewhere, so it may name a harmless statement but must miss none. Therefore it looks at
-//! words only, wherever they stand: quotes and comments hide nothing, and a statement that makes another statement of a
-//! text is named as well.
+//! The check is for suites from elsewhere, so it may name a harmless statement but must miss no harmful one. Therefore
+//! it looks only at words, wherever they are: quotes and comments hide nothing, and a statement that makes another
+//! statement of a text is named as well.
 
 use std::collections::BTreeSet;
 
@@ -67,13 +67,13 @@ const PAIRS: [[&str; 2]; 17] = [
     ["create", "aggregate"],
 ];
 
-/// What follows DO where it is no block of PostgreSQL's: `ON CONFLICT DO NOTHING`.
+/// The words after a DO that begins no block of PostgreSQL's: `ON CONFLICT DO NOTHING`.
 const AFTER_DO: [&str; 2] = ["nothing", "update"];
 
-/// How words of functions begin that read files, in lower case.
+/// The beginnings of names of functions that read files, in lower case.
 const PREFIXES: [&str; 6] = ["read_", "xp_", "pg_read_", "pg_ls_", "dblink_", "parquet_"];
 
-/// Whether a statement may reach outside of its database.
+/// True if a statement may reach outside of its database.
 pub fn reaches_outside(statement: &str) -> bool {
     let statement = statement.to_ascii_lowercase();
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -98,7 +98,7 @@ impl Rendered {
         let classes = self.classes.iter().flat_map(|class| &class.statements);
         let pieces = classes.flat_map(|statement| &statement.text);
         let own = [&self.setup, &self.index, &self.statements].into_iter().flatten().chain(&self.check);
-        // The pieces of one statement stand around its parameters, which are values and no words.
+        // The pieces of one statement surround its parameters, which are values and no words.
         own.chain(pieces).map(String::as_str).filter(|text| reaches_outside(text)).collect()
     }
 }

@@ -117,7 +117,7 @@ impl Suite {
         Ok(Some(first.clone()))
     }
 
-    /// What breaks the invariants of a test in a store, each with the store's name.
+    /// The violations to count for the invariants of a test in a store, each with the store's name.
     fn store_invariants(
         &self,
         test: &Test,

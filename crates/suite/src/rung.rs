@@ -1,4 +1,4 @@
-//! The rungs of a ladder: contenders that stand in an order, because each changes something of another.
+//! The rungs of a ladder: contenders in an order, because each changes one thing of another.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct Rung {
     pub contender: String,
     /// A sentence on what it changes.
     pub shows: String,
-    /// Rows a second as somebody published them; where and on what, a `[[published]]` says.
+    /// Published rows per second; a `[[published]]` names the source and the system.
     pub published: Option<f64>,
     /// The rung with which it is compared; absent: the one before; empty: none.
     over: Option<String>,

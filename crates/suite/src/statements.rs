@@ -33,12 +33,12 @@ pub fn split(text: &str, dialect: &str) -> Vec<String> {
     statements
 }
 
-/// Whether a line begins statements that are repeated.
+/// True if a line begins statements that are repeated.
 fn is_loop(line: &str) -> bool {
     line.trim_start().starts_with("for each ") && line.trim_end().ends_with(':')
 }
 
-/// Whether a line ends statements that are repeated.
+/// True if a line ends statements that are repeated.
 fn is_end(line: &str) -> bool {
     line.trim_end().trim_end_matches(';').trim_end() == "end"
 }

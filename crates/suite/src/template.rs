@@ -19,7 +19,7 @@ use super::random::Stream;
 use super::words::words;
 use crate::watch::Watch;
 
-/// What one template may take, so that a loop without end, or one that doubles a text, becomes an error.
+/// The limits of one template, so that a loop without end, or one that doubles a text, becomes an error.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Instructions of the template. A statement takes about thirty.
@@ -43,7 +43,7 @@ impl Bounds {
 
 /// The most numbers that a template may loop over.
 const LONGEST_RANGE: i64 = 1 << 30;
-/// How many numbers a template may draw from its ranges without writing anything.
+/// The most numbers that a template may draw from its ranges without writing anything.
 const MOST_IDLE: u64 = 4_000_000;
 
 /// Renders templates with the parameters of a run.
@@ -60,7 +60,7 @@ pub struct Renderer<'a> {
 pub struct TemplateError {
     /// The line within the template, from 1, where it is known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Renderer<'a> {
         Renderer { environment, context, bytes: bounds.bytes, watch }
     }
 
-    /// Which name of a template is not known, where that is what its error is about.
+    /// The unknown name in a template, if that is the cause of its error.
     fn unknown(&self, error: &Error, template: &str) -> Option<String> {
         if error.kind() != ErrorKind::UndefinedError {
             return None;
@@ -102,7 +102,7 @@ impl<'a> Renderer<'a> {
 
     /// The text of a template.
     pub fn render(&self, template: &str) -> Result<String, TemplateError> {
-        // What an earlier template drew does not count against this one.
+        // Draws of an earlier template do not count against this one.
         self.watch.has_written();
         let mut text = Bounded { text: Vec::new(), most: self.bytes, watch: self.watch };
         let rendered = self

@@ -1,4 +1,4 @@
-//! Long work on a thread of its own: how far it is, for whoever waits for it, who may ask it to stop.
+//! Progress and cancellation of long work on another thread.
 
 use std::fs::{self, File};
 use std::io::{self, Error, Write};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Shared by the work and who waits for it.
+/// Shared by the work and the thread that waits for it.
 #[derive(Debug, Clone, Default)]
 pub struct Watch(Arc<State>);
 
@@ -18,7 +18,7 @@ struct State {
     stopped: AtomicBool,
     rendering: Mutex<Option<Rendering>>,
     written: AtomicU64,
-    /// How many numbers a template has drawn from its ranges since it last wrote something.
+    /// The count of numbers that a template has drawn from its ranges since it last wrote something.
     idle: AtomicU64,
 }
 
@@ -29,7 +29,7 @@ pub struct Rendering {
     pub place: String,
     /// Since when.
     pub began: Instant,
-    /// How much memory dyno had then, in bytes.
+    /// dyno's memory at that moment, in bytes.
     pub memory: u64,
 }
 
@@ -39,7 +39,7 @@ impl Watch {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked the work to stop.
+    /// True if the work was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::Relaxed)
     }
@@ -70,12 +70,12 @@ impl Watch {
         self.0.rendering.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many bytes of inputs have been written.
+    /// The bytes of inputs written so far.
     pub fn written(&self) -> u64 {
         self.0.written.load(Ordering::Relaxed)
     }
 
-    /// A new file whose bytes are counted, and which takes none once the work is asked to stop.
+    /// Creates a file whose bytes are counted, and which takes none once the work is asked to stop.
     pub fn create(&self, path: &Path) -> io::Result<Watched> {
         Ok(Watched { file: File::create(path)?, watch: self.clone() })
     }
@@ -85,7 +85,7 @@ impl Watch {
     }
 }
 
-/// How much memory of its own dyno has, in bytes; 0 where the kernel does not tell.
+/// dyno's private resident memory, in bytes; 0 if the kernel does not report it.
 pub fn used_memory() -> u64 {
     // proc(5): pages of the program, resident ones, and those of them that are of files or shared.
     let pages = fs::read_to_string("/proc/self/statm").unwrap_or_default();

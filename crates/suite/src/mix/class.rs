@@ -1,9 +1,9 @@
-//! The statements of a class: which rows they keep, which are repeated, and where the values of their parameters come
-//! from.
+//! The statements of a class: the rows they keep, the statements that are repeated, and the sources of their
+//! parameters' values.
 //!
-//! `name(column, …) = STATEMENT` keeps the rows of a statement; with `name?` there may be none. `for each LIST:` and `end`
-//! stand around statements that are repeated. Within a statement `:name` is a value, `:list.column` and `:name.column` are
-//! a column of the current item or row, and `:list.count` says how many items there are.
+//! `name(column, …) = STATEMENT` keeps the rows of a statement; with `name?` it may return none. `for each LIST:` and
+//! `end` enclose statements that are repeated. Within a statement `:name` is a value, `:list.column` and `:name.column`
+//! are a column of the current item or row, and `:list.count` is the number of items.
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_nearest as nearest;
@@ -19,7 +19,7 @@ use crate::{NO_SQL, Suite, Test};
 pub struct RenderedClass {
     /// Its name.
     pub name: String,
-    /// What its statements are one transaction for.
+    /// The purpose for which its statements are one transaction.
     pub transaction: Option<Purpose>,
     /// Its statements.
     pub statements: Vec<RenderedStatement>,
@@ -27,7 +27,7 @@ pub struct RenderedClass {
     pub loops: Vec<Repeated>,
     /// The value that says whether the transaction is undone, as planned.
     pub rollback: Option<String>,
-    /// When its client pauses.
+    /// The pauses of its client.
     pub pauses: Vec<Pause>,
     /// The codes of errors with which its operations may end.
     pub ignores: Vec<String>,
@@ -40,35 +40,35 @@ pub struct RenderedClass {
 pub struct RenderedStatement {
     /// The texts around its parameters.
     pub text: Vec<String>,
-    /// Where the parameters' values come from.
+    /// The sources of the parameters' values.
     pub parameters: Vec<Parameter>,
-    /// What is kept of its rows.
+    /// The rows that are kept.
     pub keeps: Option<MixRows>,
-    /// What it does with a store, where it is no SQL.
+    /// The operation on a store, if it is no SQL.
     pub does: Option<StoreDoes>,
-    /// What stands in it once for each item of a list, behind its first text and parameters.
+    /// The part that is repeated for each item of a list, behind the first text and its parameters.
     pub rows: Option<Rows>,
 }
 
-/// What stands in a statement once for each item of a list, with commas between: the rows of an INSERT.
+/// The part of a statement that is repeated for each item of a list, with commas between: the rows of an INSERT.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     /// The list.
     pub list: String,
     /// The texts around the parameters of a row.
     pub text: Vec<String>,
-    /// Where the parameters' values come from.
+    /// The sources of the parameters' values.
     pub parameters: Vec<Parameter>,
-    /// What follows the last row.
+    /// The text after the last row.
     pub tail: String,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of a parameter's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parameter {
     /// A value of the step, by name.
     Value(String),
-    /// How many items a list has, by its name.
+    /// The number of a list's items, by the list's name.
     Count(String),
     /// A column of the current item of a list, by their names.
     Item(String, String),
@@ -81,13 +81,13 @@ pub enum Parameter {
 pub struct Repeated {
     /// The position of the first.
     pub first: usize,
-    /// How many they are.
+    /// The number of statements.
     pub count: usize,
     /// For what.
     pub over: Repeat,
 }
 
-/// What statements are repeated for.
+/// The items for which statements are repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repeat {
     /// The items of a list, by its name.
@@ -115,7 +115,7 @@ struct Reader<'a> {
     named: Vec<Named>,
     /// The loop whose end has not been read: for what, by its name too, and how many rows were named before it.
     open: Option<(String, Repeat, usize, usize)>,
-    /// Whether its statements are operations on a store, and on which.
+    /// True if its statements are operations on a store.
     is_store: bool,
     store: Option<String>,
 }
@@ -169,7 +169,7 @@ impl Suite {
 }
 
 impl Reader<'_> {
-    /// Where a piece of text stands in the class's template, as well as that can be told.
+    /// The place of a piece of text in the class's template, as far as it can be found.
     fn place(&self, piece: &str) -> String {
         let template = &self.class.statements;
         let line =
@@ -230,7 +230,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Cuts an INSERT whose row stands there once for each item of a list: what comes before the row, and the row.
+    /// Splits an INSERT whose row is repeated for each item of a list into the text before the row, and the row.
     fn rows<'s>(&mut self, sql: &'s str, list: &str) -> Result<(&'s str, Rows)> {
         let place = self.place(&format!("for each {list}"));
         let Some(known) = self.test.lists.get(list) else {
@@ -257,7 +257,7 @@ impl Reader<'_> {
         Ok((&sql[..found.start], Rows { list: list.to_owned(), text, parameters: parameters?, tail }))
     }
 
-    /// What a statement without SQL does with the class's store.
+    /// The operation on the class's store that a statement without SQL stands for.
     fn operation(&mut self, text: &[String]) -> Result<StoreDoes> {
         let (does, store) = store::operation(text).with_context(|| self.place(text[0].trim()))?;
         let is_other = self.store.as_ref().is_some_and(|known| *known != store);
@@ -360,7 +360,7 @@ fn of_items(sql: &str) -> Option<(&str, &str)> {
     is_name(list.trim()).then(|| (sql.trim_end(), list.trim()))
 }
 
-/// Where the one row of an INSERT stands, with its parentheses.
+/// The range of an INSERT's only row, with its parentheses.
 fn row_of(sql: &str) -> Option<std::ops::Range<usize>> {
     let values = sql.to_ascii_lowercase().rfind("values")? + "values".len();
     let start = values + sql[values..].find(|letter: char| !letter.is_whitespace())?;
@@ -388,7 +388,7 @@ fn joined(statement: &str) -> Option<&str> {
     statement.lines().skip(1).map(str::trim).find(begins)
 }
 
-/// What stands before a statement whose rows are kept.
+/// The label before a statement whose rows are kept.
 struct Label<'a> {
     name: &'a str,
     may_miss: bool,

@@ -8,10 +8,10 @@ use std::fmt;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// How a course is written, for messages.
+/// The notation of a course, for messages.
 const WRITTEN: &str = "it is written as `0s 100, 30s 1000, 60s 100`, with `, every 60s` if it repeats, or as \
      `sine 100 to 1000 every 20s`";
-/// How many slices a mean is taken of.
+/// The number of slices over which a mean is taken.
 const SLICES: u32 = 100_000;
 
 /// A number that may change with the time, in seconds since operations began to count.
@@ -43,7 +43,7 @@ impl Course {
         Course { text: value.to_string(), form: Form::Steady(value) }
     }
 
-    /// Whether a text looks like a course and not like an expression.
+    /// True if a text looks like a course and not like an expression.
     pub fn is_one(text: &str) -> bool {
         let mut words = text.split_whitespace();
         let first = words.next().unwrap_or_default();

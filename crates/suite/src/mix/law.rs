@@ -1,4 +1,4 @@
-//! How often each number of a range is drawn.
+//! The distribution over the numbers of a range.
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
@@ -9,7 +9,7 @@ use crate::Renderer;
 /// Zipf's exponent in YCSB's workloads.
 pub const ZIPF: f64 = 0.99;
 
-/// How often each number of a range is drawn.
+/// The distribution over the numbers of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Law {
     /// All alike.
@@ -26,9 +26,9 @@ pub enum Law {
     Pareto(f64),
     /// Some numbers, next to each other, take most of the draws, and move on.
     HotSpot {
-        /// Which share of the numbers.
+        /// The share of the numbers.
         numbers: f64,
-        /// Which share of the draws.
+        /// The share of the draws.
         draws: f64,
         /// After how many draws the next numbers take their place; 0: never.
         moves: u64,
@@ -39,10 +39,10 @@ pub enum Law {
 const NAMES: [&str; 6] = ["uniform", "zipf", "gauss", "exponential", "pareto", "hot-spot"];
 
 impl Law {
-    /// Reads a distribution over so many numbers: its name, or `{ name = number }`.
+    /// Reads a distribution over `count` numbers: its name, or `{ name = number }`.
     ///
     /// # Errors
-    /// There is none of that name, or its number makes no sense.
+    /// The name is unknown, or its number makes no sense.
     pub(super) fn read(written: &toml::Value, count: f64, renderer: &Renderer) -> Result<Law> {
         let (name, given) = match written {
             toml::Value::String(name) => (name.as_str(), None),

@@ -39,11 +39,11 @@ pub use written::Written;
 pub struct Class {
     /// Its name, by which results are shown.
     pub name: Spanned<String>,
-    /// How often it is drawn, beside the weights of the others; absent: 1.
+    /// Its frequency relative to the weights of the others; absent: 1.
     pub weight: Option<Number>,
-    /// How many clients do it, and nothing else; absent: it is for those that no class has to itself.
+    /// The number of clients that do only this class; absent: it is for the clients that no class has to itself.
     pub clients: Option<Number>,
-    /// What its statements are one transaction for; absent: each is a transaction of its own.
+    /// The purpose for which its statements are one transaction; absent: each is a separate transaction.
     pub transaction: Option<Purpose>,
     /// Its statements.
     pub statements: Spanned<String>,
@@ -54,28 +54,29 @@ pub struct Class {
     pub ignore: Vec<String>,
 }
 
-/// The most operations of a session. Whoever does more has come to stay.
+/// The most operations of a session: with more, a client counts as staying connected.
 const LONGEST_SESSION: f64 = 10_000.0;
 
-/// How long an operation may wait for locks and be tried again where a suite does not say, in nanoseconds.
+/// The time for which an operation may wait for locks and be tried again unless the suite sets one, in nanoseconds.
 const PATIENCE: u64 = 10_000_000_000;
 
 /// The numbers of a mix with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix {
-    /// How many clients.
+    /// The number of clients.
     pub clients: u32,
-    /// How long it lasts; none: each client does `count` operations.
+    /// Its duration; None: each client does `count` operations.
     pub lasts: Option<Lasts>,
-    /// How many operations each client does.
+    /// The number of operations of each client.
     pub count: Option<u64>,
-    /// How many operations a second arrive, for all clients together; none: each as soon as its client is free.
+    /// The number of operations that arrive per second, for all clients together; None: each as soon as its client is
+    /// free.
     pub rate: Option<Course>,
-    /// How long a client waits on the average before each operation, in nanoseconds; none: not at all.
+    /// The mean time that a client waits before each operation, in nanoseconds; None: it does not wait.
     pub think_ns: Option<u64>,
-    /// How long an operation may be tried again, in nanoseconds.
+    /// The time for which an operation may be tried again, in nanoseconds.
     pub patience_ns: u64,
-    /// How many operations a session has, where clients connect, do these and leave; none: they stay.
+    /// The number of operations of a session, if clients connect, do these and leave; None: they stay.
     pub session: Option<u32>,
     /// The classes, in the order of the suite.
     pub classes: Vec<Drawn>,
@@ -85,14 +86,14 @@ pub struct Mix {
     pub lists: Vec<(String, Items)>,
 }
 
-/// How often and by which clients the operations of a class are done.
+/// The frequency of a class's operations and the clients that do them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
     /// The class's name.
     pub name: String,
-    /// Its weight beside those of the classes that the same clients do.
+    /// Its weight relative to those of the classes that the same clients do.
     pub weight: Course,
-    /// How many clients do it, and nothing else; none: those that no class has to itself.
+    /// The number of clients that do only this class; None: it is for the clients that no class has to itself.
     pub clients: Option<u32>,
 }
 
@@ -113,7 +114,7 @@ impl Suite {
     /// The numbers of a mix. They are the same for every dialect.
     ///
     /// # Errors
-    /// An expression is none, or a number makes no sense.
+    /// An expression is invalid, or a number makes no sense.
     pub fn mix(&self, test: &Test, parameters: &Parameters) -> Result<Mix> {
         let watch = Watch::default();
         let renderer = Renderer::new(parameters, NO_SQL, TableForm::default(), Bounds::default(), &watch);
@@ -208,7 +209,7 @@ impl Suite {
         })
     }
 
-    /// How often and by whom the classes of a mix are done.
+    /// The frequency of a mix's classes and the clients that do them.
     fn drawn(&self, test: &Test, renderer: &Renderer) -> Result<Vec<Drawn>> {
         let drawn = test.classes.iter().map(|class| {
             let name = class.name.get_ref();
@@ -285,7 +286,7 @@ impl Suite {
     }
 }
 
-/// Refuses classes of which none can be drawn, or that no client is left for.
+/// Refuses classes that can never be drawn, or for which no client is left.
 fn check_drawn(classes: &[Drawn], clients: u32, arrives: bool) -> Result<()> {
     let changes = classes.iter().find(|class| class.weight.value().is_none());
     if let Some(class) = changes.filter(|_| !arrives) {

@@ -1,7 +1,7 @@
 //! Statements cut at their parameters.
 
-/// The texts around the parameters of a statement, and their names. A name may have a point in it, as
-/// `:list.column`. A colon within quotes, and one beside another as in `a::text`, begins no parameter.
+/// The texts around the parameters of a statement, and the parameters' names. A name may contain a point, as
+/// `:list.column`. A colon within quotes, or one next to another as in `a::text`, begins no parameter.
 pub fn pieces(statement: &str) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut names) = (vec![String::new()], Vec::new());
     let mut letters = statement.chars().peekable();
@@ -21,7 +21,7 @@ pub fn pieces(statement: &str) -> (Vec<String>, Vec<String>) {
             }
             names.push(name);
             texts.push(String::new());
-            // Its last letter, and not the colon, is what stands before what follows.
+            // The character before the following text is the name's last letter, and not the colon.
             before = 'x';
         } else {
             match quote {

@@ -1,4 +1,4 @@
-//! Where the values of a mix's parameters come from, with the parameters of a run, and which depend on which.
+//! The sources of the values of a mix's parameters, with the parameters of a run, and the dependencies between them.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use dyno_nearest as nearest;
 use super::law::Law;
 use super::written::Written;
 
-/// Where values come from, with the parameters of a run.
+/// The sources of values, with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// Whole numbers.
     Whole(Range),
-    /// So many letters, so often.
+    /// The number of letters, and the number of times they are repeated.
     Letters(u64, u64),
     /// The numbers from the second on: each operation of a class takes one that no other takes.
     Next(String, i64),
@@ -33,22 +33,22 @@ pub struct Range {
     pub from: i64,
     /// The largest.
     pub to: i64,
-    /// How often each is drawn.
+    /// The distribution of the numbers.
     pub law: Law,
     /// The value, by name, that is not drawn where the range has another.
     pub not: Option<String>,
-    /// When it is drawn, and the value that it is when not.
+    /// The condition under which it is drawn, and the value that replaces it otherwise.
     pub unless: Option<(When, String)>,
-    /// What it is written as; none: the number.
+    /// The text it is written as; None: the number.
     pub written: Option<Written>,
 }
 
-/// When a value is drawn.
+/// The condition under which a value is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum When {
     /// In this share of cases.
     Share(f64),
-    /// When the value of this name is not 0.
+    /// The value of this name is not 0.
     Value(String),
 }
 

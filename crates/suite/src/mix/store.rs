@@ -1,8 +1,8 @@
 //! Operations on stores of keys and values, in the lines of a mix that begin with `@kv`.
 //!
 //! `GET store :key`, `PUT store :key :value` and `RANGE store :key :length` are statements; `TORN store times`,
-//! `MISSING store from to`, `COUNT store from to` and `GAPS store from below step` say what breaks an invariant; `PAIRS store from to` tells what is
-//! there.
+//! `MISSING store from to`, `COUNT store from to` and `GAPS store from below step` count what breaks an invariant;
+//! `PAIRS store from to` reports what is there.
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
@@ -12,7 +12,7 @@ use dyno_protocol::{StoreCount, StoreDoes};
 const OPERATIONS: [(&str, StoreDoes); 3] =
     [("GET", StoreDoes::Get), ("PUT", StoreDoes::Put), ("RANGE", StoreDoes::Range)];
 
-/// What a statement does and with which store. `text` stands around its parameters.
+/// The operation of a statement and its store. `text` is the text around its parameters.
 pub(super) fn operation(text: &[String]) -> Result<(StoreDoes, String)> {
     let words: Vec<&str> = text.iter().flat_map(|piece| piece.split_whitespace()).collect();
     let word = words.first().copied().unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn operation(text: &[String]) -> Result<(StoreDoes, String)> {
     Ok((does, words[1].to_owned()))
 }
 
-/// What breaks an invariant, and in which store.
+/// The count of an invariant's violations, and its store.
 pub(crate) fn count(query: &str) -> Result<(StoreCount, String)> {
     let mut words = query.split_whitespace();
     let (word, store) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Where the values of a mix's parameters come from, as a suite writes it.
+//! The sources of the values of a mix's parameters, as a suite writes them.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use super::words::Words;
 use super::written::{Written, dated};
 use crate::Renderer;
 
-/// Where the values of a parameter come from, drawn anew for each operation: a whole number, `letters` random letters, a
-/// coin that falls on 1 in a `share` of all operations, the `next` number of an operation that inserts, the `latest` of
+/// The source of a parameter's values, drawn anew for each operation: a whole number, `letters` random letters, a coin
+/// that falls on 1 in a `share` of all operations, the `next` number of an operation that inserts, the `latest` of
 /// these, or the `position` in a list.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,16 +32,16 @@ pub struct Values {
     when: Option<String>,
     share: Option<f64>,
     letters: Option<Number>,
-    /// How often the letters are written one after another.
+    /// The number of times that the letters are written one after another.
     times: Option<Number>,
     /// The class whose operations each take the next number.
     next: Option<String>,
     /// The value, of such numbers, of which one drawn lately is drawn.
     latest: Option<String>,
-    /// What the number is written as.
+    /// The text that the number is written as.
     #[serde(rename = "as")]
     written: Option<String>,
-    /// The number is a fraction with so many decimals.
+    /// The number is a fraction with this many decimals.
     decimals: Option<u32>,
     /// A word of these, or of a file.
     words: Option<Words>,
@@ -74,7 +74,7 @@ impl Values {
         self.words.as_ref()?.file()
     }
 
-    /// Where the values come from; `files` are the words of files by name.
+    /// The source of the values; `files` are the words of files by name.
     pub(super) fn source(
         &self,
         renderer: &Renderer,
@@ -127,7 +127,8 @@ impl Values {
         Ok(self.share.map_or(Source::Position, Source::Coin))
     }
 
-    /// The least and the largest number of a range, and what its numbers are written as; none: there is no range.
+    /// The least and the largest number of a range, and the text that its numbers are written as; None: no range is
+    /// given.
     fn bounds(
         &self,
         renderer: &Renderer,
@@ -199,7 +200,7 @@ impl Values {
 }
 
 impl List {
-    /// What its items are; `files` are the words of files by name.
+    /// The items of the list; `files` are the words of files by name.
     pub(super) fn items(&self, renderer: &Renderer, files: &BTreeMap<String, Vec<String>>) -> Result<Items> {
         let Some(count) = &self.count else { bail!("a list needs a `count`: a number, or from and to") };
         let (least, most) = match count {
@@ -224,7 +225,7 @@ impl List {
         Ok(Items { least, most, columns: columns.collect::<Result<_>>()? })
     }
 
-    /// Whether it always has as many items.
+    /// True if it always has the same number of items.
     pub(super) fn is_constant(&self) -> bool {
         matches!(self.count, Some(Count::Always(_)))
     }

@@ -61,8 +61,8 @@ fn key(file: &str, column: Option<&str>) -> String {
     column.map_or_else(|| file.to_owned(), |column| format!("{file}, {column}"))
 }
 
-/// Reads the files of words that a suite names, which lie next to it. Returns them as text to be added to the suite's, so that a
-/// run file needs no other file; none where there are none, or the suite has them.
+/// Reads the files of words that a suite names, which lie next to it. Returns them as text to be added to the suite's,
+/// so that a run file needs no other file; None if the suite names no files, or has their words already.
 ///
 /// # Errors
 /// A file cannot be read, lies elsewhere, or has no such column.

@@ -1,4 +1,4 @@
-//! What the numbers of a range are written as: names, texts, dates, fractions, words.
+//! The texts that the numbers of a range are written as: names, texts, dates, fractions, words.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::{LAST_NAME_BYTES, last_name};
 /// The longest text, in bytes.
 const LONGEST: usize = 65_536;
 
-/// What a number is written as.
+/// The text that a number is written as.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// A name of three syllables, as TPC-C makes last names, filled up with blanks to 16 letters.
     LastName,
-    /// The number between two texts, filled up with zeros to so many digits.
+    /// The number between two texts, padded with zeros to a number of digits.
     Text {
-        /// What stands before it.
+        /// The text before it.
         before: String,
-        /// What stands after it.
+        /// The text after it.
         after: String,
-        /// How many digits it has at least.
+        /// The least number of digits.
         digits: usize,
     },
     /// As many days after 1970-01-01.
@@ -60,7 +60,7 @@ impl Written {
         Ok(Written::Text { before, after, digits })
     }
 
-    /// Which kind of field of a step it is, and its bytes, for numbers of a range.
+    /// The kind of its field in a step, and the field's bytes, for numbers of a range.
     pub fn field(&self, from: i64, to: i64) -> (StepKind, u64) {
         let lengths: Vec<usize> = match self {
             Written::LastName => vec![LAST_NAME_BYTES],
