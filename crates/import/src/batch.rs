@@ -19,9 +19,9 @@ pub enum Cell {
 /// Some rows.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// What the cells' text lies in; its length is its capacity, of which `used` bytes are filled.
+    /// The text of the cells; its length is its capacity, of which `used` bytes are filled.
     pub text: Vec<u8>,
-    /// How much of the text is in use.
+    /// The used bytes of the text.
     pub used: usize,
     /// The values, row after row.
     pub cells: Vec<Cell>,
@@ -32,24 +32,24 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Empties it for other rows of so many columns.
+    /// Empties it for other rows of `columns` columns.
     pub fn clear(&mut self, columns: usize) {
         self.used = 0;
         self.cells.clear();
         self.lines.clear();
         self.columns = columns;
-        // What one huge record needed is not kept for ever.
+        // The capacity that one huge record needed is not kept for ever.
         self.text.truncate(2 * FULL);
         self.text.shrink_to(2 * FULL);
         self.text.resize(2 * FULL, 0);
     }
 
-    /// How many rows it holds.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether it is time to hand it on.
+    /// True once the batch should be handed on.
     pub fn is_full(&self) -> bool {
         self.used >= FULL || self.cells.len() >= FULL / 8
     }

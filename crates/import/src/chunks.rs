@@ -1,8 +1,8 @@
-//! The text cut into pieces at the ends of records, so that threads can parse them side by side.
+//! The text cut into pieces at the ends of records, so that threads can parse them concurrently.
 //!
 //! Where quotes are allowed a line's end may lie within a field. A piece begins at a record's beginning, outside
-//! quotes, so following its quotes from there tells which line's ends are ends of records: nothing is guessed.
-//! A quote opens a field only at the field's beginning, as [`crate::records`] has it.
+//! quotes, so following its quotes from there shows which ends of lines are ends of records: nothing is guessed. A
+//! quote opens a field only at the field's beginning, as in [`crate::records`].
 
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::error::Input;
 use crate::gate::{Gate, Pass};
 use crate::records::{Dialect, at_line, too_long};
 
-/// How many times as long as others a chunk is of which there is only one at a time.
+/// A chunk this many times as long as usual is long: only one such chunk exists at a time.
 const LONG: usize = 8;
 
 /// Some whole records.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    /// Which one, from 0.
+    /// Its index, from 0.
     pub index: u64,
     /// The line on which it begins, from 1.
     pub line: u64,
-    /// Whether a field may be quoted.
+    /// True if a field may be quoted.
     pub has_quotes: bool,
     /// The text, and behind it what is left of an earlier one: filling it with zeros would cost as much as reading.
     bytes: Vec<u8>,
     length: usize,
-    /// Where it is much longer than others are.
+    /// Held by a chunk that is much longer than others.
     pass: Option<Pass>,
 }
 
@@ -64,7 +64,7 @@ impl Chunk {
         self.pass = None;
     }
 
-    /// Makes room for a text of so many bytes.
+    /// Makes room for a text of `bytes` bytes.
     fn hold(&mut self, bytes: usize) {
         if self.bytes.len() < bytes {
             self.bytes.resize(bytes, 0);
@@ -77,9 +77,9 @@ pub struct Chunks {
     text: Box<dyn BufRead + Send>,
     dialect: Dialect,
     name: String,
-    /// How long a chunk is, if records are not longer, bytes.
+    /// The length of a chunk whose records are not longer, in bytes.
     size: usize,
-    /// How long a record may be, bytes.
+    /// The longest permitted record, in bytes.
     longest: usize,
     /// Only one chunk at a time is much longer than others are.
     gate: Arc<Gate>,
@@ -87,7 +87,7 @@ pub struct Chunks {
     rest: Vec<u8>,
     line: u64,
     index: u64,
-    /// Whether the text has ended. A file that grows, or a terminal, would have more after its end.
+    /// True once the text has ended: a growing file, or a terminal, would give more bytes after its end.
     has_ended: bool,
 }
 
@@ -105,8 +105,8 @@ impl Chunks {
         Chunks { text, dialect, name, size, longest, gate, rest, line, index: 0, has_ended: false }
     }
 
-    /// The next chunk, in the place of one that is done with; none at the end. Its index is right even where there
-    /// is an error.
+    /// The next chunk, in the place of one that is done with; false at the end. Its index is right even if there is an
+    /// error.
     pub fn next(&mut self, chunk: &mut Chunk) -> Result<bool> {
         chunk.index = self.index;
         self.index += 1;
@@ -144,7 +144,7 @@ impl Chunks {
         }
     }
 
-    /// Reads until there are so many bytes, or the text has ended.
+    /// Reads until the chunk has `wanted` bytes, or the text has ended.
     fn read(&mut self, chunk: &mut Chunk, wanted: usize) -> Result<()> {
         chunk.hold(wanted);
         while chunk.length < wanted {
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// What texts are made of; the last is a byte order mark, which is a letter but at the file's beginning.
+    /// The pieces of the texts; the last is a byte order mark, which is a letter except at the file's beginning.
     const LETTERS: [&str; 8] = ["a", ",", "\"", "\n", "\r", "\"", "x", "\u{feff}"];
 
     /// The line of a record, its text and where its fields end.

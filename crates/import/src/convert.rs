@@ -7,7 +7,7 @@ use crate::fields::Fields;
 use crate::parse::{Contradiction, Wanted};
 use crate::value::{Value, read};
 
-/// What every record is held against.
+/// The rules by which every record is checked and converted.
 pub struct Converter {
     /// The columns, in the file's order.
     pub columns: Vec<Wanted>,
@@ -15,7 +15,7 @@ pub struct Converter {
     pub nulls: Vec<Vec<u8>>,
 }
 
-/// What is wrong with a record: the column that is to blame, where one is, and why.
+/// An error in a record: the column to blame, if it is one column, and the reason.
 pub type Wrong = (Option<usize>, String);
 
 impl Converter {

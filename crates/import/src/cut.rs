@@ -1,24 +1,24 @@
-//! Where a text is cut: behind the last record that it holds as a whole.
+//! Cuts a text behind the last record that it holds as a whole.
 //!
-//! A text begins outside quotes. If each quote that opens stands at a field's beginning, or directly behind a quote that
-//! closes (two quotes within a field), then what lies behind an odd number of quotes is within quotes: 64 bytes are
-//! told at once. Any other text is read from quote to quote.
+//! A text begins outside quotes. If each opening quote is at a field's beginning, or directly behind a closing quote
+//! (two quotes within a field), then text behind an odd number of quotes is within quotes, and 64 bytes can be decided
+//! at once. Any other text is read from quote to quote.
 
 use memchr::{memchr, memrchr2};
 
 use crate::marks::{BLOCK, block, mask, odd};
 use crate::records::Dialect;
 
-/// Where to cut.
+/// The place of the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Behind the last record that is whole; none where no record is.
+    /// The end of the last whole record; None if no record is whole.
     pub end: Option<usize>,
-    /// Whether there is a quote that may mean something.
+    /// True if the text has a quote that may open or close a field.
     pub has_quotes: bool,
 }
 
-/// Where to cut a text that begins with a record's beginning.
+/// Finds the cut in a text that begins with a record's beginning.
 pub fn cut(text: &[u8], dialect: Dialect) -> Cut {
     if !dialect.quotes || memchr(b'"', text).is_none() {
         return Cut { end: memrchr2(b'\n', b'\r', text).map(|end| end + 1), has_quotes: false };
@@ -27,9 +27,9 @@ pub fn cut(text: &[u8], dialect: Dialect) -> Cut {
     Cut { end: end.unwrap_or_else(|| from_quote_to_quote(text, dialect.delimiter)), has_quotes: true }
 }
 
-/// None where a quote that opens stands where none should.
+/// None if a quote opens at a place other than a field's beginning.
 fn by_parity(text: &[u8], delimiter: u8) -> Option<Option<usize>> {
-    // Whether the block before ended within quotes, and whether a quote may open at this one's first byte.
+    // State at a block's start: within quotes or not, and whether a quote may open at the first byte.
     let (mut is_within, mut may_open, mut end) = (0u64, 1u64, None);
     for start in (0..text.len()).step_by(BLOCK) {
         let block = block(text, start);
@@ -66,8 +66,8 @@ fn from_quote_to_quote(text: &[u8], delimiter: u8) -> Option<usize> {
     }
 }
 
-/// The quote that closes a field whose text begins at `at`. None where the text does not tell: two quotes are one
-/// letter of the field, so the byte after it must be there.
+/// The quote that closes a field whose text begins at `at`. None if the text ends too early: two quotes are one letter
+/// of the field, so the byte after the quote must be there.
 fn closing(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let close = at + memchr(b'"', &text[at..])?;

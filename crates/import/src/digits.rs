@@ -100,7 +100,7 @@ pub fn decimal(field: &[u8]) -> Option<f64> {
         }
     }
     let digits = body.len() - usize::from(point.is_some());
-    // A negative zero is none that every engine keeps.
+    // Not every engine keeps a negative zero.
     if digits == 0 || digits > 15 || number == 0 && is_negative {
         return None;
     }

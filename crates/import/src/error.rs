@@ -1,4 +1,4 @@
-//! What can go wrong, where the caller decides by it.
+//! The errors by which the caller decides.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 #[error("{0:#}")]
 pub struct BadInput(pub anyhow::Error);
 
-/// Somebody asked to stop: nothing was loaded.
+/// The user asked to stop: nothing was loaded.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted: nothing was loaded")]
 pub struct Interrupted;
@@ -21,7 +21,7 @@ pub struct Locked {
     pub database: String,
     /// The programs that have it locked, as far as they are known.
     pub by: Vec<String>,
-    /// How long dyno waited.
+    /// The time that dyno waited.
     pub waited: Duration,
 }
 
@@ -35,7 +35,7 @@ fn holder(by: &[String]) -> String {
 pub struct Refused {
     /// The line on which the record begins.
     pub line: u64,
-    /// What the server says.
+    /// The server's message.
     pub reason: String,
 }
 
@@ -59,7 +59,7 @@ pub struct BadRow {
     pub line: u64,
     /// The column's name, where one is to blame.
     pub column: Option<String>,
-    /// What is wrong, to be read after the text.
+    /// The reason, to be read after the text.
     pub reason: String,
     /// The field's text, or the record's.
     pub text: Vec<u8>,

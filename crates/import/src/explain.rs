@@ -1,4 +1,4 @@
-//! What was chosen and why, and programs that do the same without dyno, from `templates/`.
+//! Explains the choices and their reasons, with programs that do the same without dyno, from `templates/`.
 
 use anyhow::{Context, Result};
 use minijinja::{Environment, Value, context};
@@ -18,7 +18,7 @@ const REASONS: (&str, &str) = ("reasons.txt", include_str!("../templates/reasons
 pub type Program = (&'static str, &'static str);
 
 impl Plan {
-    /// What was chosen and why, then the programs.
+    /// The choices and their reasons, then the programs.
     pub fn explain(&self) -> Result<String> {
         let mut text = self.render(REASONS)?;
         if !self.is_plain() {
@@ -99,7 +99,7 @@ fn explained(column: &Column, evidence: Option<&Evidence>, nulls: &[String]) -> 
     context! { name => &column.name, declared => &column.declared, why, python, c, nulls => nulls.join(", ") }
 }
 
-/// Why a column has its type, with the value that decided it.
+/// The reason for a column's type, with the value that decided it.
 pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
     let evidence = evidence.map(|found| Evidence { line: file_and_line(found.line).1, ..found.clone() });
     let Some(Evidence { line, value }) = evidence.filter(|_| column.inferred) else {

@@ -22,8 +22,8 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
     fields.extend(ends.iter().map(|&end| (std::mem::replace(&mut from, end as u32), end as u32)));
 }
 
-/// A record: the line on which it begins, the text, from where to where each field lies in it, and what makes it doubtful.
-/// None at the end.
+/// A record: the line on which it begins, the text, the start and end of each field in it, and its flaw if it is
+/// doubtful. None at the end.
 pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields, Flaw)>;
 
 /// Gives the records of a chunk one after another. Empty lines are no records.
@@ -45,7 +45,7 @@ pub struct Quoted<'c> {
     text: &'c mut [u8],
     marks: Marks,
     name: &'c str,
-    /// Where the next field begins, and on which line.
+    /// The start of the next field, and its line.
     start: usize,
     line: u64,
     fields: Vec<(u32, u32)>,
@@ -160,11 +160,11 @@ fn joined(text: &mut [u8], from: usize, close: usize) -> (u32, u32) {
 /// Goes from one delimiter, end of line or quote to the next.
 struct Marks {
     delimiter: u8,
-    /// Where the text ends.
+    /// The end of the text.
     end: usize,
-    /// Where the block begins that the mask tells of.
+    /// The start of the block that the mask describes.
     start: usize,
-    /// Which marks of the block are still to come.
+    /// The marks of the block that are still to come.
     mask: u64,
 }
 

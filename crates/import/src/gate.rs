@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Who wants to pass waits until nobody else has a [`Pass`].
+/// A thread that wants to pass waits until no other holds a [`Pass`].
 #[derive(Debug, Default)]
 pub struct Gate {
     is_taken: Mutex<bool>,

@@ -16,7 +16,7 @@ const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 const NAMED: [(&str, u8); 4] = [(".csv", b','), (".tsv", b'\t'), (".tab", b'\t'), (".psv", b'|')];
 /// Records that are looked at.
 const RECORDS: usize = 1000;
-/// Texts that stand for no value in many files: no column is called so.
+/// Texts that mean a missing value in many files: no column has such a name.
 const NO_VALUES: [&str; 8] = ["na", "n/a", "nan", "null", "none", "\\n", "-", "?"];
 /// Whole numbers that may be the names of columns, as in `country,2019,2020`.
 const YEARS: std::ops::RangeInclusive<i64> = 1800..=2200;
@@ -90,14 +90,14 @@ fn first<T>(
     }
 }
 
-/// How a delimiter divides the first records.
+/// The fields of the first records as a delimiter divides them.
 struct Division {
     delimiter: u8,
     /// Fields of most records.
     width: usize,
     /// The share of records that have as many.
     share: f64,
-    /// Whether the first one has.
+    /// True if the first record has as many, too.
     fits_first: bool,
     /// A record that has another number of fields, counted from 1.
     odd: Option<usize>,
@@ -178,7 +178,7 @@ fn question(divisions: &[&Division]) -> String {
     )
 }
 
-/// What the first record's fields say about it.
+/// The properties of the first record's fields that speak for or against a header.
 #[derive(Debug, Default)]
 struct Votes {
     /// Words above a column of numbers.
@@ -269,7 +269,7 @@ fn is_number(field: &[u8]) -> bool {
     integer(field).is_some() || real(field).is_some()
 }
 
-/// Whether a field reads like the name of a column.
+/// True if a field reads like the name of a column.
 fn is_name(field: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_' || *byte >= 128;
     let may_be_within =

@@ -6,7 +6,7 @@ use flate2::bufread::GzDecoder;
 
 /// Unpacks a stream.
 pub struct Gzip<R: BufRead> {
-    /// None once it has ended.
+    /// None once the file has ended.
     member: Option<GzDecoder<R>>,
 }
 
@@ -37,7 +37,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// Whether there is another member. Zeros are passed over.
+/// True if another member follows. Zeros are skipped.
 fn has_member(input: &mut impl BufRead) -> io::Result<bool> {
     let mut is_padded = false;
     loop {

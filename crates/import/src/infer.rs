@@ -6,7 +6,7 @@ use crate::value::{Kind, real};
 /// Most bytes that are kept of a value that decided a type.
 const SHOWN: usize = 40;
 
-/// What has been seen of each column.
+/// The values seen in each column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inference {
     columns: Vec<Column>,
@@ -45,7 +45,7 @@ impl Inference {
         Inference { columns: vec![Column::default(); columns] }
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
@@ -150,7 +150,7 @@ mod tests {
         inference.kinds()[0]
     }
 
-    /// The same where each value is seen apart from the others.
+    /// The same if each value is seen in a separate inference.
     fn join(fields: &[&str]) -> Kind {
         let mut all = Inference::new(1);
         for field in fields {

@@ -26,28 +26,28 @@ pub fn file_and_line(place: u64) -> (usize, u64) {
     ((place >> LINE_BITS) as usize, place & ((1 << LINE_BITS) - 1))
 }
 
-/// How all files are written.
+/// The format that all files share.
 #[derive(Debug, Clone)]
 pub struct Format {
     /// Delimiter, quotes and the like.
     pub syntax: Syntax,
     /// Lines before the first record, or the header.
     pub skip: u64,
-    /// Whether the first record names the columns.
+    /// True if the first record names the columns.
     pub has_header: bool,
     /// The text's encoding, if it is stated.
     pub encoding: Option<&'static Encoding>,
-    /// Whether each line is an object of JSON.
+    /// True if each line is an object of JSON.
     pub is_json: bool,
     /// The fields of a record by name, as the first file has them.
     pub names: Vec<String>,
-    /// The same as they stand in the file.
+    /// The same as they are spelled in the file.
     pub keys: Vec<String>,
-    /// Whether there are delimiters.
+    /// True if fields are separated by delimiters.
     pub is_delimited: bool,
 }
 
-/// What reads one file.
+/// The reader of one file.
 enum Reader {
     Text(Box<Records>),
     Json(Box<json::Lines>),
@@ -63,7 +63,7 @@ pub struct Input {
     /// The number of the file that is read, and its name.
     file: usize,
     name: String,
-    /// Where the fields of the first file are in this one, if they are elsewhere.
+    /// The positions of the first file's fields in this one, if they differ.
     order: Option<Vec<usize>>,
     rest: VecDeque<Source>,
     read: Arc<AtomicU64>,
@@ -125,11 +125,11 @@ impl Input {
         }
     }
 
-    /// Reads a record into `buffer` from `start` on, and where its fields are, counted from there, into `fields`. None at
-    /// the end.
+    /// Reads a record into `buffer` from `start` on, and the bounds of its fields, counted from there, into `fields`.
+    /// None at the end.
     ///
     /// # Errors
-    /// A file cannot be read, or is not like the first one.
+    /// A file cannot be read, or differs in form from the first one.
     pub fn read(
         &mut self,
         buffer: &mut Vec<u8>,
@@ -180,17 +180,17 @@ impl Input {
         Ok(Some(record))
     }
 
-    /// Which fields of the last record are NULL whatever their text.
+    /// True for each field of the last record that is NULL whatever its text.
     pub fn nulls(&self) -> &[bool] {
         &self.nulls
     }
 
-    /// Which of them are texts whatever they hold.
+    /// True for each field that is a text whatever it holds.
     pub fn strings(&self) -> &[bool] {
         &self.strings
     }
 
-    /// What a flaw of the last record means.
+    /// The meaning of a flaw of the last record.
     pub fn shape(&self) -> Option<&Shape> {
         self.shape.as_ref()
     }

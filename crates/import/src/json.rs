@@ -23,7 +23,7 @@ pub struct Lines {
     raw: Vec<u8>,
 }
 
-/// A value as it stands in a line.
+/// A value as it is spelled in a line.
 struct Member {
     key: String,
     value: Vec<u8>,
@@ -38,12 +38,12 @@ impl Lines {
         Lines { text, name, keys, line: 0, nulls: Vec::new(), strings: Vec::new(), raw: Vec::new() }
     }
 
-    /// Which fields of the last line are NULL.
+    /// True for each field of the last line that is NULL.
     pub fn nulls(&self) -> &[bool] {
         &self.nulls
     }
 
-    /// Which fields of the last line are strings, which are texts whatever they hold.
+    /// True for each field of the last line that is a string, which is a text whatever it holds.
     pub fn strings(&self) -> &[bool] {
         &self.strings
     }
@@ -92,7 +92,7 @@ impl Lines {
             None => record.flaw = Flaw::Json,
         }
         if record.flaw != Flaw::None {
-            // The line as it stands, for the message.
+            // The line as it is, for the message.
             (values, record.fields) = (vec![self.raw.clone()], 1);
         }
         ends.clear();
@@ -129,7 +129,7 @@ impl Lines {
     }
 }
 
-/// The members of an object; none where the line is no object.
+/// The members of an object; None if the line is no object.
 fn members(line: &[u8]) -> Option<Vec<Member>> {
     let mut rest = line.trim_ascii().strip_prefix(b"{")?.trim_ascii_start();
     let mut found = Vec::new();
@@ -159,7 +159,7 @@ fn value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     Some((value, &text[..values.byte_offset()]))
 }
 
-/// Whether a text begins with lines of JSON: the first is a whole object.
+/// True if a text begins with lines of JSON: the first is a whole object.
 pub fn is_lines(sample: &[u8]) -> bool {
     let start = sample.trim_ascii_start();
     let end = memchr::memchr(b'\n', start).unwrap_or(start.len());

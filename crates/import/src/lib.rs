@@ -1,9 +1,8 @@
 //! Loads a file into a database as fast as is safe.
 //!
-//! The way of the data: a [`Source`] is unpacked and decoded, its `records` are split by `parse` on a
-//! thread of its own into batches of typed cells, and a [`Target`] takes the batches from the
-//! `pipeline`. A [`Plan`] decides everything before anything is changed. Either all rows are loaded or
-//! none; numbers are never rounded, text is never cut.
+//! The way of the data: a [`Source`] is unpacked and decoded, `parse` splits its `records` on a separate thread into
+//! batches of typed cells, and a [`Target`] takes the batches from the `pipeline`. A [`Plan`] decides everything before
+//! anything is changed. Either all rows are loaded or none; numbers are never rounded, text is never cut.
 
 mod batch;
 mod chunks;

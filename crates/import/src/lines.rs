@@ -20,15 +20,15 @@ pub struct Lines<'c> {
     text: &'c [u8],
     delimiter: u8,
     name: &'c str,
-    /// Where the next record begins, and on which line.
+    /// The start of the next record, and its line.
     start: usize,
     line: u64,
     /// Up to where the text was looked through.
     seen: usize,
-    /// Where delimiters and ends of lines are; behind the first `count` is room.
+    /// The positions of delimiters and ends of lines; behind the first `count` is room.
     marks: Vec<u32>,
     count: usize,
-    /// Which of the marks are ends of lines, and how many of those belong to records that were given.
+    /// The marks that are ends of lines, and the number of those that belong to records already returned.
     ends: Vec<u32>,
     given: usize,
     /// Marks before this one belong to records that were given.
@@ -98,7 +98,7 @@ impl<'c> Lines<'c> {
     }
 }
 
-/// How many records a text has that begins with one, if no field is quoted: how many lines are not empty.
+/// The number of records in a text that begins with one, if no field is quoted: its lines that are not empty.
 pub fn count(text: &[u8], delimiter: u8) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
@@ -117,7 +117,7 @@ fn count_wide(text: &[u8], delimiter: u8) -> u64 {
 /// The same, compiled for the processor that the caller is compiled for.
 #[inline(always)]
 pub fn count_any(text: &[u8], delimiter: u8) -> u64 {
-    // Whether the byte before the block ends a line, as what is before the text does.
+    // 1 if the byte before the block ends a line, as if the text came after a line's end.
     let (mut records, mut before) = (0, 1);
     for start in (0..text.len()).step_by(BLOCK) {
         let block = block(text, start);

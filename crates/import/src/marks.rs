@@ -1,6 +1,6 @@
-//! Where in a text certain bytes are, found in 64 bytes at once: bit `i` of a mask is the text's byte `i`.
+//! Finds certain bytes in a text, 64 at a time: bit `i` of a mask is the text's byte `i`.
 
-/// Bytes that a mask tells of.
+/// The number of bytes that a mask describes.
 pub const BLOCK: usize = 64;
 
 /// The places of a few bytes in a block.

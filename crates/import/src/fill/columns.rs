@@ -15,8 +15,8 @@ use crate::parquet::{Column, File, Given, Parts, Reader};
 use crate::parse::Wanted;
 use crate::value::{Kind, Value, read};
 
-/// Bytes of records that are made before their pages are written: a column may name the same long text in each row, so
-/// that a part's rows tell little of their records.
+/// Bytes of records that are made before their pages are written: a column may refer to the same long text in each row,
+/// so the number of a part's rows says little about the size of their records.
 const GATHERED: usize = 8 << 20;
 
 /// The part that a thread has in hand.
@@ -30,20 +30,20 @@ pub struct Columns {
     text: Vec<u8>,
 }
 
-/// Where the number of a row goes that one of its columns has.
+/// The row's number, if one of its columns holds it.
 struct Number {
     column: Option<usize>,
     found: Option<i64>,
 }
 
 impl Columns {
-    /// None yet.
+    /// No part yet.
     pub fn new(file: Arc<File>) -> Columns {
         let reader = Reader::new(file.clone());
         Columns { reader, file, piece: 0, printed: Vec::new(), text: Vec::new() }
     }
 
-    /// Which part it is.
+    /// The index of the part.
     pub fn piece(&self) -> u64 {
         self.piece
     }
@@ -73,7 +73,7 @@ impl Columns {
         Ok(!self.reader.is_at_end())
     }
 
-    /// Adds a row, whose texts have so many bytes at most.
+    /// Adds a row, whose texts have `longest` bytes at most.
     fn row(&mut self, line: u64, longest: usize, rows: &mut Rows, fill: &Fill) -> Result<()> {
         let (wanted, nulls) = (&fill.converter.columns, &fill.converter.nulls);
         let mut number = Number { column: fill.numbers.column(), found: None };
@@ -110,7 +110,7 @@ impl Columns {
     }
 }
 
-/// Puts a value into a record, as it is where the column takes such values, else as what its text is there.
+/// Puts a value into a record: unchanged if the column takes such values, else the conversion of its text.
 #[inline]
 fn put(
     given: Given,
@@ -123,7 +123,7 @@ fn put(
     match (given, wanted.kind) {
         (Given::Null, _) => row.null(),
         (Given::Whole(whole), Kind::INTEGER) => put_whole(whole, place, row, number),
-        // What is no number, and a zero with a sign, are judged by their text.
+        // Values that are no number, and a zero with a sign, are judged by their text.
         (Given::Real(real), Kind::Real) if real.is_finite() && !(real == 0.0 && real.is_sign_negative()) => {
             put_real(row, real, Kind::Real);
         }
@@ -164,7 +164,7 @@ fn put_text(
     Ok(())
 }
 
-/// Puts a whole number, but apart where it is the row's.
+/// Puts a whole number into the record, or keeps it separately if it is the row's number.
 #[inline]
 fn put_whole(whole: i64, place: usize, row: &mut Row, number: &mut Number) {
     if number.column == Some(place) {

@@ -7,14 +7,14 @@ use crate::convert::{Converter, Wrong, not_utf8};
 use crate::digits;
 use crate::value::{self, Kind, read};
 
-/// What the rows of a text are held against.
+/// The rules by which the rows of a text are checked and encoded.
 pub struct Encoder<'f> {
     converter: &'f Converter,
     columns: Vec<How>,
     is_utf8: bool,
 }
 
-/// How the fields of a column are read.
+/// The way in which the fields of a column are read.
 #[derive(Debug, Clone, Copy)]
 enum How {
     /// As they are.
@@ -23,7 +23,8 @@ enum How {
     Integer,
     /// As whole numbers, which an index holds too.
     Key,
-    /// As whole numbers that are the rows' own. They are kept apart: SQLite's records have a NULL in their place.
+    /// As whole numbers that are the rows' numbers. They are kept separately: SQLite's records have a NULL in their
+    /// place.
     Number,
     /// As the column's kind says.
     Kind,
@@ -48,14 +49,14 @@ impl<'f> Encoder<'f> {
         Encoder { converter, columns: columns.collect(), is_utf8 }
     }
 
-    /// Whether every text is known to be UTF-8 and none is NULL.
+    /// True if every text is known to be UTF-8 and none is NULL.
     pub fn is_plain(&self) -> bool {
         self.is_utf8 && self.converter.nulls.is_empty()
     }
 
     /// Puts the values of a row into its record, its number, where a column has it, into `number`, and the keys of its
     /// entries in indexes into `keys`, by their columns. `PLAIN` says what [`Encoder::is_plain`] says.
-    // What is not needed for every field is no part of this, so that the processor's registers hold what is.
+    // Data that few fields need are not part of this, so that the processor's registers hold the rest.
     #[inline(always)]
     pub fn encode<const PLAIN: bool>(
         &self,

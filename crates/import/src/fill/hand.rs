@@ -42,7 +42,7 @@ impl<'a> Hand<'a> {
     /// Takes the next piece, unless the one in hand has rows left; false at the end of the file.
     ///
     /// # Errors
-    /// The file cannot be read. Which piece it is can be told all the same.
+    /// The file cannot be read. The index of the piece is known all the same.
     pub fn take(&mut self) -> Result<bool> {
         match (&mut self.held, &self.fill.pieces) {
             (Held::Text(chunk, _), Pieces::Text(chunks, _)) => {
@@ -55,7 +55,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Which piece it is.
+    /// The index of the piece.
     pub fn piece(&self) -> u64 {
         match &self.held {
             Held::Text(chunk, _) => chunk.index,
@@ -82,11 +82,11 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Makes records of the piece's rows, or of the next ones of a piece that has many bytes: then it says that there
-    /// are more.
+    /// Makes records of the piece's rows, or of the next rows of a piece that has many bytes; then it returns true,
+    /// since more rows follow.
     ///
     /// # Errors
-    /// The file cannot be read, or a row tells that the import must begin anew.
+    /// The file cannot be read, or a row requires the import to begin again.
     pub fn read(&mut self, rows: &mut Rows) -> Result<bool> {
         rows.clear();
         match &mut self.held {
@@ -96,7 +96,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// How many rows the piece has, if they can be written straight to the leaves.
+    /// The number of the piece's rows, if they can be written straight to the leaves.
     pub fn rows(&self) -> Option<u64> {
         match &self.held {
             Held::Text(chunk, dialect) if !chunk.has_quotes => Some(count(chunk.text(), dialect.delimiter)),

@@ -12,10 +12,10 @@ use crate::error::Interrupted;
 use crate::pipeline::Watch;
 use crate::value::Kind;
 
-/// Bytes of records after which somebody is asked whether to stop. A few long ones take as long as many short ones.
+/// Bytes of records between two checks whether to stop. A few long ones take as long as many short ones.
 const OFTEN: usize = 1 << 20;
 
-/// What one thread keeps of an index.
+/// The entries of an index that one thread keeps.
 pub enum Entries {
     /// Any entries, as records.
     Records(Sorter),
@@ -120,7 +120,7 @@ fn fill_leaves(
     Ok(leaves.finish()?)
 }
 
-/// Whether two records have the same first values, none of which is NULL.
+/// True if two records have the same first values, none of which is NULL.
 fn is_same(before: &[u8], record: &[u8], count: usize) -> bool {
     let is_equal = |(one, other): (Value, Value)| one != Value::Null && compare(&one, &other).is_eq();
     !before.is_empty() && Values::of(before).zip(Values::of(record)).take(count).all(is_equal)

@@ -34,36 +34,36 @@ use crate::rejects::Rejects;
 pub use index::{Entries, write_index};
 use work::Work;
 
-/// How often somebody is asked whether to stop.
+/// The interval between checks whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The rows of a text, and where they go.
 pub struct Fill {
     /// The file's pieces.
     pub pieces: Pieces,
-    /// What messages call the source.
+    /// The source's name in messages.
     pub name: String,
-    /// What the rows are held against.
+    /// The rules by which the rows are checked and converted.
     pub converter: Converter,
     /// Takes the bad rows.
     pub rejects: Arc<Mutex<Rejects>>,
     /// Bytes read of the file as it lies there.
     pub read: Arc<AtomicU64>,
-    /// To be set when nobody wants the rest of the text.
+    /// Set once the rest of the text is not needed any more.
     pub is_unwanted: Arc<AtomicBool>,
-    /// How many threads work.
+    /// The number of threads that work.
     pub threads: usize,
-    /// Where the rows' numbers come from.
+    /// The source of the rows' numbers.
     pub numbers: Numbers,
     /// The indexes: the columns of each, by their place in the file's order.
     pub indexes: Vec<Vec<usize>>,
     /// Bytes of memory in which rows and indexes are sorted.
     pub memory: usize,
-    /// Where what does not fit it goes meanwhile.
+    /// The folder for temporary files of data that exceed the memory.
     pub folder: PathBuf,
 }
 
-/// What threads take pieces of.
+/// The source from which threads take pieces.
 pub enum Pieces {
     /// A text, and how it is written.
     Text(Mutex<Chunks>, Dialect),
@@ -72,7 +72,7 @@ pub enum Pieces {
     Parquet(Mutex<Parts>, Arc<File>),
 }
 
-/// Where the rows' numbers come from.
+/// The source of the rows' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
     /// The rows are counted.
@@ -108,7 +108,7 @@ pub enum Unfit {
 pub struct Filled {
     /// The leaves.
     pub tree: TableTree,
-    /// How many rows they hold.
+    /// The number of their rows.
     pub rows: u64,
     /// For each index what each thread has kept of it, in order.
     pub indexes: Vec<Vec<Entries>>,
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Asks to stop at the last of so many looks.
+    /// Asks to stop at the last of a number of looks.
     struct Patience(AtomicU64);
 
     impl Watch for Patience {
@@ -188,7 +188,7 @@ mod tests {
         fn doing(&self, _: &str) {}
     }
 
-    /// The error that ends an import of a text from a pipe whose writer then falls silent. The first chunk has so many
+    /// The error that ends an import of a text from a pipe whose writer then falls silent. The first chunk has `first`
     /// bytes.
     fn error_before_silence(text: Vec<u8>, first: usize, patience: &Patience) -> String {
         let dialect = Dialect { delimiter: b',', quotes: true };

@@ -1,4 +1,4 @@
-//! What is put in order before it is written: indexes, and the rows of a table whose keys do not ascend in the file.
+//! Sorts data before they are written: indexes, and the rows of a table whose keys do not ascend in the file.
 
 use anyhow::Result;
 use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
@@ -10,10 +10,10 @@ use super::{Fill, Numbers, Unfit};
 use crate::error::Interrupted;
 use crate::pipeline::Watch;
 
-/// Bytes of leaves that are written at once, and after which somebody is asked whether to stop.
+/// Bytes of leaves that are written at once, and between two checks whether to stop.
 const GATHERED: usize = 1 << 20;
 
-/// What one thread sorts.
+/// The sorters of one thread.
 pub struct Sorters {
     /// The rows themselves, each as its number and its record.
     pub rows: Option<Sorter>,
@@ -70,7 +70,7 @@ impl Sorters {
     }
 }
 
-/// What an index holds of a row: the values of its columns, and the row's number, which may be one of them.
+/// The entry of a row in an index: the values of its columns, and the row's number, which may be one of them.
 fn key<'r>(
     record: &'r [u8],
     columns: &[usize],

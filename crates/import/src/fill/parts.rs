@@ -1,4 +1,4 @@
-//! What was sorted, written in parts by threads side by side.
+//! Writes sorted data in parts, on several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ impl<T> InTurn<T> {
         self.waiting.insert(turn, thing);
     }
 
-    /// What has its turn now, if it has come.
+    /// The result whose turn it is, if it has come.
     pub fn next(&mut self) -> Option<T> {
         let next = self.waiting.remove(&self.turn)?;
         self.turn += 1;
@@ -33,12 +33,12 @@ impl<T> InTurn<T> {
     }
 }
 
-/// Does the work on each part, on so many threads at most, and joins what comes of them in their order. The work is told
-/// which part it has.
+/// Does the work on each part, on `threads` threads at most, and joins the results in the order of the parts. The work
+/// receives the part's index.
 ///
 /// # Errors
-/// One of those that ended a thread's work, or what is joined cannot be: all other threads end after the part that they
-/// are at.
+/// An error that ended a thread's work, or results that cannot be joined: all other threads end after their current
+/// part.
 pub fn in_parts<P, T>(
     parts: P,
     threads: usize,
@@ -73,7 +73,7 @@ where
         Ok(())
     };
     thread::scope(|scope| {
-        // Where no thread can be had this one does their work.
+        // If no thread can be started, this one does the work.
         let start =
             |number| thread::Builder::new().name(format!("writer {number}")).spawn_scoped(scope, thread);
         let helpers: Vec<_> = (0..helpers).filter_map(|number| start(number).ok()).collect();

@@ -14,16 +14,16 @@ use crate::fields::{Fields, Quoted, Split};
 use crate::lines::Lines;
 use crate::records::{Dialect, Flaw};
 
-/// What became of a chunk, before its turn.
+/// The outcome of a chunk, before its turn.
 #[derive(Default)]
 pub struct Rows {
     /// The rows' records.
     pub records: Records,
     /// Their numbers, where a column has them.
     pub numbers: Vec<i64>,
-    /// How many were written straight to the leaves.
+    /// The number of rows that were written straight to the leaves.
     pub written: u64,
-    /// The rows that are none, with their fields.
+    /// The bad rows, with their fields.
     pub bad: Vec<(BadRow, Vec<Vec<u8>>)>,
 }
 
@@ -54,7 +54,7 @@ impl Rows {
         Reading::new(self, chunk, dialect, fill).start(Some((to, first)))
     }
 
-    /// Takes a row that is none, or tells that it contradicts a type that was only inferred.
+    /// Takes a bad row, or returns an error if it contradicts a type that was only inferred.
     #[cold]
     pub fn reject(
         &mut self,
@@ -142,7 +142,7 @@ impl Rows {
         encoder: &Encoder,
     ) -> Result<()> {
         let is_numbered = fill.numbers.column().is_some();
-        // What indexes hold is found in the records, once they have their numbers.
+        // The entries of indexes are read from the records, once these have their numbers.
         let mut keys = vec![None; fill.converter.columns.len()];
         while let Some((line, text, fields, flaw)) = split.next()? {
             if flaw != Flaw::None {
@@ -245,7 +245,7 @@ impl Rows {
     }
 }
 
-/// The number that a row has in a field. None where the field holds none, and the encoder will say what is wrong with that.
+/// The row number in a field. None if the field holds no whole number; the encoder will report that.
 #[inline(always)]
 fn own_number(text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Unfit> {
     let Some((from, to)) = field else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! What threads do that fill a table side by side: each takes a piece, reads its rows, waits for its turn and writes
-//! their pages.
+//! The work of the threads that fill a table: each takes a piece, reads its rows, waits for its turn and writes their
+//! pages.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -18,9 +18,9 @@ use crate::pipeline::Watch;
 /// Whose turn it is, and what the next row's number is.
 struct Turns {
     piece: u64,
-    /// Which piece's rows come to be counted next.
+    /// The piece whose rows are counted next.
     numbered: u64,
-    /// How often somebody had one.
+    /// The number of turns so far.
     count: u64,
     /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
     row: i64,
@@ -47,11 +47,11 @@ impl Tree {
     }
 }
 
-/// What the threads share while they work.
+/// The state that the threads share while they work.
 pub struct Work<'a, 'f> {
     fill: &'a Fill,
-    /// Whether rows go straight to the leaves, where the text allows it: a row that is bad ends the import, rows need not
-    /// be sorted, and their indexes hold whole numbers.
+    /// True if rows go straight to the leaves where the text allows it: a row that is bad ends the import, rows need
+    /// not be sorted, and their indexes hold whole numbers.
     is_direct: bool,
     pages: &'a Pages<'f>,
     turns: Mutex<Turns>,
@@ -60,14 +60,14 @@ pub struct Work<'a, 'f> {
     /// The rows, where they must be put in order, and the entries of each index.
     unordered: Mutex<Vec<Sorter>>,
     indexes: Mutex<Vec<Vec<Entries>>>,
-    /// How many rows are written.
+    /// The number of rows written.
     pub rows: AtomicU64,
-    /// How many threads work.
+    /// The number of threads that work.
     pub threads: AtomicU64,
 }
 
 impl<'a, 'f> Work<'a, 'f> {
-    /// None done yet.
+    /// No piece is done yet.
     pub fn new(fill: &'a Fill, pages: &'a Pages<'f>) -> Work<'a, 'f> {
         let rejects = fill.rejects.lock().unwrap_or_else(PoisonError::into_inner);
         let is_keyed = fill.indexes.iter().all(|columns| key_column(columns, &fill.converter).is_some());
@@ -92,7 +92,7 @@ impl<'a, 'f> Work<'a, 'f> {
         }
     }
 
-    /// What all threads together have written, or their first error.
+    /// The output of all threads together, or their first error.
     pub fn filled(self, watch: &dyn Watch) -> Result<Filled> {
         if let Some(error) = self.turns.into_inner().unwrap_or_else(PoisonError::into_inner).error {
             return Err(error);
@@ -128,7 +128,7 @@ impl<'a, 'f> Work<'a, 'f> {
                     None => hand.read(&mut rows),
                 };
             }
-            // An error is told in the piece's turn, so that the first one of the file is what the user sees.
+            // An error is reported in the piece's turn, so that the user sees the first one of the file.
             let Some(turn) = self.turn(hand.piece(), &mut rows, outcome, count)? else { return Ok(()) };
             hand.forget();
             if count.is_none() {
@@ -146,8 +146,8 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(())
     }
 
-    /// Gives the rows of a piece that go straight to the leaves their numbers, once those before have theirs: the first
-    /// one's. None where an error has ended the work.
+    /// Numbers the rows of a piece that go straight to the leaves, once those before are numbered, and returns the
+    /// first row's number. None if an error has ended the work.
     fn number(&self, piece: u64, count: u64) -> Option<i64> {
         if self.fill.numbers != Numbers::Counted {
             return Some(i64::MIN);
@@ -179,9 +179,9 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(())
     }
 
-    /// Waits until all pieces before this one have had their turn, judges its bad rows and numbers its rows: which of all
-    /// turns it was. None where there are no more. The outcome tells whether the piece has more rows, for which it is
-    /// then its turn again.
+    /// Waits until all pieces before this one have had their turn, judges its bad rows and numbers its rows. Returns
+    /// the number of this turn among all turns, or None if an error has ended the work. The outcome says whether the
+    /// piece has more rows: then the next turn is its turn again.
     fn turn(
         &self,
         piece: u64,
@@ -229,8 +229,8 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(Some(turn))
     }
 
-    /// Ends all threads' work with the first error. None of them waits any longer for whoever writes the text, which
-    /// is itself an error, though not the first.
+    /// Ends all threads' work with the first error. No thread waits any longer for the program that writes the text;
+    /// the end of such a wait is an error too, but not the first.
     pub fn end(&self, error: Error) {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
         self.fill.is_unwanted.store(true, Ordering::Relaxed);

@@ -62,7 +62,7 @@ pub enum Given<'v> {
 }
 
 impl Given<'_> {
-    /// Writes its text behind what is there, of which it is no part. Nothing for no value.
+    /// Appends its text to `to`; a missing value adds nothing.
     pub fn put(&self, to: &mut Vec<u8>) -> io::Result<()> {
         match self {
             Given::Null => Ok(()),
@@ -159,7 +159,7 @@ fn printed<'v>(values: &mut Values, form: Form, text: &'v mut Vec<u8>) -> Result
 /// Values of one type.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
-    /// The level of a value that is there; 0 where all are.
+    /// The definition level of a present value; 0 where no value can be missing.
     most: i16,
     levels: Vec<i16>,
     values: Vec<T::T>,

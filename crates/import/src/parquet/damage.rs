@@ -8,12 +8,12 @@ use std::sync::Once;
 use anyhow::{Result, anyhow};
 
 thread_local! {
-    /// Whether this thread reads a file, so that a crash is none of dyno's.
+    /// True while this thread reads a file, so that a crash of the library is not taken for one of dyno's.
     static READS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does what the library does with a file; a crash is told as an error, and by nobody else. What was read before it is
-/// not to be used.
+/// Runs the library on a file and returns a crash as an error, without any other message. Values read before the crash
+/// must not be used.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file that threads read side by side: it has no place of its own that one would move for the other.
+/// A file that threads read concurrently: it has no shared position that one thread could move for another.
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
@@ -19,7 +19,7 @@ impl Positioned {
     /// An open file.
     ///
     /// # Errors
-    /// Its length cannot be told.
+    /// Its length cannot be read.
     pub fn new(file: File) -> io::Result<Positioned> {
         let length = file.metadata()?.len();
         Ok(Positioned { file: Arc::new(file), length })

@@ -1,5 +1,5 @@
-//! What the values of a column mean, and how they read as text. No digit is lost: a time has as many as it is stored
-//! with, and one that no calendar has stays the number that it is.
+//! The meaning of a column's values, and their text. No digit is lost: a time keeps as many as are stored, and a time
+//! that no calendar has stays the number that it is.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 
 use crate::value::Kind;
 
-/// What the values of a column mean.
+/// The meaning of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Whole numbers, or truth values as 0 and 1.
@@ -25,9 +25,9 @@ pub enum Form {
     Bytes,
     /// Days since 1970.
     Date,
-    /// Ticks since midnight, so many a second.
+    /// Ticks since midnight, this many a second.
     Time(i64),
-    /// Ticks since 1970, so many a second.
+    /// Ticks since 1970, this many a second.
     Timestamp(i64),
     /// The same in the twelve bytes of older programs.
     Legacy,
@@ -91,7 +91,7 @@ impl Form {
         })
     }
 
-    /// What a column of a table takes that keeps them.
+    /// The kind of a table's column that keeps these values.
     pub fn kind(self) -> Kind {
         match self {
             Form::Whole | Form::Unsigned => Kind::INTEGER,
@@ -175,7 +175,7 @@ fn ticks(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Digits after the point of a second that has so many ticks.
+/// Digits after the point of a second that has `ticks` ticks.
 fn digits(ticks: i64) -> usize {
     ticks.ilog10() as usize
 }

@@ -32,9 +32,9 @@ pub use rows::Rows;
 pub struct File {
     bytes: Arc<Positioned>,
     metadata: ParquetMetaData,
-    /// What the values of each column mean.
+    /// The meaning of each column's values.
     forms: Vec<Form>,
-    /// What messages call it.
+    /// The file's name in messages.
     pub name: String,
     /// Its length, bytes, and how many rows it has.
     length: u64,
@@ -79,7 +79,7 @@ impl File {
         (names, self.forms.iter().map(|form| form.kind()).collect())
     }
 
-    /// How many of its bytes come before a row, if all rows take as many.
+    /// The number of the file's bytes before a row, if all rows take as many.
     pub fn bytes_before(&self, row: u64) -> u64 {
         let share = u128::from(self.length) * u128::from(row - 1) / u128::from(self.rows.max(1));
         share.min(u128::from(self.length)) as u64

@@ -20,12 +20,12 @@ const BATCH: u64 = 2048;
 /// Some rows of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Which one, from 0.
+    /// Its index, from 0.
     pub index: u64,
     /// The first row's number in the file, from 1.
     pub row: u64,
     group: usize,
-    /// Where in the group it begins and ends.
+    /// Its start and end in the group.
     start: u64,
     end: u64,
 }
@@ -33,7 +33,7 @@ pub struct Part {
 /// Gives one part after another.
 pub struct Parts {
     file: Arc<File>,
-    /// What a part is to have, decoded bytes.
+    /// The wanted size of a part, in decoded bytes.
     size: u64,
     index: u64,
     row: u64,
@@ -42,12 +42,12 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The parts of a file, of so many decoded bytes as far as the file tells.
+    /// The parts of a file, of about `size` decoded bytes, as far as the file's metadata are right.
     pub fn new(file: Arc<File>, size: usize) -> Parts {
         Parts { file, size: size as u64, index: 0, row: 1, group: 0, start: 0 }
     }
 
-    /// The next one; none at the end.
+    /// The next part; None at the end.
     pub fn next(&mut self) -> Option<Part> {
         while let Some(group) = self.file.metadata.row_groups().get(self.group) {
             let rows = group.num_rows().max(0) as u64;
@@ -74,7 +74,7 @@ pub struct Reader {
     group: Option<usize>,
     /// Rows of the group that are decoded or left out.
     at: u64,
-    /// Where in the group the part ends.
+    /// The end of the part in the group.
     end: u64,
     /// The number of the next row.
     row: u64,
@@ -119,7 +119,7 @@ impl Reader {
         columns.collect()
     }
 
-    /// Decodes the part's next rows: how many, and the number of the first. None at its end.
+    /// Decodes the part's next rows and returns their count and the number of the first. None at the part's end.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -134,7 +134,7 @@ impl Reader {
         Ok(Some((rows as usize, row)))
     }
 
-    /// Whether all rows of the part are decoded.
+    /// True once all rows of the part are decoded.
     pub fn is_at_end(&self) -> bool {
         self.at == self.end
     }

@@ -19,7 +19,7 @@ pub struct Rows {
     /// Rows that are decoded and not yet given, and the number of the next.
     left: usize,
     row: u64,
-    /// Which fields of the last record are NULL.
+    /// True for each field of the last record that is NULL.
     nulls: Vec<bool>,
     file: Arc<File>,
     read: Arc<AtomicU64>,
@@ -43,7 +43,7 @@ impl Rows {
         }
     }
 
-    /// Which fields of the last record are NULL.
+    /// True for each field of the last record that is NULL.
     pub fn nulls(&self) -> &[bool] {
         &self.nulls
     }
