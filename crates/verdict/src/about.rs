@@ -1,4 +1,4 @@
-//! What stands around the figures: what was run, on what, how often, and what failed.
+//! The context of the figures: suite, machine, schedule, and failures.
 
 use dyno_record::{
     Ended, LeftOut, Limits, Load, Machine, MachineCalibration, Placement, Program, Run, Schedule, Seals,
@@ -14,35 +14,35 @@ pub struct About {
     pub dyno: String,
     /// The program that wrote it; absent in records of earlier versions.
     pub program: Option<Program>,
-    /// What the seals of the run file say.
+    /// The result of checking the run file's seals.
     pub seals: Seals,
     /// The command line, as typed.
     pub command: Vec<String>,
-    /// When the run began, UTC, RFC 3339.
+    /// The time when the run began, UTC, RFC 3339.
     pub started: String,
-    /// How long it took so far, in nanoseconds.
+    /// The time it took so far, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Whether and why it ended.
+    /// The run's end and its reason, if it ended.
     pub ended: Ended,
     /// The suite, its text included.
     pub suite: SuiteRecord,
-    /// What decided how many trials there are and in what order.
+    /// The rules that decided the number and order of trials.
     pub schedule: Schedule,
-    /// What all contenders were given or denied.
+    /// The resources given or denied to all contenders.
     pub limits: Limits,
     /// The machine.
     pub machine: Machine,
-    /// What the machine was found to be able to show.
+    /// The smallest differences that the machine was found to show.
     pub calibration: Option<MachineCalibration>,
-    /// Where the databases were.
+    /// The storage of the databases.
     pub storage: Storage,
-    /// Which processors were used, and at what priority.
+    /// The processors used, and the priority.
     pub placement: Placement,
     /// Those of the suite's own contenders that could not be had.
     pub left_out: Vec<LeftOut>,
-    /// How operations arrived, in a run with many clients.
+    /// The arrival of operations, in a run with many clients.
     pub load: Option<Load>,
-    /// How many blocks were measured: those of warm-up and of latency are none of them.
+    /// The number of measured blocks, without those of warm-up and of latency.
     pub blocks: u32,
 }
 
@@ -51,14 +51,14 @@ pub struct About {
 pub struct Failures {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How many of its trials failed.
+    /// The number of its trials that failed.
     pub failed: usize,
-    /// How many it had, warm-up included.
+    /// The number of its trials, warm-up included.
     pub trials: usize,
     /// The test in which the first of them failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What happened there.
+    /// The message of the failure.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The runs of one page beside each other: the last of them against those before it, or all of them by their size.
+//! Several runs on one page: the last of them compared with those before it, or all of them by their size.
 
 use anyhow::{Context, Result};
 
@@ -6,7 +6,7 @@ use crate::compare::{Comparison, compare};
 use crate::judge::Verdict;
 use crate::views::scaling::{Scaling, scaling};
 
-/// What several runs say together.
+/// The joint judgement of several runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Beside {
     /// The last run against each of the others that did the same work, which is named by its place.
@@ -15,7 +15,7 @@ pub struct Beside {
     pub scaling: Option<Scaling>,
 }
 
-/// Sets runs beside each other, each with the name by which messages call it.
+/// Compares runs, each with the name by which messages call it.
 ///
 /// # Errors
 /// They did not do the same work, and differ in more than one parameter or in one that is no number.

@@ -4,7 +4,7 @@ use dyno_record::{ContenderRecord, Content, Executed};
 
 use crate::judge::Verdict;
 
-/// What the files of some contenders show that their names and versions do not.
+/// The differences between contenders' files that their names and versions do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Builds {
     /// Different files that give one version of an engine.
@@ -23,7 +23,7 @@ pub enum Builds {
     },
 }
 
-/// What the files of the contenders that are shown have to say. Settings and variants of one build are one build.
+/// The differences between the files of the contenders shown. Settings and variants of one build are one build.
 pub fn builds(verdict: &Verdict) -> Vec<Builds> {
     let known: Vec<(&ContenderRecord, &Content)> = verdict
         .shown_contenders()

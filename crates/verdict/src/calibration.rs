@@ -1,9 +1,10 @@
-//! What a machine can tell apart: judged from a run in which copies of a contender were made slower by known shares.
+//! The smallest differences that a machine can show, judged from a run in which copies of a contender were made slower
+//! by known shares.
 //!
-//! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks are
-//! drawn from those measured, in stretches of neighbours, and judged as a run of them would be; the share of such draws
-//! that are called different is the answer. Nothing is taken out of the draws: if an equal copy was slower in every block,
-//! or blocks remember the one before, the draws say so too.
+//! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks
+//! are drawn from those measured, in stretches of neighbours, and judged as a run of them would be; the share of such
+//! draws that are called different is the answer. Nothing is taken out of the draws: if an equal copy was slower in
+//! every block, or blocks remember the one before, the draws say so too.
 
 use dyno_record::Run;
 use rand::rngs::ChaCha8Rng;
@@ -15,29 +16,30 @@ use crate::figures::{Judged, figures};
 use crate::pairs::logs_by_block;
 use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, told_apart};
 
-/// How long the runs are of which the calibration tells, in seconds.
+/// The lengths of the runs for which the calibration reports, in seconds.
 const SPANS: [u32; 3] = [10, 30, 60];
-/// How many draws are judged for each figure.
+/// The number of draws judged for each figure.
 const DRAWS: u32 = 400;
 
-/// How many neighbours are drawn together: what a block remembers of the one before stays in the draw.
+/// The number of neighbours drawn together, so that a draw keeps what a block carries over from the one before.
 const STRETCH: usize = 5;
 
 /// The most blocks of a draw: with more, all is found that is worth finding.
 const MOST_BLOCKS: usize = 200;
 
-/// What a machine can tell apart.
+/// The smallest differences that a machine can show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// The suite.
     pub suite: String,
-    /// How many tests it has of which means are taken.
+    /// The number of tests whose means are taken.
     pub tests: usize,
-    /// How many blocks were measured.
+    /// The number of measured blocks.
     pub blocks: usize,
     /// In how many of them others took too much of the processors.
     pub disturbed: usize,
-    /// Whether the figures rest on disturbed blocks, because too few others are left: then they tell of the others' work.
+    /// True if the figures rest on disturbed blocks, because too few others are left: then they show the work of other
+    /// processes too.
     pub rests_on_disturbed: bool,
     /// For each contender of which there are copies.
     pub contenders: Vec<Calibrated>,
@@ -59,7 +61,7 @@ pub struct Calibrated {
 /// What a table says of an equal copy. All that it says is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldApart {
-    /// Whether the mean is called different.
+    /// True if the mean is called different.
     pub by_mean: bool,
     /// In how many tests it is.
     pub tests: usize,

@@ -108,7 +108,7 @@ fn floor(run: &Run, disturbances: &Disturbances, test: &TestRecord) -> Option<f6
     summary.map(|summary| summary.median)
 }
 
-/// How the right answer was chosen, and by contender the standing of those that differ from it.
+/// Chooses the right answer, and returns by contender the standing of those that differ from it.
 fn judge_answers(
     run: &Run,
     shown: &[usize],
@@ -149,14 +149,14 @@ fn answers_of<'a>(run: &'a Run, contender: usize, test: &str) -> Vec<&'a Answer>
     samples.map(|sample| &run.answers[sample.answer]).collect()
 }
 
-/// Whether the last failure of a contender was in another test.
+/// Returns true if the last failure of a contender was in another test.
 fn failed_elsewhere(run: &Run, contender: usize, test: &str) -> bool {
     let mut failures = run.trials.iter().rev().filter(|trial| trial.contender == contender);
     let last = failures.find_map(|trial| trial.failure.as_ref());
     last.and_then(|failure| failure.test.as_deref()).is_some_and(|at| at != test)
 }
 
-/// What failed in the last trial of a contender that failed, as the reason why a test has no samples.
+/// The message of the last failed trial of a contender, as the reason why a test has no samples.
 fn why_missing(run: &Run, contender: usize, test: &str) -> Option<String> {
     let trials = run.trials.iter().rev().filter(|trial| trial.contender == contender);
     let failure = trials.filter_map(|trial| trial.failure.as_ref()).next()?;

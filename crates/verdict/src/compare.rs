@@ -18,17 +18,17 @@ use crate::judge::{CellStanding, TestVerdict, Verdict};
 use crate::statistics::{Difference, Ratio, independent_ratio, median};
 use crate::views::{Outcome, SustainedLine};
 
-/// The chance, over all tests together, that equal runs are told apart.
+/// The probability, over all tests together, that equal runs are called different.
 pub(crate) const FALSE_ALARMS: f64 = 0.05;
 
-/// What may be said about two runs.
+/// The judgement on two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The contenders in both runs, by label.
     pub contenders: Vec<String>,
     /// The tests in both runs.
     pub tests: Vec<TestComparison>,
-    /// What is not alike in the two runs beside the times.
+    /// The differences between the two runs other than the times.
     pub changes: Vec<String>,
 }
 
@@ -53,23 +53,23 @@ pub struct CellComparison {
     /// The new median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_ns: Option<f64>,
-    /// How many samples of the old run count.
+    /// The number of the old run's samples that count.
     #[serde(default)]
     pub old_samples: usize,
-    /// How many of the new one do.
+    /// The number of the new run's samples that count.
     #[serde(default)]
     pub new_samples: usize,
-    /// What the old run says of the rate that was sought.
+    /// The old run's result of the rate search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_sustained: Option<Outcome>,
-    /// What the new one says.
+    /// The new run's result of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_sustained: Option<Outcome>,
     /// The new median over the old one, or the old rate over the new one: above one is slower. Absent where one of them
     /// does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
-    /// Whether that is a difference.
+    /// The judgement on that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
     /// Why there is no ratio.
@@ -189,7 +189,7 @@ fn alone(old: &Verdict, new: &Verdict) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// How many trials of a contender (by label) failed, where these are more or fewer in one of two runs.
+/// States the failed trials of a contender (by label) if their number differs between two runs.
 fn failures(old: &Verdict, new: &Verdict, label: &str) -> Option<String> {
     let told = |run: &Verdict| {
         let its = run.failures.iter().find(|failures| run.label(failures.contender) == label);
@@ -220,7 +220,7 @@ pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
 struct Side<'a> {
     /// The durations that count.
     times: Vec<f64>,
-    /// What was found of the rate that was sought.
+    /// The result of the rate search.
     sustained: Option<&'a SustainedLine>,
     target: Option<Target>,
     /// Why none do.
@@ -331,8 +331,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What changed beside the times: machine, placement and limits, and of these contenders (by label) what they survive, how
-/// they were measured, versions and settings.
+/// The changes other than the times: machine, placement and limits, and for these contenders (by label) the failures
+/// they survive, how they were measured, versions and settings.
 pub(crate) fn changes(
     (was, old): (&About, &[ContenderRecord]),
     (is, new): (&About, &[ContenderRecord]),
@@ -398,7 +398,7 @@ pub(crate) fn changes(
     changes
 }
 
-/// What the seals of two runs' files say, where one of them is not as it was written.
+/// States the seals of two runs' files if one of the files is not as it was written.
 fn seals(old: &About, new: &About) -> impl Iterator<Item = String> {
     let files = [("old", old.seals), ("new", new.seals)].into_iter();
     let broken = files.filter(|(_, seals)| *seals != Seals::Whole);
@@ -414,7 +414,7 @@ fn program(about: &About) -> String {
     parts.fold(about.dyno.clone(), |text, part| format!("{text} {part}"))
 }
 
-/// What a contender's commits survive, in words.
+/// The failures that a contender's commits survive, in words.
 fn survives(contender: &ContenderRecord) -> String {
     let Some(safety) = &contender.safety else { return "nobody knows what".to_owned() };
     let hole = safety.hole.map_or("", |hole| match hole {

@@ -12,20 +12,20 @@ use crate::statistics::MIN_BLOCKS;
 /// The share of the measured CPUs' time that others may take in a block.
 pub const MOST_FOREIGN: f64 = 0.03;
 
-/// What others may take whatever the share, in nanoseconds: the kernel counts in ticks of 10 ms, of which each trial's
-/// reading may be off by one or two.
+/// The time that other processes may take whatever the share, in nanoseconds: the kernel counts in ticks of 10 ms, and
+/// each trial's reading may be off by one or two.
 const UNCERTAIN_NS: f64 = 50e6;
 
 /// The disturbances of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disturbances {
-    /// How many blocks were measured.
+    /// The number of measured blocks.
     pub blocks: usize,
     /// Those in which others took too much.
     pub disturbed: BTreeSet<u32>,
-    /// Whether these are left out: only where enough others remain.
+    /// True if these are left out: only where enough others remain.
     pub left_out: bool,
-    /// Whether the run file tells what others took.
+    /// True if the run file records the time that others took.
     pub told: bool,
     /// The share of the measured CPUs' time that other processes took in all measured blocks.
     pub foreign: f64,
@@ -62,12 +62,12 @@ impl Disturbances {
         }
     }
 
-    /// Whether figures rest on a block.
+    /// Returns true if figures rest on a block.
     pub(crate) fn counts(&self, block: u32) -> bool {
         !self.left_out || !self.disturbed.contains(&block)
     }
 
-    /// Whether figures rest on blocks that were disturbed.
+    /// Returns true if figures rest on blocks that were disturbed.
     pub fn rests_on_disturbed(&self) -> bool {
         !self.left_out && !self.disturbed.is_empty()
     }
@@ -119,7 +119,7 @@ mod tests {
         );
         let mut old = run.clone();
         old.trials.iter_mut().for_each(|trial| trial.others = None);
-        // A wait of the contender's own is nobody's disturbance.
+        // A wait of the contender itself is not a disturbance.
         old.trials.iter_mut().flat_map(|trial| &mut trial.samples).for_each(|sample| {
             sample.sample.section.client.wait_ns = sample.sample.section.nanoseconds;
         });

@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use crate::disturbance::Disturbances;
 use crate::statistics::{Summary, median, summarize};
 
-/// What the samples of one contender in one test say.
+/// The figures of one contender in one test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Samples taken, warm-up left out.
     pub samples: usize,
     /// Those of them from blocks in which others took little of the measured CPUs' time.
     pub undisturbed: usize,
-    /// Whether the figures rest on disturbed samples too, because too few blocks are undisturbed.
+    /// True if the figures rest on disturbed samples too, because too few blocks are undisturbed.
     pub rests_on_disturbed: bool,
-    /// Whether only the first operations were timed, and the durations worked out for all of them.
+    /// True if only the first operations were timed, and the durations worked out for all of them.
     #[serde(default)]
     pub extrapolated: bool,
     /// Time in nanoseconds; absent without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// What else the work took.
+    /// The resources that the work took besides time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<Costs>,
 }
 
-/// Medians of what a test took beside time.
+/// Medians of the resources that a test took besides time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Costs {
     /// Operations done.
@@ -52,18 +52,19 @@ pub struct Costs {
     pub database_bytes: f64,
 }
 
-/// What is judged of a sample.
+/// The figure of a sample that is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judged<'a> {
-    /// The test's own figure: how long it took or, where operations arrived by themselves, how long the slow ones took.
+    /// The test's own figure: its duration or, if operations arrived at a given rate, the response time of the slow
+    /// ones.
     Test,
-    /// How long this share of the operations of a class took at most; those that failed count as the slowest, and those that
-    /// were not done at the end with what they had waited.
+    /// The response time that this share of a class's operations stayed below; those that failed count as the slowest,
+    /// and those that were not done at the end with what they had waited.
     Response { class: &'a str, share: f64 },
 }
 
 impl Judged<'_> {
-    /// The figure in nanoseconds; none where too few operations tell of it.
+    /// The figure in nanoseconds; none if too few operations lie beyond the percentile.
     fn of(self, sample: &SampleRecord) -> Option<f64> {
         match self {
             Judged::Test => Some(sample.duration_ns()),
@@ -77,10 +78,11 @@ impl Judged<'_> {
     }
 }
 
-/// How many operations must have taken longer than a percentile for it to be told.
+/// The number of operations that must have taken longer than a percentile for it to be reported.
 const BEYOND: f64 = 10.0;
 
-/// Whether so many operations tell of a percentile, given as a share: fewer would tell of chance alone.
+/// Returns true if this number of operations is enough for a percentile, given as a share: with fewer it would show
+/// chance alone.
 pub(crate) fn is_told(operations: u64, share: f64) -> bool {
     (operations as f64 * (1.0 - share)).round() >= BEYOND
 }
@@ -141,16 +143,16 @@ pub(crate) fn used<'a>(
     measured(run, contender, test).filter(counts).map(|(_, sample)| sample)
 }
 
-/// Whether what a trial measured stands. It does not where it failed after all of its tests: when the database had been
-/// closed and opened again, it did not hold what they had left.
+/// Returns true if what a trial measured stands. It does not where it failed after all of its tests: when the database
+/// had been closed and opened again, it did not hold what they had left.
 pub(crate) fn stands(run: &Run, trial: &TrialRecord) -> bool {
     let has_sample = |test: &TestRecord| trial.samples.iter().any(|sample| sample.sample.test == test.id);
     let lacks = |test: &TestRecord| run.contenders[trial.contender].lacks.contains(&test.id);
     trial.failure.is_none() || !run.tests.iter().all(|test| lacks(test) || has_sample(test))
 }
 
-/// Whether a measured trial of a contender (by position) failed before it had a sample of a test (by id), or does not
-/// stand.
+/// Returns true if a measured trial of a contender (by position) failed before it had a sample of a test (by id), or
+/// does not stand.
 pub(crate) fn failed_in(run: &Run, contender: usize, test: &str) -> bool {
     let its = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
     let has_sample = |trial: &TrialRecord| trial.samples.iter().any(|sample| sample.sample.test == test);

@@ -3,24 +3,24 @@
 use crate::compare::{CellComparison, Comparison, FALSE_ALARMS};
 use crate::statistics::{Difference, fewest_for};
 
-/// What the gate found.
+/// The result of the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gate {
-    /// How many comparisons it judged: a contender in a test each.
+    /// The number of comparisons judged: a contender in a test each.
     pub judged: usize,
-    /// How many of them are shown to be slower by more than the share.
+    /// The number of them that are shown to be slower by more than the share.
     pub slower: usize,
-    /// How many have a figure in the old run only.
+    /// The number with a figure in the old run only.
     pub broken: usize,
-    /// How many samples leave it open whether they are slower by more than the share.
+    /// The number for which the samples leave open whether they are slower by more than the share.
     pub undecided: usize,
     /// The fewest samples of a run in those that are undecided because they have no interval.
     pub fewest: Option<usize>,
-    /// How many samples of each run an interval takes in a comparison as large as this one.
+    /// The number of samples of each run that an interval needs in a comparison as large as this one.
     pub enough: usize,
 }
 
-/// What the gate says of one comparison.
+/// The gate's judgement on one comparison.
 enum Side {
     Slower,
     Undecided,

@@ -27,9 +27,9 @@ pub struct HistoryLine {
     /// The run, by its position, and its median in nanoseconds; where a rate was sought, the time between two arrivals at the
     /// rate sustained.
     pub medians: Vec<(usize, f64)>,
-    /// Whether a rate was sought in the newest of these runs.
+    /// True if the newest of these runs searched for a rate.
     pub is_sought: bool,
-    /// Where it changed.
+    /// The runs at which it changed.
     pub turns: Vec<Turn>,
 }
 
@@ -40,12 +40,12 @@ pub struct Turn {
     pub at: usize,
     /// The median of the runs from here to the next turn, over that of the runs since the one before.
     pub ratio: f64,
-    /// What else changed, as sentences.
+    /// Other changes at the same run, as sentences.
     pub with: Vec<String>,
 }
 
-/// Whether two runs asked as much of each test that both have: what one load tells says nothing of another. Runs of which
-/// it is not written down are taken for alike.
+/// Returns true if two runs have the same load in each test that both have: figures under one load say nothing about
+/// another. Runs that do not record it are taken to be alike.
 pub fn have_one_load(one: &Run, other: &Run) -> bool {
     let alike = |test: &TestRecord| {
         let Some(same) = other.shown_tests().find(|same| same.id == test.id) else { return true };
@@ -60,7 +60,7 @@ struct Judged<'a> {
     about: About,
     contenders: &'a [ContenderRecord],
     test: Option<TestVerdict>,
-    /// What is sustained, where a rate was sought.
+    /// The sustained rate, if one was sought.
     sustained: Option<Sustained>,
 }
 

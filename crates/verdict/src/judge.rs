@@ -22,13 +22,13 @@ use crate::summary::{SummaryVerdict, summarize, tests_of_means};
 use crate::table::{Detectable, Table, hold};
 use crate::views::{Outcome, Views, sustained};
 
-/// What may be said about a run. Contenders are named by their positions in the run.
+/// The judgement on a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
-    /// What was run, on what and how often.
+    /// The run's context: suite, machine and number of trials.
     #[serde(skip)]
     pub about: About,
-    /// What is known of each contender, of those too that are not shown.
+    /// The facts about each contender, including those not shown.
     #[serde(skip)]
     pub contenders: Vec<ContenderRecord>,
     /// With whom each of them may be ranked; none of the harness and where the level is not known.
@@ -41,39 +41,39 @@ pub struct Verdict {
     pub tests: Vec<TestVerdict>,
     /// One for each contender shown, in order.
     pub summaries: Vec<SummaryVerdict>,
-    /// Which contender is the fastest over all tests, one ranking for each class of contenders, the safest first.
+    /// The fastest contenders over all tests, one ranking for each class of contenders, the safest first.
     pub rankings: Vec<LevelRanking>,
     /// The smallest differences that the run could have shown; absent where its blocks are too few to show any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detectable: Option<Detectable>,
-    /// Which blocks were disturbed.
+    /// The blocks that were disturbed.
     #[serde(skip)]
     pub disturbances: Disturbances,
-    /// What failed.
+    /// The trials that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failures>,
-    /// What only some runs have.
+    /// Views that only some runs have.
     #[serde(flatten)]
     pub views: Views,
 }
 
-/// What may be said about a test.
+/// The judgement on a test.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TestVerdict {
     /// The test's id.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it shows.
+    /// A description of what the test measures.
     #[serde(skip)]
     pub shows: String,
     /// The kind of work.
     #[serde(skip)]
     pub model: String,
-    /// Whether it only prepares the tests after it, so that it is part of no mean and no rank.
+    /// True if it only prepares the tests after it, so that it is part of no mean and no rank.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prepares: bool,
-    /// How many statements it has.
+    /// The number of its statements.
     #[serde(skip)]
     pub statements: u64,
     /// Its first statements.
@@ -82,27 +82,27 @@ pub struct TestVerdict {
     /// Its last ones, where they are not among the first.
     #[serde(skip)]
     pub last: Vec<String>,
-    /// Whether its figures are shown as durations or as rates.
+    /// The kind of its figures: durations or rates.
     #[serde(skip)]
     pub figure: Figure,
-    /// How much it does, where that is known.
+    /// The amount of its work, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountRecord>,
     /// Published figures in seconds, by system: other hardware, other versions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, f64>,
-    /// How it was decided which answer is right; absent where there was no answer.
+    /// The choice of the right answer; absent if there was no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// What dyno itself costs for the same work, the null runner's median, in nanoseconds.
+    /// The cost of dyno itself for the same work, the null runner's median, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_ns: Option<f64>,
-    /// Whether the highest rate was sought at which a target holds.
+    /// True if the highest rate was sought at which a target holds.
     #[serde(skip)]
     pub(crate) sought: bool,
     /// One for each contender shown, in order.
     pub cells: Vec<Cell>,
-    /// How long the slow operations of each class took, where operations were timed one by one in the measured trials.
+    /// The response times of each class's slow operations, if operations were timed one by one in the measured trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<ResponseVerdict>,
 }
@@ -112,13 +112,13 @@ pub struct TestVerdict {
 pub struct Line<'a> {
     /// The class whose operations it is about; none where it is about the test.
     pub response: Option<&'a ResponseVerdict>,
-    /// What the figures are shown as.
+    /// The unit in which the figures are shown.
     pub measure: Measure<'a>,
     /// One for each contender shown, in order.
     pub cells: &'a [Cell],
 }
 
-/// What may be said about a contender in a test.
+/// The judgement on a contender in a test.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
     /// The contender, by its position in the run.
@@ -128,27 +128,28 @@ pub struct Cell {
     /// The samples themselves.
     #[serde(skip)]
     pub points: Points,
-    /// Whether they count.
+    /// The validity of its figures.
     pub standing: CellStanding,
     /// Its time over the baseline's, from samples of the same blocks; absent for the baseline itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
-    /// Whether that is a difference.
+    /// The judgement on that ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// What it sustains, where the highest rate was sought; the fastest is then who sustains the most.
+    /// The rate it sustains, if the highest rate was sought; the fastest contender is then the one that sustains the
+    /// most.
     #[serde(skip)]
     pub sustained: Option<Outcome>,
-    /// Whether all others that are ranked with it, of which there is one or more, are shown to be slower by more than the
-    /// run's margin.
+    /// True if all others that are ranked with it, of which there is one or more, are shown to be slower by more than
+    /// the run's margin.
     pub fastest: bool,
-    /// Whether a measured trial of it failed before this test ended, so that it is not compared: its figures are of the
+    /// True if a measured trial of it failed before this test ended, so that it is not compared: its figures are of the
     /// trials that did not, and those may be its quick ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
-/// Whether a contender's figures in a test count.
+/// The validity of a contender's figures in a test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "standing", content = "why", rename_all = "kebab-case")]
 pub enum CellStanding {
@@ -166,9 +167,9 @@ pub enum CellStanding {
     NotApplicable,
     /// It prepares tests, and another test failed before it.
     NotReached,
-    /// The highest rate was sought at which a target holds: `sustained` tells it, and there is no figure here.
+    /// The highest rate was sought at which a target holds: `sustained` has it, and there is no figure here.
     Sought,
-    /// Fewer than ten of its operations in a trial took longer than the percentile: it would tell of chance alone.
+    /// Fewer than ten of its operations in a trial took longer than the percentile: it would show chance alone.
     TooFew,
     /// It is a percentile beyond which lie so many hundredths of the time of clients that wait for one another, more than
     /// half: few of them did nearly all operations. It takes no part in ranking.
@@ -219,17 +220,17 @@ impl Verdict {
         self.contenders.iter().enumerate().filter(|(_, contender)| contender.named)
     }
 
-    /// How much a commit of a contender holds, where that is part of who is ranked with whom.
+    /// The commit size of a contender, if rankings separate contenders by it.
     pub fn commits(&self, contender: usize) -> Option<Commits> {
         self.classes[contender]?.commits
     }
 
-    /// What transactions of a contender may see of one another, where that is part of who is ranked with whom.
+    /// The isolation level of a contender, if rankings separate contenders by it.
     pub fn isolation(&self, contender: usize) -> Option<Isolation> {
         self.classes[contender]?.isolation
     }
 
-    /// Whether each client of a contender is a process of its own; none in runs without many clients.
+    /// Returns whether each client of a contender is a separate process; none in runs without many clients.
     pub fn processes(&self, contender: usize) -> Option<bool> {
         self.about.load.map(|_| self.contenders[contender].processes)
     }
@@ -244,13 +245,13 @@ impl Verdict {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// Whether every figure counts that could and no trial failed.
+    /// Returns true if every figure counts that could and no trial failed.
     pub fn is_complete(&self) -> bool {
         let mut cells = self.tests.iter().flat_map(|test| &test.cells);
         cells.all(|cell| cell.standing.is_fine()) && self.failures.is_empty()
     }
 
-    /// What measuring itself costs in the test where it is most: of the test and of one operation, in nanoseconds.
+    /// The largest cost of measuring: of a test, and of one operation, in nanoseconds.
     pub fn cost_of_measuring(&self) -> Option<(f64, f64)> {
         let cost = |test: &TestVerdict| {
             let count = test.amount.as_ref().map_or(test.statements, |amount| amount.count);
@@ -262,7 +263,7 @@ impl Verdict {
 }
 
 impl TestVerdict {
-    /// What its figures are shown as.
+    /// The unit in which its figures are shown.
     pub fn measure(&self) -> Measure<'_> {
         Measure::new(self.figure, self.amount.as_ref())
     }
@@ -278,41 +279,41 @@ impl TestVerdict {
         std::iter::once(own).chain(responses)
     }
 
-    /// What may be said about a contender, by its position in the run.
+    /// The judgement on a contender, by its position in the run.
     pub fn cell(&self, contender: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.contender == contender)
     }
 
-    /// Whether its rate was sought, so that it has no figures: `sustained` tells what was found.
+    /// Returns true if its rate was sought, so that it has no figures: `sustained` tells what was found.
     pub fn is_sought(&self) -> bool {
         self.sought
     }
 
-    /// Whether nothing is wrong with what a contender did.
+    /// Returns true if nothing is wrong with what a contender did.
     pub(crate) fn is_answered(&self, contender: usize) -> bool {
         self.cell(contender).is_some_and(|cell| cell.standing.is_fine())
     }
 
-    /// Whether a contender's figures count.
+    /// Returns true if a contender's figures count.
     pub(crate) fn counts(&self, contender: usize) -> bool {
         self.cell(contender).is_some_and(Cell::counts)
     }
 
-    /// Whether a contender's figures may be compared with those of others.
+    /// Returns true if a contender's figures may be compared with those of others.
     pub(crate) fn compares(&self, contender: usize) -> bool {
         self.cell(contender).is_some_and(Cell::is_comparable)
     }
 
-    /// Whether it is part of the geometric means and of the ranks. What prepares the other tests is not. Opening is not: it
-    /// happens once, and deriving a key, slow on purpose, would drown the work. Settling is not: an engine that has put
-    /// nothing off has no time to divide by.
+    /// Returns true if it is part of the geometric means and of the ranks. What prepares the other tests is not.
+    /// Opening is not: it happens once, and deriving a key, slow on purpose, would drown the work. Settling is not: an
+    /// engine that has put nothing off has no time to divide by.
     pub fn is_of_means(&self) -> bool {
         !self.prepares && ![Model::Reopen.name(), Model::KvSettle.name()].contains(&self.model.as_str())
     }
 }
 
 impl CellStanding {
-    /// Whether nothing is wrong with the contender in this test.
+    /// Returns true if nothing is wrong with the contender in this test.
     pub fn is_fine(&self) -> bool {
         matches!(
             self,
@@ -327,18 +328,18 @@ impl CellStanding {
 }
 
 impl Cell {
-    /// Whether its figures count.
+    /// Returns true if its figures count.
     pub fn counts(&self) -> bool {
         self.standing == CellStanding::Counts
     }
 
-    /// Whether its figures count and may be compared with those of others: no trial failed.
+    /// Returns true if its figures count and may be compared with those of others: no trial failed.
     pub fn is_comparable(&self) -> bool {
         self.counts() && !self.failed
     }
 }
 
-/// Whether a contender should encrypt and was found not to.
+/// Returns true if a contender should encrypt and was found not to.
 pub(crate) fn is_unproved(run: &Run, contender: usize) -> bool {
     let proof = run.contenders[contender].proof.as_ref();
     proof.is_some_and(|proof| proof.encrypts && !proof.holds())

@@ -16,10 +16,10 @@ use crate::table::{Apart, Of};
 /// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelRanking {
-    /// What they have in common: safety level and commit size.
+    /// The safety level and commit size that all of them share.
     #[serde(flatten)]
     pub class: Class,
-    /// How many tests all of them passed; the means are over these.
+    /// The number of tests that all of them passed; the means are over these.
     pub tests: usize,
     /// The contenders: the one with the least mean, then the others by their ratio to it, those last of which a trial
     /// failed. Where no test was passed by all, they stand in the order of the run without ratios.
@@ -35,13 +35,13 @@ pub struct Rank {
     /// failed, and where there is no test to rank by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
-    /// Whether it is shown to be slower than the first by more than the run's margin, with all comparisons of the table
+    /// True if it is shown to be slower than the first by more than the run's margin, with all comparisons of the table
     /// counted.
     pub slower: bool,
-    /// Whether all others are shown to be slower than it; at most one is.
+    /// True if all others are shown to be slower than it; at most one is.
     pub fastest: bool,
-    /// Whether a trial of it failed in one of the tests, so that it is not compared: its figures are of the trials in
-    /// which it did not, and those may be its quick ones.
+    /// True if one of its trials failed in one of the tests, so that it is not compared: only the trials that did not
+    /// fail have figures, and those may be its quick ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
@@ -56,7 +56,7 @@ impl LevelRanking {
 
 /// Contenders that are compared with each other.
 pub(crate) struct Rivals {
-    /// Of what.
+    /// The test, class or mean that is compared.
     pub(crate) of: Of,
     /// The contenders, by position in the run.
     pub(crate) contenders: Vec<usize>,
@@ -152,7 +152,7 @@ pub(crate) fn unranked<'a>(run: &Run, tests: &'a [TestVerdict]) -> Vec<Unranked<
     kept.map(|(class, members)| {
         let judged: Vec<usize> =
             members.iter().copied().filter(|&member| !failed_in_means(tests, member)).collect();
-        // Of those that all failed somewhere, the tests that none of them failed in say the most.
+        // If every contender failed in some test, the tests in which none of them failed say the most.
         let passed = |test: &&TestVerdict| {
             test.is_of_means() && !judged.is_empty() && judged.iter().all(|&rival| test.counts(rival))
         };
@@ -164,7 +164,7 @@ pub(crate) fn unranked<'a>(run: &Run, tests: &'a [TestVerdict]) -> Vec<Unranked<
     .collect()
 }
 
-/// Whether a trial of a contender failed in a test that is part of means.
+/// Returns true if a trial of a contender failed in a test that is part of means.
 pub(crate) fn failed_in_means(tests: &[TestVerdict], contender: usize) -> bool {
     let mut meant = tests.iter().filter(|test| test.is_of_means());
     meant.any(|test| test.cell(contender).is_some_and(|cell| cell.failed))
@@ -258,7 +258,7 @@ mod tests {
         slow_down(&mut run, 1, 1000);
         let verdict = judge(&run);
         assert!(verdict.tests.iter().all(|test| test.cells[0].fastest), "{:?}", verdict.tests);
-        // Where nothing is written as contenders say, the size is no part of it.
+        // Tests that write nothing with the contenders' own commit size are not ranked by that size.
         run.tests.iter_mut().for_each(|test| test.model = Model::KvGet.name().into());
         assert_eq!(told(&run), [(None, 3)]);
     }
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(classes(&run), [(None, 3)]);
     }
 
-    /// Whether the first contender is called the fastest in a test, and among all.
+    /// Returns whether the first contender is called the fastest in a test, and over all tests.
     fn is_called_fastest(run: &Run) -> (bool, bool) {
         let verdict = judge(run);
         let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
@@ -346,7 +346,7 @@ mod tests {
         let verdict = judge(&run);
         let ranks = &verdict.rankings[0].ranks;
         assert!(ranks[0].contender == 1 && ranks[0].fastest, "the others are ranked: {ranks:?}");
-        // What it left are the trials that did not fail, which may be its quick ones: nothing is said of them.
+        // Only the trials that did not fail have figures, and these may be its quick ones: it gets no rank.
         let last = ranks.last().unwrap();
         assert!(last.contender == 0 && last.failed && last.ratio.is_none(), "{ranks:?}");
         assert!(verdict.tests.iter().all(|test| test.cells[0].counts() && test.cells[0].failed));

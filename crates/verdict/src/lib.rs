@@ -1,7 +1,7 @@
 //! The verdict on a run, on two runs against each other, and on several of them.
 //!
-//! Pure functions of records: the same file is judged the same way tomorrow. A [`Verdict`] is finished: whoever shows
-//! it needs no run. The statistics and the check of answers that this rests on are in [`statistics`] and [`answers`].
+//! Pure functions of records: the same file is judged the same way tomorrow. A [`Verdict`] is finished: showing it
+//! needs no run. The statistics and the check of answers that this rests on are in [`statistics`] and [`answers`].
 
 mod about;
 mod aliases;

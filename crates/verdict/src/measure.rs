@@ -1,11 +1,11 @@
-//! What the figures of a test are shown as: how long it took or, in a suite of rates, how much of it was done in a
-//! second. Samples and statistics are nanoseconds everywhere; only what people see is turned over here.
+//! The unit of a test's figures: its duration or, in a suite of rates, the work done per second. Samples and statistics
+//! are nanoseconds everywhere; this module converts only what is shown.
 
 use dyno_record::{AmountRecord, Figure};
 
 use crate::statistics::Interval;
 
-/// How a test's figures are shown.
+/// The unit in which a test's figures are shown.
 #[derive(Debug, Clone, Copy)]
 pub enum Measure<'a> {
     /// As durations: less is better.
@@ -15,7 +15,7 @@ pub enum Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    /// How those of a test of this amount are shown, in a suite of such figures.
+    /// The unit for a test of this amount, in a suite of such figures.
     pub fn new(figure: Figure, amount: Option<&'a AmountRecord>) -> Measure<'a> {
         match amount {
             Some(amount) if figure == Figure::Rate => Measure::Rate(amount),
@@ -23,7 +23,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// How much is done, where figures are rates.
+    /// The amount of work, if figures are rates.
     pub fn count(self) -> Option<u64> {
         match self {
             Measure::Time => None,
@@ -31,7 +31,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// What is counted, where figures are rates: `rows` or `operations`.
+    /// The counted unit, if figures are rates: `rows` or `operations`.
     pub fn unit(self) -> Option<&'a str> {
         match self {
             Measure::Time => None,
@@ -39,7 +39,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// The figure that a duration stands for: nanoseconds, or so many in a second.
+    /// The figure that a duration stands for: nanoseconds, or a count per second.
     pub fn value(self, nanoseconds: f64) -> f64 {
         match self {
             Measure::Rate(amount) if nanoseconds > 0.0 => amount.count as f64 / nanoseconds * 1e9,

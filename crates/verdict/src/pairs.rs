@@ -1,4 +1,4 @@
-//! Two contenders beside each other, from the blocks in which both have a sample.
+//! Compares two contenders, using the blocks in which both have a sample.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::figures::Points;
 use crate::judge::TestVerdict;
 use crate::statistics::{Ratio, geometric_mean_ratio, paired_ratio};
 
-/// How much larger a contender's figures are than another's, from the blocks that both have.
+/// The ratio of a contender's figures to another's, from the blocks that both have.
 pub(crate) fn ratio(contender: &Points, other: &Points) -> Option<Ratio> {
     let pairs: Vec<(f64, f64)> = by_block(contender, other).into_values().collect();
     paired_ratio(&pairs)

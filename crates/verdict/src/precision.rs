@@ -1,4 +1,4 @@
-//! Whether a run has samples enough.
+//! Decides whether a run has enough samples.
 
 use dyno_record::Run;
 
@@ -7,9 +7,9 @@ use crate::figures::{Judged, figures};
 use crate::statistics::MIN_BLOCKS;
 use crate::views::sustained::is_found;
 
-/// Whether every figure that is shown rests on samples of enough undisturbed blocks and has an interval that is narrow enough:
-/// a half width, relative to the figure, of `run.schedule.target` at most. `failed` holds for each contender, by
-/// position, whether a trial of it failed; such a contender is not waited for.
+/// Returns true if every figure that is shown rests on samples of enough undisturbed blocks and has an interval that is
+/// narrow enough: a half width, relative to the figure, of `run.schedule.target` at most. `failed` holds for each
+/// contender, by position, whether a trial of it failed; such a contender is not waited for.
 ///
 /// A run whose contenders all failed has no figure and is not precise.
 pub fn is_precise(run: &Run, failed: &[bool]) -> bool {

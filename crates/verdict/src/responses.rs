@@ -1,5 +1,6 @@
-//! What else is judged of a test whose operations were timed one by one in the measured trials, as those of many clients
-//! are: how long the slow operations of each class took, trial by trial, so that contenders can be compared by it too.
+//! The further judgement of a test whose operations were timed one by one in the measured trials, as those of many
+//! clients are: the response times of each class's slow operations, trial by trial, so that contenders can be compared
+//! by it too.
 
 use dyno_record::{Run, TestRecord};
 use schemars::JsonSchema;
@@ -11,20 +12,20 @@ use crate::judge::Cell;
 /// The shares of operations by which a class may be judged, the best first.
 const SHARES: [f64; 3] = [0.99, 0.9, 0.5];
 
-/// What may be said about how long the operations of a class take.
+/// The judgement on the response times of one class of operations.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResponseVerdict {
     /// The class, by its name in the suite.
     pub class: String,
     /// The share of its operations that took no longer than the figure, as 0.99.
     pub share: f64,
-    /// One for each contender shown, in order. Their figures are nanoseconds; a contender of which too few operations tell
-    /// of this share has none.
+    /// One for each contender shown, in order. Their figures are nanoseconds; a contender with too few operations
+    /// beyond this share has none.
     pub cells: Vec<Cell>,
 }
 
 impl ResponseVerdict {
-    /// What the figures are, as a title: `read: 99 % within`.
+    /// The title of the figures: `read: 99 % within`.
     pub fn title(&self) -> String {
         format!("{}: {:.0} % within", self.class, self.share * 100.0)
     }
@@ -36,8 +37,8 @@ impl ResponseVerdict {
     }
 }
 
-/// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by the
-/// largest share that the operations of at least one contender tell of in each of its trials.
+/// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by
+/// the largest share for which at least one contender has enough operations in each of its trials.
 pub(crate) fn responses(
     run: &Run,
     test: &TestRecord,
@@ -47,7 +48,7 @@ pub(crate) fn responses(
         return Vec::new();
     }
     let classes = classes(run, &test.id);
-    // Of what arrives by itself the only class is what the test is judged by.
+    // If operations arrive at a given rate, the only class is already the test's own figure.
     let is_the_test = classes.len() == 1 && arrives(run, &test.id);
     let judged = classes.iter().filter(|_| !is_the_test).filter_map(|class| {
         let share = SHARES.into_iter().find(|share| is_told(class.most, *share))?;
@@ -59,7 +60,7 @@ pub(crate) fn responses(
 /// A class of operations.
 struct Class<'r> {
     name: &'r str,
-    /// How many operations there were in the trial in which they were the fewest, of the contender that has the most.
+    /// The number of operations in the trial in which they were the fewest, for the contender with the most.
     most: u64,
 }
 
@@ -86,7 +87,7 @@ fn classes<'r>(run: &'r Run, test: &str) -> Vec<Class<'r>> {
     classes
 }
 
-/// Whether the operations of a test arrive by themselves.
+/// Returns true if the operations of a test arrive by themselves.
 fn arrives(run: &Run, test: &str) -> bool {
     let mut samples = run.trials.iter().flat_map(|trial| &trial.samples);
     samples.any(|sample| sample.sample.test == test && sample.judged_percentile.is_some())
@@ -139,7 +140,7 @@ mod tests {
         assert!(first.fastest && !second.fastest, "{first:?} {second:?}");
         let ratio = second.ratio.unwrap().ratio;
         assert!((1.98..2.02).contains(&ratio), "{ratio}");
-        // Of forty operations none tells of the slowest hundredth.
+        // Forty operations are too few to judge the slowest hundredth.
         assert_eq!(third.standing, CellStanding::TooFew);
         assert!(third.standing.is_fine() && third.figures.summary.is_none() && !third.fastest);
         assert_eq!(test.lines().count(), 2);
@@ -148,7 +149,8 @@ mod tests {
     #[test]
     fn a_percentile_that_hides_what_clients_wait_is_not_ranked() {
         let mut run = run("move", [2000; 3], [500, 1000, 1500]);
-        // Ten of its operations waited for all the others: a millisecond each, beside one for all the quick ones.
+        // Ten of its operations waited for all the others: a millisecond each, while the quick ones took one
+        // millisecond together.
         for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0) {
             for class in trial.samples.iter_mut().flat_map(|sample| &mut sample.sample.classes) {
                 let mut histogram = class.response.histogram().unwrap().unwrap();
@@ -171,7 +173,7 @@ mod tests {
             duration_ns: None,
             warm_up_ns: 0,
         };
-        // By itself a client waits for nobody, and what arrives is due whoever waits.
+        // A client that works alone waits for no other, and arrivals are due whatever other clients do.
         for (load, clients) in [(Load::Closed, 1), (Load::Open, 2)] {
             run.tests[0].load = Some(load);
             run.tests[0].clients = Some(asked(clients));

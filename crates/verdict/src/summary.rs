@@ -10,7 +10,7 @@ use crate::pairs::mean_over;
 use crate::statistics::{Difference, Ratio};
 use crate::views::is_disproved;
 
-/// What may be said about a contender over all tests.
+/// The summary of a contender over all tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryVerdict {
     /// The contender, by its position in the run.
@@ -19,12 +19,13 @@ pub struct SummaryVerdict {
     /// trial failed; absent for the baseline, for a contender of which a trial failed, and where there is no such test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<Ratio>,
-    /// Whether that is a difference.
+    /// The judgement on that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// How many tests the mean is over.
+    /// The number of tests that the mean is over.
     pub tests: usize,
-    /// Whether it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the two.
+    /// True if it is of the baseline's class, with the same safety level and commit size, so that the mean ranks the
+    /// two.
     pub same_level: bool,
 }
 

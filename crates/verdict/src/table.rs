@@ -1,6 +1,6 @@
-//! What a table shows, once all of its comparisons are counted: those of every test and class of operations with the
-//! baseline, those between contenders that are ranked together, and those of the means. Half of the chance of error is
-//! for the means, because they are what most readers take away.
+//! The differences that a table shows, once all of its comparisons are counted: those of every test and class of
+//! operations with the baseline, those between contenders that are ranked together, and those of the means. Half of the
+//! chance of error is for the means, because they are what most readers take away.
 
 use std::collections::BTreeMap;
 
@@ -45,11 +45,11 @@ pub(crate) struct Table {
 
 struct Entry {
     logs: Vec<f64>,
-    /// Whether it is one with the baseline, which stands in the table for everybody to see.
+    /// True if it is a comparison with the baseline, which the table shows.
     with_baseline: bool,
 }
 
-/// Which comparisons of a table are differences.
+/// The comparisons of a table that are differences.
 pub(crate) struct Apart(BTreeMap<Key, bool>);
 
 impl Table {
@@ -101,7 +101,7 @@ impl Table {
         Apart(self.entries.keys().cloned().zip(told_apart(&compared)).collect())
     }
 
-    /// What the run could have shown.
+    /// The smallest difference that the run could have shown.
     pub(crate) fn detectable(&self) -> Option<Detectable> {
         let weights = self.weights();
         let all: f64 = weights.iter().sum();
@@ -156,7 +156,7 @@ impl Of {
 }
 
 impl Apart {
-    /// Whether two contenders, by position, are shown to differ.
+    /// Returns true if two contenders, by position, are shown to differ.
     pub(crate) fn is(&self, of: &Of, one: usize, other: usize) -> bool {
         self.0.get(&key(of.clone(), one, other)).copied().unwrap_or(false)
     }
@@ -197,7 +197,7 @@ fn key(of: Of, one: usize, other: usize) -> Key {
     (of, one.min(other), one.max(other))
 }
 
-/// Whether a cell is a comparison with the baseline that could show a difference.
+/// Returns true if a cell is a comparison with the baseline that could show a difference.
 fn compares(cell: &Cell) -> bool {
     cell.difference.is_some() && cell.ratio.is_some_and(|ratio| ratio.interval.is_some())
 }

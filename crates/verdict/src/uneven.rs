@@ -1,7 +1,7 @@
-//! Clients that wait for one another issue nothing meanwhile. Where a few of them do nearly all operations and the others
-//! wait, nearly all operations are quick, and nearly every client waits long: a percentile of operations then hides the
-//! waiting. It tells of what clients wait only if no more than half of their time lies beyond it. What arrives by itself has
-//! no such gap: its operations are due whoever waits.
+//! Clients that wait for one another issue nothing meanwhile. Where a few of them do nearly all operations and the
+//! others wait, nearly all operations are quick, and nearly every client waits long: a percentile of operations then
+//! hides the waiting. It reflects the waiting of clients only if no more than half of their time lies beyond it. Open
+//! arrivals have no such gap: their operations are due whether or not clients wait.
 
 use dyno_protocol::quantile;
 use dyno_record::{Load, Run, TestRecord};
@@ -13,9 +13,9 @@ use crate::figures::used;
 /// 85 % beyond the median of an exponential one, 33 % beyond 90 %, 6 % beyond 99 %.
 const LEAST: f64 = 0.9;
 
-/// How many hundredths of the time of a contender's clients went into operations of a class that took longer than `share` of
-/// them in their trial. None where that is at most half, where there was one client, and where operations arrived by
-/// themselves.
+/// The percentage of a contender's client time that went into operations of a class that took longer than `share` of
+/// them in their trial. None where that is at most half, where there was one client, and where operations arrived at a
+/// given rate.
 pub(crate) fn beyond(
     run: &Run,
     disturbances: &Disturbances,

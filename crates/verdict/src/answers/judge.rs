@@ -1,9 +1,9 @@
-//! Which contenders answered rightly, and by what it was decided what right is.
+//! Decides which contenders returned the right answer, and records how the right answer was chosen.
 //!
-//! A judgement is about one test. It never changes an answer, and it cannot know the truth: where a suite
-//! states no answer, the one on which most engines agree is taken to be right. Engines count and not contenders, because
-//! builds and settings of one engine share its errors: three SQLites outvote no other engine. Where no two engines agree
-//! on one answer and no answer leads, nothing says which is right, so each is disputed and none is called wrong.
+//! A judgement is about one test. It never changes an answer, and it cannot know the truth: where a suite states no
+//! answer, the one on which most engines agree is taken to be right. Engines count and not contenders, because builds
+//! and settings of one engine share its errors: three SQLites outvote no other engine. Where no two engines agree on
+//! one answer and no answer leads, nothing says which is right, so each is disputed and none is called wrong.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Mismatch, compare};
 
-/// Which contenders are right in one test.
+/// The judgement of all contenders' answers to one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// What the answers were held against.
+    /// The answer that all others are compared with.
     pub reference: Reference,
     /// One verdict per contender, in the order they were given.
     pub verdicts: Vec<AnswerVerdict>,
 }
 
-/// How the reference was chosen. Contenders are named by their place.
+/// The way in which the reference was chosen. Contenders are named by their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Reference {
@@ -44,7 +44,7 @@ pub enum Reference {
     Absent,
 }
 
-/// What became of one contender's answers.
+/// The judgement of one contender's answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum AnswerVerdict {
@@ -54,7 +54,7 @@ pub enum AnswerVerdict {
     Wrong {
         /// The place of the first such trial among those given, from 0.
         trial: usize,
-        /// Where it departs from the reference; from the contender's own first trial where there is no
+        /// The first difference from the reference, or from the contender's own first trial if the test has no
         /// reference.
         mismatch: Mismatch,
     },
@@ -62,7 +62,7 @@ pub enum AnswerVerdict {
     Disputed {
         /// The first contender that answered otherwise, by its place.
         by: usize,
-        /// Where the two differ, seen from that one.
+        /// The difference between the two, seen from that contender.
         mismatch: Mismatch,
     },
     /// It gave no answer.
@@ -70,13 +70,13 @@ pub enum AnswerVerdict {
 }
 
 impl AnswerVerdict {
-    /// Whether the contender may be ranked in this test.
+    /// Returns true if the contender may be ranked in this test.
     pub fn is_right(&self) -> bool {
         matches!(self, AnswerVerdict::Right)
     }
 }
 
-/// What a contender answered: its engine, and the answers of its trials.
+/// One contender's answers: its engine's name, and one answer per trial.
 pub type Given<'a> = (&'a str, Vec<&'a Answer>);
 
 /// Judges one test: `answers` holds per contender its engine and the answers of its trials, `expected` what the suite
@@ -119,7 +119,7 @@ fn verdict(trials: &[&Answer], right: Option<&Answer>, tolerance: f64) -> Answer
     wrong.unwrap_or(AnswerVerdict::Right)
 }
 
-/// What is to be said of a contender's answer, which stands against those of other groups.
+/// Judges an answer that differs from those of other groups.
 fn disputed(answers: &[Given], groups: &[Vec<usize>], place: usize, tolerance: f64) -> AnswerVerdict {
     let others = groups.iter().filter(|group| !group.contains(&place)).map(|group| group[0]);
     let own = answers[place].1.first();
@@ -130,7 +130,7 @@ fn disputed(answers: &[Given], groups: &[Vec<usize>], place: usize, tolerance: f
     found.next().unwrap_or(AnswerVerdict::Right)
 }
 
-/// What the answers are held against, where the suite states none.
+/// Chooses the reference if the suite states no answer.
 fn choose(answers: &[Given], groups: &[Vec<usize>]) -> Reference {
     let engines = |group: &Vec<usize>| {
         group.iter().map(|&contender| answers[contender].0).collect::<BTreeSet<_>>().len()
@@ -175,7 +175,7 @@ mod tests {
         Answer::from_rows(&[vec![Value::Integer(count)]])
     }
 
-    /// What contenders of different engines answered.
+    /// Pairs each contender's answers with the name of an engine, a different one for each contender.
     fn given<'a>(answers: impl IntoIterator<Item = Vec<&'a Answer>>) -> Vec<Given<'a>> {
         ["a", "b", "c", "d", "e"].into_iter().zip(answers).collect()
     }

@@ -1,13 +1,13 @@
-//! Which of a table's many comparisons may be called differences.
+//! Decides which of a table's many comparisons may be called differences.
 //!
-//! A table of sixty ratios has sixty chances to be wrong: each interval is right in 95 % of runs, and all of them together
-//! in few. So what is called a difference has to show twice. The interval of its own ratio excludes one
-//! (see [`super::paired`]), and it holds with all other comparisons of the table, which share one chance of error of
-//! 5 %: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
+//! A table of sixty ratios has sixty chances to be wrong: each interval is right in 95 % of runs, and all of them
+//! together in few. So what is called a difference has to show twice. The interval of its own ratio excludes one (see
+//! [`super::paired`]), and it holds with all other comparisons of the table, which share one chance of error of 5 %: S.
+//! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
 //!
-//! Three tests ask it, and share the chance of a comparison. Ranks take no notice of how far an outlier lies, but
-//! those of six blocks cannot show that anything is rarer than one in thirty-two, however large it is. Student's test of
-//! the mean logarithm can: twice the time in six blocks that agree to a few percent is no chance. One block that
+//! Three tests ask it, and share the chance of a comparison. Ranks take no notice of how far an outlier lies, but those
+//! of six blocks cannot show that anything is rarer than one in thirty-two, however large it is. Student's test of the
+//! mean logarithm can: twice the time in six blocks that agree to a few percent is no chance. One block that
 //! contradicts eleven others hides a factor of two from both, and not from the trimmed mean. Where logarithms scatter
 //! alike on both sides, as those of equals do, heavy tails only make the three more careful.
 
@@ -29,7 +29,7 @@ pub(super) const TRIMMED: f64 = 0.2;
 pub struct Compared {
     /// The logarithm of the ratio in each block.
     pub logs: Vec<f64>,
-    /// Its share of the chance of error, beside those of the others; above zero.
+    /// Its weight in sharing the chance of error with the other comparisons; above zero.
     pub weight: f64,
 }
 
@@ -42,8 +42,8 @@ pub fn told_apart(table: &[Compared]) -> Vec<bool> {
     table.iter().zip(together).map(|(compared, held)| held && alone(compared)).collect()
 }
 
-/// Which of several tests hold when all share one chance of error by their weights; `chances` are their probabilities
-/// where there is nothing to find.
+/// Returns which of several tests hold when all share one chance of error by their weights; `chances` are their
+/// probabilities if no difference exists.
 fn holm(chances: &[f64], weights: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| (chances[a] / weights[a]).total_cmp(&(chances[b] / weights[b])));
@@ -65,14 +65,14 @@ fn chance(values: &[f64]) -> f64 {
     (p_value(values) / RANKS).min(student(values) / STUDENT).min(trimmed).min(1.0)
 }
 
-/// Whether the tests with which a difference is shown find one of `logs` at 95 %, when each is weighed as
+/// Returns true if the tests with which a difference is shown find one of `logs` at 95 %, when each is weighed as
 /// [`super::paired`] weighs it.
 fn excludes_zero(logs: &[f64]) -> bool {
     interval_of(logs).is_some_and(|interval| !interval.includes(0.0))
 }
 
-/// The probability that values around zero have a mean so far from it, on either side, beside their scatter (Student,
-/// "The Probable Error of a Mean", Biometrika 6, 1908). One where there are fewer than two.
+/// The probability that values around zero have a mean as far from it as this, on either side, given their scatter
+/// (Student, "The Probable Error of a Mean", Biometrika 6, 1908). One where there are fewer than two.
 fn student(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -118,7 +118,7 @@ mod tests {
         let mut table = vec![compared(0.0); 60];
         table[7] = compared(2.0_f64.ln());
         table[9] = compared(0.031);
-        // Blocks that agree but for two of them: ranks tell what the mean hides.
+        // Blocks that agree but for two of them: ranks show what the mean hides.
         let steady = (0..12).map(|i| if i == 5 { 3.0 } else { 0.1 + 0.001 * f64::from(i) });
         table[20] = Compared { logs: steady.cycle().take(24).collect(), weight: 1.0 };
         let found: Vec<usize> = told_apart(&table)

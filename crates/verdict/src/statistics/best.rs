@@ -1,5 +1,5 @@
-//! Which of several contenders is the fastest, and whether that may be said: only where every other one is shown to be
-//! slower, and by more than a margin. Otherwise no difference is shown between those that remain.
+//! Finds the fastest of several contenders, and decides whether it may be called the fastest: only where every other
+//! one is shown to be slower, and by more than a margin. Otherwise no difference is shown between those that remain.
 //!
 //! The best is found in the same samples, so every pair of contenders was a candidate for the comparisons that decide.
 //! All pairs therefore share one chance of error with all other comparisons of the table ([`super::apart`]).
@@ -39,8 +39,8 @@ impl Best {
         contenders.iter().all(|logs| shared(logs) >= MIN_BLOCKS).then_some(Best { best, centres })
     }
 
-    /// For each contender, whether it is shown to be slower than the best, and by more than `margin`, a share. `is_apart`
-    /// tells of two contenders, by position, whether their comparison is a difference in its table.
+    /// For each contender, whether it is shown to be slower than the best, and by more than `margin`, a share.
+    /// `is_apart` returns whether the comparison of two contenders, by position, is a difference in its table.
     pub fn slower(&self, margin: f64, is_apart: impl Fn(usize, usize) -> bool) -> Vec<bool> {
         let slower = |(place, centre): (usize, &f64)| {
             place != self.best && *centre > margin.ln_1p() && is_apart(place, self.best)

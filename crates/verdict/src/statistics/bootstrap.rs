@@ -42,7 +42,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `x` is between the ends or on one of them.
+    /// Returns true if `x` is between the ends or on one of them.
     pub fn includes(&self, x: f64) -> bool {
         self.low <= x && x <= self.high
     }
@@ -112,8 +112,8 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// Draws as many blocks as `counts` has places, with replacement, and leaves in each place how
-    /// often its block was drawn.
+    /// Draws with replacement as many blocks as `counts` has places, and writes to each place how often its block was
+    /// drawn.
     pub(super) fn blocks(&mut self, counts: &mut [u32]) {
         counts.fill(0);
         let n = counts.len() as u64;

@@ -7,7 +7,7 @@ use super::bootstrap::MIN_BLOCKS;
 use super::summary::standard_deviation;
 use super::trimmed::{Trimmed, away};
 
-/// How often a difference of the size told is found.
+/// The probability with which a difference of the stated size is found.
 pub const POWER: f64 = 0.8;
 
 /// The smallest factor above one that a comparison with these logarithms would have shown in [`POWER`] of runs like this

@@ -55,8 +55,8 @@ pub enum NoDifference {
 }
 
 impl Difference {
-    /// What is left of it where it does not hold with all other comparisons of its table; without a difference, whether the
-    /// two are at least close: within `margin`, a share, of each other.
+    /// The difference that remains: none if it does not hold with all other comparisons of its table; without a
+    /// difference, `held` checks whether the two are at least close: within `margin`, a share, of each other.
     pub fn held(self, holds: bool, ratio: &Ratio, margin: f64) -> Difference {
         let left = match self {
             Difference::Faster | Difference::Slower if !holds => Difference::None(NoDifference::WithinTable),
@@ -72,7 +72,7 @@ impl Difference {
         }
     }
 
-    /// Whether no difference is claimed, nor that there is none: the samples do not say.
+    /// Returns true if no difference is claimed, nor that there is none: the samples do not say.
     pub fn is_open(self) -> bool {
         use NoDifference::{TooFewSamples, WithinInterval, WithinTable};
         matches!(self, Difference::None(TooFewSamples | WithinInterval | WithinTable))
@@ -86,18 +86,18 @@ impl Ratio {
         Ratio { ratio: 1.0 / self.ratio, interval: self.interval.map(turned) }
     }
 
-    /// Whether the interval excludes one. A ratio without interval is no difference.
+    /// Returns true if the interval excludes one. A ratio without interval is no difference.
     pub fn is_difference(&self) -> bool {
         self.interval.is_some_and(|interval| !interval.includes(1.0))
     }
 
-    /// Whether the interval excludes factors beyond `margin`, a share, on both sides.
+    /// Returns true if the interval excludes factors beyond `margin`, a share, on both sides.
     pub fn is_within(&self, margin: f64) -> bool {
         let most = 1.0 + margin;
         self.interval.is_some_and(|interval| 1.0 / most <= interval.low && interval.high <= most)
     }
 
-    /// What the interval alone says.
+    /// The difference that the interval alone shows.
     pub fn difference(&self) -> Difference {
         match self.interval {
             None => Difference::None(NoDifference::TooFewSamples),
@@ -107,8 +107,8 @@ impl Ratio {
         }
     }
 
-    /// What the interval says, unless the two medians are closer than `floor`: the null runner's
-    /// median for the same work. All three in nanoseconds.
+    /// The difference that the interval shows, unless the two medians are closer than `floor`: the null runner's median
+    /// for the same work. All three in nanoseconds.
     pub fn difference_above(&self, contender: f64, baseline: f64, floor: f64) -> Difference {
         match self.difference() {
             Difference::Faster | Difference::Slower if (contender - baseline).abs() < floor => {
@@ -119,17 +119,16 @@ impl Ratio {
     }
 }
 
-/// The ratio of the medians of two runs that share no blocks, `new` over `old`, with an interval of
-/// `confidence`; each is resampled by itself.
+/// The ratio of the medians of two runs that share no blocks, `new` over `old`, with an interval of `confidence`; each
+/// is resampled separately.
 ///
-/// A caller that looks at m tests at once and wants at most 5 % false alarms over all of them asks for
-/// 1 - 0.05/m (Bonferroni). The interval is expanded for the size of the smaller run and for the degrees of freedom
-/// that Welch's test would have.
-/// Where the tail is too thin to resample, the interval is the widest that the samples can support,
-/// from the smallest new over the largest old to the reverse. If the two differ in nothing but a
-/// factor, that one misses the factor with probability 2 / C(n+m, n), where one run lies wholly below
-/// the other; a confidence beyond this cannot be had and the interval is absent, as it is where a run
-/// has fewer than [`MIN_BLOCKS`](super::MIN_BLOCKS) samples.
+/// A caller that looks at m tests at once and wants at most 5 % false alarms over all of them asks for 1 - 0.05/m
+/// (Bonferroni). The interval is expanded for the size of the smaller run and for the degrees of freedom that Welch's
+/// test would have. Where the tail is too thin to resample, the interval is the widest that the samples can support,
+/// from the smallest new over the largest old to the reverse. If the two differ in nothing but a factor, that one
+/// misses the factor with probability 2 / C(n+m, n), where one run lies wholly below the other; a confidence beyond
+/// this cannot be had and the interval is absent, as it is where a run has fewer than [`MIN_BLOCKS`](super::MIN_BLOCKS)
+/// samples.
 ///
 /// None when a run has no samples or one is not a finite number above zero.
 pub fn independent_ratio(new: &[f64], old: &[f64], seed: u64, confidence: f64) -> Option<Ratio> {
@@ -166,8 +165,8 @@ pub(super) fn is_duration(sample: &f64) -> bool {
     sample.is_finite() && *sample > 0.0
 }
 
-/// How many degrees of freedom the difference of two runs has, by Welch and Satterthwaite (Welch 1947,
-/// Biometrika 34), from the relative spread of each: between that of the smaller run and that of both.
+/// The degrees of freedom of the difference of two runs, by Welch and Satterthwaite (Welch 1947, Biometrika 34), from
+/// the relative spread of each: between that of the smaller run and that of both.
 fn degrees_of_freedom(new: &[f64], old: &[f64]) -> f64 {
     let [new, old] = [new, old].map(|samples| {
         let n = samples.len() as f64;
@@ -185,7 +184,7 @@ pub fn fewest_for(confidence: f64) -> usize {
     (super::MIN_BLOCKS..MOST_SAMPLES).find(is_enough).unwrap_or(MOST_SAMPLES)
 }
 
-/// Where the search for the fewest samples ends; 30 of each run allow a hundred million billion comparisons.
+/// The search for the fewest samples ends here; 30 of each run allow a hundred million billion comparisons.
 const MOST_SAMPLES: usize = 30;
 
 /// In how many ways n + m samples fall into two runs of n and m: the binomial coefficient.

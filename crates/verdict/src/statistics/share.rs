@@ -1,4 +1,4 @@
-//! What a count of failures among independent tries says of how often they come.
+//! The failure rate of independent tries, estimated from a count of failures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,16 @@ pub struct Share {
     pub high: f64,
 }
 
-/// How often tries fail of which so many did: the exact interval (C. J. Clopper and E. S. Pearson, *The Use of Confidence
-/// or Fiducial Limits Illustrated in the Case of the Binomial*, Biometrika 26, 1934). Where none or all failed there
-/// is one end to it, which has all of the error of 5 %: near 3 / `tried` (the rule of three). None without tries.
+/// The failure rate of tries of which `failed` failed, with the exact interval (C. J. Clopper and E. S. Pearson, *The
+/// Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial*, Biometrika 26, 1934). Where none or
+/// all failed there is one end to it, which has all of the error of 5 %: near 3 / `tried` (the rule of three). None
+/// without tries.
 pub fn share(tried: u64, failed: u64) -> Option<Share> {
     if tried == 0 || failed > tried {
         return None;
     }
     let error = if failed == 0 || failed == tried { 0.05 } else { 0.025 };
-    // The largest share with which so few fail, and the smallest with which so many do.
+    // The largest share at which so few failures are still likely, and the smallest at which so many are.
     let high = if failed == tried { 1.0 } else { solve(|share| at_most(tried, failed, share) - error) };
     let low = match failed {
         0 => 0.0,
@@ -29,7 +30,7 @@ pub fn share(tried: u64, failed: u64) -> Option<Share> {
     Some(Share { low, high })
 }
 
-/// Where a function that falls from 0 to 1 is zero.
+/// The place at which a monotonic function is zero.
 fn solve(falling: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

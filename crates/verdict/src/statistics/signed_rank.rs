@@ -13,8 +13,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::bootstrap::Interval;
 
-/// Up to so many values the distribution of the statistic is worked out exactly. Above, the normal one is near enough, and
-/// errs outwards.
+/// The most values for which the distribution of the statistic is computed exactly. Above, the normal one is near
+/// enough, and errs outwards.
 const MOST_EXACT: usize = 60;
 
 /// The Walsh averages of some values, in order.
@@ -60,8 +60,8 @@ pub(super) fn p_value(values: &[f64]) -> f64 {
     (2.0 * Distribution::new(values.len()).at_most(below.min(above))).min(1.0)
 }
 
-/// How many Walsh averages are at most zero: the partners of a value are those up to its opposite, which in order of size
-/// grow fewer from one value to the next.
+/// The number of Walsh averages that are at most zero: the partners of a value are those up to its opposite, which in
+/// order of size grow fewer from one value to the next.
 fn averages_up_to_zero(values: impl Iterator<Item = f64>) -> usize {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
@@ -75,7 +75,7 @@ fn averages_up_to_zero(values: impl Iterator<Item = f64>) -> usize {
     sorted.iter().enumerate().map(count).sum()
 }
 
-/// The probability of each value of the statistic of so many values around zero, from zero on.
+/// The probability of each value of the statistic, from zero on, for this number of values around zero.
 fn chances(values: usize) -> Vec<f64> {
     let mut chances = vec![0.0; values * (values + 1) / 2 + 1];
     chances[0] = 1.0;
@@ -89,7 +89,7 @@ fn chances(values: usize) -> Vec<f64> {
     chances
 }
 
-/// How the signed-rank statistic of n values around zero is distributed.
+/// The distribution of the signed-rank statistic of n values around zero.
 enum Distribution {
     /// The probability of each value from zero on.
     Exact(&'static [f64]),

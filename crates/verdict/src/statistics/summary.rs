@@ -1,7 +1,7 @@
-//! What one series of samples says by itself: median, spread and the interval of the median.
+//! The summary of one series of samples: median, spread and the interval of the median.
 //!
-//! It never drops or weighs a sample: which samples count is decided before they come here. Samples
-//! and everything computed from them are nanoseconds.
+//! It never drops or weighs a sample: which samples count is decided before they come here. Samples and everything
+//! computed from them are nanoseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Summary {
     /// The standard deviation of the samples (divisor n - 1); absent for a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
-    /// How far samples scatter around the median: 1.4826 times the median of their distances from it, which is the
+    /// The spread of samples around the median: 1.4826 times the median of their distances from it, which is the
     /// standard deviation where they are normal, and which half of them cannot blow up; absent for a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,

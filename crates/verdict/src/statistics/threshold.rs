@@ -1,10 +1,12 @@
-//! Where a yes becomes a no, as something rises: from tries at several places, each of which held or did not.
+//! Estimates the threshold at which a rising quantity turns success into failure, from tries at several places, each of
+//! which held or did not.
 //!
 //! Near such a threshold chance decides, so one try says little, and tries far from it say hardly more. This is how
-//! psychologists find the faintest light that somebody sees: they keep a probability for every place where the threshold may
-//! be, try next where these are undecided, and have each answer change them (A. B. Watson and D. G. Pelli, "QUEST: A Bayesian Adaptive Psychometric Method", Perception & Psychophysics 33, 1983). How wide the range is in
-//! which chance decides is not known either, so all widths are carried along (L. L. Kontsevich and C. W. Tyler, "Bayesian
-//! Adaptive Estimation of Psychometric Slope and Threshold", Vision Research 39, 1999).
+//! psychologists find the faintest light that a person sees: they keep a probability for every place where the
+//! threshold may be, try next where these are undecided, and have each answer change them (A. B. Watson and D. G.
+//! Pelli, "QUEST: A Bayesian Adaptive Psychometric Method", Perception & Psychophysics 33, 1983). How wide the range is
+//! in which chance decides is not known either, so all widths are carried along (L. L. Kontsevich and C. W. Tyler,
+//! "Bayesian Adaptive Estimation of Psychometric Slope and Threshold", Vision Research 39, 1999).
 //!
 //! Everything is on a logarithmic scale. A try at `x` holds with a probability that falls from 1 to 0 like the logistic
 //! function of `(threshold - ln x) / width`; at the threshold half of the tries hold.
@@ -16,30 +18,30 @@ use super::ratio::Ratio;
 const WIDTHS: [f64; 5] = [0.01, 0.02, 0.04, 0.08, 0.16];
 /// The share of tries whose outcome has nothing to do with their place: something else came in between.
 const STRAY: f64 = 0.02;
-/// How far apart the places are at which the threshold is looked for.
+/// The distance between the places at which the threshold may be.
 const STEP: f64 = 0.005;
-/// Where it is looked for: so many times above and below the first guess.
+/// The range of places: this many times above and below the first guess.
 const ABOVE: f64 = 8.0;
 const BELOW: f64 = 300.0;
-/// How far off the first guess is, half of the time. The farther off, the less likely, but never by much: the tails are
+/// The error of the first guess, half of the time. The farther off, the less likely, but never by much: the tails are
 /// Cauchy's, so that a few tries overrule the guess wholly.
 const OFF: f64 = 0.4;
-/// How likely the threshold is beyond the place of a try, once it lies between others. Tries in the middle of what is
-/// thought possible would never tell how wide the range is in which chance decides.
+/// The probability that the threshold is beyond the place of a try, once it lies between others. Tries in the middle of
+/// what is thought possible would never show the width of the range in which chance decides.
 const BEYOND: f64 = 0.2;
 
-/// What is known of where the threshold is.
+/// The knowledge about the threshold's place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     /// The logarithms of the places, ascending.
     places: Vec<f64>,
-    /// How likely each place was beforehand, but for a common factor.
+    /// The prior probability of each place, but for a common factor.
     priors: Vec<f64>,
     /// The logarithm of the likelihood of all tries, for each place and width.
     logs: Vec<[f64; WIDTHS.len()]>,
     /// The probability that it is at each of them or below.
     below: Vec<f64>,
-    /// How many tries held, and how many did not.
+    /// The number of tries that held, and that did not.
     held: usize,
     failed: usize,
 }
@@ -111,8 +113,8 @@ impl Threshold {
         self.places[place].exp()
     }
 
-    /// Where to try next: where it is as likely above as below, until some tries have held and others have not; then by
-    /// turns where it is hardly below and hardly above.
+    /// The place of the next try: the median, until some tries have held and others have not; then by turns where the
+    /// threshold is hardly below and hardly above.
     pub fn next(&self) -> f64 {
         match (self.held > 0 && self.failed > 0, (self.held + self.failed) % 2) {
             (false, _) => self.median(),
@@ -121,18 +123,18 @@ impl Threshold {
         }
     }
 
-    /// Where it is as likely above as below: the best guess.
+    /// The median: the place that the threshold is as likely above as below, and the best guess.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// Where it is with a probability of 95 %.
+    /// The interval that contains the threshold with a probability of 95 %.
     pub fn interval(&self) -> Interval {
         let tail = (1.0 - CONFIDENCE) / 2.0;
         Interval { low: self.quantile(tail), high: self.quantile(1.0 - tail) }
     }
 
-    /// How likely this one is at or above another that is independent of it.
+    /// The probability that this threshold is at or above another that is independent of it.
     pub fn is_above(&self, other: &Threshold) -> f64 {
         let mut before = 0.0;
         let at = self.places.iter().zip(&self.below).map(|(&place, &below)| {
@@ -144,14 +146,14 @@ impl Threshold {
         at.sum()
     }
 
-    /// How many times another that is independent of it this one is, with the interval in which that is with a probability.
+    /// The ratio of this threshold to another that is independent of it, with its interval at `confidence`.
     pub fn over(&self, other: &Threshold, confidence: f64) -> Ratio {
         let tail = (1.0 - confidence) / 2.0;
         let at = |probability: f64| self.difference(other, probability).exp();
         Ratio { ratio: at(0.5), interval: Some(Interval { low: at(tail), high: at(1.0 - tail) }) }
     }
 
-    /// What the logarithm of this one over another is below with this probability.
+    /// The value that the logarithm of this threshold over another is below with this probability.
     fn difference(&self, other: &Threshold, probability: f64) -> f64 {
         // As far apart as they can be at all, and then ever closer until it matters no more.
         let (mut low, mut high) = (
@@ -165,7 +167,7 @@ impl Threshold {
         high
     }
 
-    /// How likely the logarithm of this one over another is at or below a value.
+    /// The probability that the logarithm of this threshold over another is at or below a value.
     fn is_within(&self, other: &Threshold, value: f64) -> f64 {
         let mut before = 0.0;
         let at = other.places.iter().zip(&other.below).map(|(&place, &below)| {
@@ -178,7 +180,7 @@ impl Threshold {
     }
 }
 
-/// Whether a try can be at this place.
+/// Returns true if a try can be at this place.
 fn is_place(place: f64) -> bool {
     place.is_finite() && place > 0.0
 }

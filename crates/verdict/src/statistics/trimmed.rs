@@ -20,7 +20,7 @@ pub(super) struct Trimmed {
     mean: f64,
     /// Its standard error.
     error: f64,
-    /// How values around the mean are distributed, in standard errors.
+    /// The distribution of values around the mean, in standard errors.
     student: StudentsT,
 }
 
@@ -51,7 +51,8 @@ impl Trimmed {
         2.0 * self.student.sf(self.mean.abs() / self.error)
     }
 
-    /// How far a centre must be from zero to be found, with so much chance of error, in a share `power` of samples like this.
+    /// The smallest distance of a centre from zero that is found, at this chance of error, in a share `power` of
+    /// samples like this.
     pub(super) fn detectable(&self, chance: f64, power: f64) -> f64 {
         self.error * away(&self.student, chance, power)
     }
@@ -63,8 +64,9 @@ impl Trimmed {
     }
 }
 
-/// How many standard errors a difference must be away to be found with so much chance of error in a share `power` of runs,
-/// by a statistic distributed as `student` where there is none; there is more scatter where there is one.
+/// The number of standard errors by which a difference must exceed zero to be found, at this chance of error, in a
+/// share `power` of runs, by a statistic distributed as `student` where there is none; there is more scatter where
+/// there is one.
 pub(super) fn away(student: &StudentsT, chance: f64, power: f64) -> f64 {
     let critical = student.inverse_cdf(1.0 - chance / 2.0);
     let scatter = (1.0 + critical * critical / (2.0 * student.freedom())).sqrt();

@@ -9,19 +9,20 @@ use crate::judge::TestVerdict;
 use crate::pairs::{log_ratios, mean_log_ratios, mean_over, ratio_in};
 use crate::statistics::{Compared, Ratio, told_apart};
 
-/// How much more time a contender takes than another that is alike but for one thing.
+/// The ratio of a contender's times to those of another that differs in one respect only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Against {
     /// The contender, by its position in the run.
     pub contender: usize,
     /// The one over which it is counted, by its position in the run.
     pub over: usize,
-    /// Whether the two survive the same and commit as much at a time, so that this ranks them; otherwise it is a price.
+    /// True if the two have equal safety and commit size, so that the ratio ranks them; otherwise it is a price.
     pub same_level: bool,
     /// For each test shown, in order: its time over the other's, from samples of the same blocks; absent where one
     /// of the two has no figure that counts.
     pub tests: Vec<Option<Added>>,
-    /// The geometric mean over the tests that both passed, of encryption without opening; absent where there are none.
+    /// The geometric mean over the tests that both passed, for encryption without opening; absent if there are no such
+    /// tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<Added>,
 }
@@ -32,15 +33,15 @@ pub struct Added {
     /// The ratio.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// Whether it is a difference once all comparisons of the view are counted.
+    /// True if it is a difference once all comparisons of the view are counted.
     pub is_difference: bool,
-    /// Whether it is none, and the interval excludes differences beyond the run's margin.
+    /// True if no difference is found and the interval excludes differences beyond the run's margin.
     #[serde(default)]
     pub is_close: bool,
 }
 
 impl Against {
-    /// Sets a contender beside another; `is_meant` tells the tests of the geometric mean.
+    /// Compares a contender with another; `is_meant` selects the tests of the geometric mean.
     pub(super) fn new(
         run: &Run,
         tests: &[TestVerdict],

@@ -1,4 +1,5 @@
-//! What stores put off: how long settling took beside the writes before it, and what reached the device meanwhile.
+//! Work that stores defer: the time of settling compared with that of the writes before it, and the bytes written to
+//! the device meanwhile.
 
 use dyno_protocol::Model;
 use schemars::JsonSchema;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::figures::Figures;
 use crate::judge::TestVerdict;
 
-/// What one test settled.
+/// The deferred work that one test settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Debt {
     /// The test that settled, by its id.
@@ -20,14 +21,14 @@ pub struct Debt {
     pub lines: Vec<DebtLine>,
 }
 
-/// What a contender had put off.
+/// The work that one contender had deferred.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DebtLine {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How long the writes took: the sum of the medians, in nanoseconds.
+    /// Time of the writes, in nanoseconds: the sum of the tests' medians.
     pub writes_ns: f64,
-    /// How long settling took then: the median, in nanoseconds.
+    /// Time of settling after them, in nanoseconds: the median.
     pub settle_ns: f64,
     /// Bytes that went to the device in all tests since the stores were last settled; absent where some of the writes
     /// were not timed.
@@ -40,13 +41,13 @@ pub struct DebtLine {
 }
 
 impl DebtLine {
-    /// Which share of the time of both was settling.
+    /// Settling's share of the time of both.
     pub fn share(&self) -> f64 {
         self.settle_ns / (self.writes_ns + self.settle_ns)
     }
 }
 
-/// What each test settled that does.
+/// The deferred work of each test that settles.
 pub(super) fn debts(tests: &[TestVerdict]) -> Vec<Debt> {
     let settles = |test: &TestVerdict| test.model == Model::KvSettle.name();
     let mut since = 0;
@@ -58,7 +59,7 @@ pub(super) fn debts(tests: &[TestVerdict]) -> Vec<Debt> {
     debts
 }
 
-/// What a test settled of those before it; none where no writes are shown.
+/// The work that a test settled for the tests before it; none if no writes are shown.
 fn debt(before: &[TestVerdict], test: &TestVerdict) -> Option<Debt> {
     let wrote =
         |test: &&TestVerdict| [Model::KvPut.name(), Model::KvDelete.name()].contains(&test.model.as_str());

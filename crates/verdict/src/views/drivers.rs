@@ -15,8 +15,8 @@ pub(super) fn drivers(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
     let find = |group: &[usize], is_it: &dyn Fn(&ContenderRecord) -> bool| {
         group.iter().copied().find(|&index| is_it(&run.contenders[index]))
     };
-    // A label names a variant where it is not the usual one. Where nobody is the lowest, drivers in a file's order: the
-    // engine's default comes first.
+    // A label names a variant where it is not the usual one. If no driver is marked as the lowest-level one, the first
+    // in the engine's file counts: it is the engine's default.
     let reference = |group: &[usize]| {
         find(group, &|contender| contender.lowest && !contender.label.contains('+'))
             .or_else(|| find(group, &|contender| contender.lowest))

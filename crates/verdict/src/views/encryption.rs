@@ -1,5 +1,5 @@
-//! What encryption costs: each contender that encrypts over the same engine and driver unencrypted, test by
-//! test and as a geometric mean.
+//! The cost of encryption: each contender that encrypts over the same engine and driver unencrypted, test by test and
+//! as a geometric mean.
 
 use dyno_record::{ContenderRecord, Run};
 use schemars::JsonSchema;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::against::{Against, tell_apart};
 use crate::judge::TestVerdict;
 
-/// The database of a contender whose encryption was looked at, in the pages that its engine tells the size of.
+/// The pages of a database that was searched for plaintext, of an engine that reports their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pages {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How many there were when it was largest.
+    /// The largest number of pages that was seen.
     pub pages: u64,
     /// The size of one, in bytes.
     pub page_bytes: u64,
@@ -28,8 +28,8 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
             encrypts(other) == Some(false)
                 && (&other.engine, &other.driver) == (&contender.engine, &contender.driver)
         };
-        // Where there are several, the first of those that are equally safe and whose other settings are most like it. What a
-        // file system takes of the level is a part of its price.
+        // If several qualify, the first of those that are equally safe and whose other settings differ least. If a file
+        // system lowers the level, that is part of its price.
         let is_as_safe =
             |other: &ContenderRecord| contender.file_system.is_some() || level(other) == level(contender);
         let unlike = |other: &ContenderRecord| (!is_as_safe(other), differing(other, contender));
@@ -43,7 +43,7 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
     overheads
 }
 
-/// How large the databases grew in which somebody looked for what should be hidden.
+/// The sizes of the databases that were searched for plaintext.
 pub(super) fn pages(run: &Run) -> Vec<Pages> {
     let looked = run.shown_contenders().filter(|(_, contender)| contender.proof.is_some());
     let of = |(index, contender): (usize, &ContenderRecord)| {
@@ -58,7 +58,7 @@ pub(super) fn pages(run: &Run) -> Vec<Pages> {
     looked.filter_map(of).collect()
 }
 
-/// How many of the settings that each asks for the other does not.
+/// The number of settings that one contender asks for and the other does not.
 fn differing(one: &ContenderRecord, other: &ContenderRecord) -> usize {
     let lacks = |one: &ContenderRecord, other: &ContenderRecord| {
         one.asked.iter().filter(|setting| !other.asked.contains(setting)).count()

@@ -1,8 +1,8 @@
 //! The ladder of a suite that has rungs: how fast each is, and what it gains over the rung that it changes.
 //!
-//! A pure function of the record. A gain is a ratio of rates, above one is faster; it says what a change brings and ranks
-//! nobody: where the two rungs survive different things, it is bought with safety, or pays for it. The gains of a ladder
-//! share one chance of error, as the comparisons of the main table do.
+//! A pure function of the record. A gain is a ratio of rates, above one is faster; it states the effect of a change and
+//! ranks no contender: if the two rungs survive different failures, the gain is paid for with safety, or the loss buys
+//! safety. The gains of a ladder share one chance of error, as the comparisons of the main table do.
 
 use std::cmp::Ordering;
 
@@ -23,16 +23,16 @@ pub struct Ladder {
     pub rungs: Vec<Rung>,
 }
 
-/// What may be said about a rung.
+/// The figures of one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rung {
     /// Its name.
     pub name: String,
-    /// What it changes.
+    /// A description of the change that it shows.
     pub shows: String,
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// Whether its figures count.
+    /// The validity of its figures.
     pub standing: CellStanding,
     /// Rows a second, from the median time; absent where it has no samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,24 +40,24 @@ pub struct Rung {
     /// The 95 % interval of the rate; absent where the samples are too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Whether only the first rows were timed, each a commit of its own, and the rate is theirs.
+    /// True if only the first rows were timed, each in its own commit, and the rate is theirs.
     pub extrapolated: bool,
     /// The rung with which it is compared, by its position in `rungs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
-    /// How many times as fast as that one it is, from samples of the same blocks.
+    /// Its rate divided by that of the rung it changes, from samples of the same blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<Ratio>,
-    /// Whether that is a difference: faster or slower than the rung compared with.
+    /// The judgement on that ratio: faster or slower than the rung compared with, or no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// What its commits survive; absent of the control, which keeps nothing, and where it is not known.
+    /// The failures that its commits survive; absent for the control, which stores nothing, and if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
-    /// What it does to safety beside the rung with which it is compared; absent where one of the two is not known.
+    /// Its change in safety from the rung with which it is compared; absent if one of the two levels is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<SafetyChange>,
-    /// Rows a second as somebody published them: other hardware, other versions.
+    /// The published rows per second: other hardware, other versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
     /// The published gain over the same rung, where both are published.
@@ -65,7 +65,7 @@ pub struct Rung {
     pub published_gain: Option<f64>,
 }
 
-/// What a rung does to safety.
+/// The change in safety from one rung to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SafetyChange {
@@ -116,7 +116,7 @@ fn tell_apart(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
     }
 }
 
-/// A rung by itself; none if its contender took no part.
+/// A rung without comparison; none if its contender took no part.
 fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Option<Rung> {
     let is_its = |contender: usize| run.contenders[contender].label == record.contender;
     let cell = test.cells.iter().find(|cell| is_its(cell.contender))?;
@@ -143,7 +143,7 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
     })
 }
 
-/// The same with what is to be said of it beside another, which stands at `over`.
+/// The same rung with its comparison to another, which is at position `over`.
 fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
     // The other's time over its own: how many times as fast.
     let both_compare = [&rung, other].iter().all(|rung| test.compares(rung.contender));
@@ -163,8 +163,8 @@ fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung
     Rung { over: Some(over), gain, difference, safety, published_gain, ..rung }
 }
 
-/// How safe the commits of a contender (by position) are, the least first: the level; at the level `none` whether the rest
-/// stays whole; and whether no hole is known.
+/// The safety of a contender's commits (by position), ordered from the least safe: the level; at the level `none`,
+/// whether the remaining data stays whole; and whether no failure is known.
 fn safe(run: &Run, contender: usize) -> Option<(Level, bool, bool)> {
     let contender = &run.contenders[contender];
     let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;

@@ -1,4 +1,5 @@
-//! How long single operations took: percentiles of the trials in which each was timed, by class where a test has classes.
+//! Response times of single operations: percentiles of the trials in which each was timed, by class where a test has
+//! classes.
 
 use dyno_protocol::{Class, Response, quantile};
 use dyno_record::{Run, SampleRecord};
@@ -10,14 +11,14 @@ use crate::disturbance::Disturbances;
 use crate::figures::{is_told, used};
 use crate::statistics::median;
 
-/// The durations below which so many of the operations stayed, in nanoseconds.
+/// The durations below which these shares of the operations stayed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// How many operations succeeded and were timed; 0 where none did, and then the others mean nothing.
+    /// The number of operations that succeeded and were timed; if 0, the other fields mean nothing.
     pub count: u64,
     /// Half of them.
     pub p50: u64,
-    /// 90 %; absent, as those below, where fewer than ten operations took longer: they would tell of chance alone.
+    /// 90 %; absent, as are those below, if fewer than ten operations took longer: the figure would show chance alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p90: Option<u64>,
     /// 99 %.
@@ -33,11 +34,11 @@ pub struct Percentiles {
 /// The latency of a run with trials in which every operation was timed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// What a reading of the clock costs, which every duration includes: the null runner's median, the largest of all
-    /// tests. Nanoseconds.
+    /// The cost of reading the clock, which every duration includes: the null runner's median, the largest of all
+    /// tests, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
-    /// Whether there were trials in which every operation was timed, apart from the measured ones.
+    /// True if there were trials in which every operation was timed, apart from the measured ones.
     pub apart: bool,
     /// The tests shown whose operations were timed, in order.
     pub tests: Vec<LatencyTest>,
@@ -48,24 +49,24 @@ pub struct Latency {
 pub struct LatencyTest {
     /// The test's id.
     pub test: String,
-    /// What a reading of the clock costs in it, in nanoseconds.
+    /// The cost of reading the clock in this test, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
     /// The contenders shown that have any, in order.
     pub lines: Vec<LatencyLine>,
-    /// How many operations of one class were done in a minute, where people ask for that.
+    /// Operations of one class per minute, if the suite asks for that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_minute: Option<AMinute>,
-    /// Of operations that arrived by themselves: the contenders shown that did not keep up, by position, each with how many of
-    /// those that were due were not done at the end, and how many were due. Who left no more than one in a hundred kept up.
+    /// Contenders shown that did not keep up with open arrivals, by position, each with the number of operations due
+    /// but not done at the end, and the number due. A contender keeps up if it leaves at most one in a hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<(usize, u64, u64)>,
 }
 
-/// How many operations of a class were done in a minute, those that were undone at their end left out.
+/// Operations of one class per minute, without those that were rolled back at their end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AMinute {
-    /// What people call them, in the plural.
+    /// The operations' usual name, in the plural.
     pub says: String,
     /// For each contender shown that did any, by its position in the run, the median of its trials.
     pub lines: Vec<(usize, f64)>,
@@ -85,21 +86,21 @@ pub struct LatencyLine {
     /// The percentiles, by name, that take in operations without success: the true ones are at least as long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<String>,
-    /// How many never succeeded.
+    /// The number that never succeeded.
     pub failed: u64,
     /// Why the first of them failed, where it was not for want of time.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
-    /// How many tries were repeated.
+    /// The number of repeated tries.
     pub retried: u64,
-    /// How many of those that are done were undone at their end, as planned.
+    /// The number of completed operations that were rolled back at their end, as planned.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undone: u64,
-    /// How many of these ended with an error that the suite ignores.
+    /// The number of these that ended with an error that the suite ignores.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
-    /// Of operations that were due at a time: how much later than that they were sent though a client was free. It is the
-    /// fault of the runner, and a part of the durations.
+    /// Delay between the due time of an operation and its sending although a client was free. The runner causes it, and
+    /// the durations include it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<Percentiles>,
 }
@@ -113,7 +114,7 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
         let lines = lines(run, harness.filter(|_| apart)?, test);
         lines.iter().map(|line| line.percentiles.p50).max()
     };
-    // Where a rate is sought each trial has another, and most are none that the contender sustains.
+    // Each trial of a rate search has another rate, and the contender does not sustain most of them.
     let tests = run.shown_tests().filter(|test| run.target_of(&test.id).is_none());
     let tests = tests.map(|test| LatencyTest {
         test: test.id.clone(),
@@ -127,7 +128,7 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
     (clock_ns.is_some() || !tests.is_empty()).then_some(Latency { clock_ns, apart, tests })
 }
 
-/// Who did not keep up with what arrived in a test (by id).
+/// The contenders that did not keep up with arrivals in a test (by id).
 fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
     let of = |contender: usize| {
         let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
@@ -140,7 +141,7 @@ fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
     late.map(|(contender, (left, due))| (contender, left, due)).collect()
 }
 
-/// How many operations of a class were done in a minute.
+/// Operations of a class per minute.
 fn a_minute(run: &Run, test: &str, told: &dyno_record::AMinute) -> AMinute {
     let disturbances = Disturbances::new(run);
     let of = |contender: usize| -> Option<f64> {
@@ -248,7 +249,7 @@ fn at_least(found: &Percentiles, unfinished: Option<&Histogram<u64>>, failed: u6
     shares.map(|(name, ..)| name).chain(is_wait.then_some("max")).map(str::to_owned).collect()
 }
 
-/// The percentiles of operations that succeeded, and of so many others that failed; none where none succeeded.
+/// The percentiles of the operations that succeeded, with `failed` more that did not; none if none succeeded.
 fn percentiles(succeeded: &Histogram<u64>, failed: u64) -> Option<Percentiles> {
     let count = succeeded.len();
     let below = |share: f64| quantile(succeeded, share, failed);

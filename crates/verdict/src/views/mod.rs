@@ -1,4 +1,4 @@
-//! What only some runs have to show: each file judges one view, and [`Views`] is the list of those of one run. The table,
+//! Views that only some runs have: each file judges one view, and [`Views`] is the list of those of one run. The table,
 //! the page and the columns of a view are in `dyno_show`, in the folder of the same name. `against` is what several of
 //! them have in common.
 
@@ -39,43 +39,43 @@ pub use timeline::{Second, Surroundings, Timeline, TimelineLine};
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Views {
-    /// What encryption costs those contenders that encrypt, where the same engine took part without.
+    /// The cost of encryption, if the same engine took part without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overheads: Vec<Against>,
-    /// How large the databases grew whose encryption was looked at.
+    /// The sizes of the databases that were searched for plaintext.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<Pages>,
     /// The ladders of a suite that has rungs, one for each test shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<Ladder>,
-    /// What each driver of an engine costs over its lowest-level one.
+    /// The cost of each driver of an engine over its lowest-level one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<Against>,
-    /// What settings cost over the engine's own.
+    /// The cost of settings over the engine's defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Against>,
-    /// What had to hold after a test, and whether it did.
+    /// The invariants checked after a test, and the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariants>,
-    /// What probes of isolation showed.
+    /// The results of isolation probes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probed>,
-    /// What `dyno prove` found of the contenders.
+    /// The results of `dyno prove` for the contenders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub durability: Vec<Durability>,
-    /// How long single operations took.
+    /// The response times of single operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
     /// The highest rates at which a target holds, one for each test whose rate was sought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sustained: Vec<Sustained>,
-    /// What was done second by second, one for each test whose operations were counted so.
+    /// Throughput second by second, one entry for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
-    /// What stores put off, one for each test that settles.
+    /// Work that stores deferred, one entry for each test that settles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub debts: Vec<Debt>,
-    /// What others published for the same work.
+    /// Figures that others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
 }

@@ -1,5 +1,5 @@
-//! Figures that others published, beside this run's, year by year: other hardware, other versions. They show how far
-//! machines and engines together have come, and rank nobody.
+//! Figures that others published, next to this run's, year by year: other hardware, other versions. They show how far
+//! machines and engines together have come, and rank no contender.
 
 use dyno_record::{ContenderRecord, Figure, Run, SourceRecord};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 
-/// With more contenders than this, only those of engines that have published figures stand beside them.
+/// With more contenders than this, only those of engines that have published figures are shown with them.
 const CROWD: usize = 12;
 
 /// Published figures and today's.
@@ -17,7 +17,7 @@ pub struct Published {
     pub since: u16,
     /// The mean over all tests that have published figures, where it says something, then each of these tests.
     pub series: Vec<PublishedSeries>,
-    /// Where the figures come from, as far as the year is known.
+    /// The sources of the figures whose year is known.
     pub sources: Vec<SourceRecord>,
 }
 
@@ -26,18 +26,18 @@ pub struct Published {
 pub struct PublishedSeries {
     /// The tests, by id: one, or those that the mean is over.
     pub tests: Vec<String>,
-    /// Whether the values are rates, of which more is better.
+    /// True if the values are rates, of which more is better.
     pub rate: bool,
     /// The published figures, then those of this run.
     pub points: Vec<PublishedPoint>,
 }
 
-/// What one system did in one year.
+/// The figure of one system in one year.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedPoint {
     /// The year.
     pub year: f64,
-    /// Seconds, or so many in a second.
+    /// Seconds, or a count per second.
     pub value: f64,
     /// The published system, or the label of a contender of this run.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct PublishedPoint {
     /// The contender of this run that does the same, by its label: points of one contender belong together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contender: Option<String>,
-    /// Whether it was measured in this run.
+    /// True if it was measured in this run.
     pub today: bool,
 }
 
@@ -61,7 +61,7 @@ struct System<'a> {
     hardware: &'a str,
 }
 
-/// What was published for a run's tests; none where nothing was of which the year is known.
+/// The figures published for a run's tests; none if no published figure has a known year.
 pub(super) fn published(run: &Run, tests: &[TestVerdict]) -> Option<Published> {
     let systems = systems(run);
     let since = systems.iter().map(|system| system.year).min()?;
@@ -145,7 +145,7 @@ fn points(run: &Run, systems: &[System], tests: &[&TestVerdict]) -> Vec<Publishe
     points
 }
 
-/// The geometric mean of what some tests show, in seconds or so many in a second. None where one is missing.
+/// The geometric mean of the figures of some tests, in seconds or as a count per second. None if one is missing.
 fn mean(run: &Run, tests: &[&TestVerdict], of: impl Fn(&TestVerdict) -> Option<f64>) -> Option<f64> {
     let values = tests.iter().map(|test| Some(test.measure().value(of(test)?)));
     let value = geometric_mean(&values.collect::<Option<Vec<f64>>>()?)?;
@@ -155,7 +155,7 @@ fn mean(run: &Run, tests: &[&TestVerdict], of: impl Fn(&TestVerdict) -> Option<f
     })
 }
 
-/// What of a run is like an old system.
+/// The parts of a run that resemble an old system.
 struct Kin<'a> {
     /// The engine, where it takes part.
     engine: Option<&'a str>,

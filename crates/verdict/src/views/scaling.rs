@@ -10,7 +10,7 @@ use crate::compare::{changes, same_load};
 use crate::judge::{CellStanding, Verdict};
 use crate::statistics::{Interval, Summary};
 
-/// What several runs say of one suite at several sizes.
+/// The figures of several runs of one suite at several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scaling {
     /// The suite's name.
@@ -21,10 +21,10 @@ pub struct Scaling {
     pub sizes: Vec<f64>,
     /// The tests that every run has.
     pub tests: Vec<ScalingTest>,
-    /// What else is not alike in two runs of neighbouring sizes, as sentences.
+    /// The other differences between two runs of neighbouring sizes, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// What is known of the contenders of all runs, in the order in which they first appear.
+    /// The contenders of all runs, in the order in which they first appear.
     #[serde(skip)]
     pub contenders: Vec<ContenderRecord>,
 }
@@ -34,14 +34,14 @@ pub struct Scaling {
 pub struct ScalingTest {
     /// Its id.
     pub id: String,
-    /// What has to hold, where the points are rates that are sustained and not what was done.
+    /// The target, if the points are sustained rates; absent if they are rates achieved without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
-    /// How long the slow operations of a class took, where the points are of these and not of the test: a title, as
-    /// `transfer: 99 % within`.
+    /// The class and percentile, as `transfer: 99 % within`, if the points are the class's response times; absent if
+    /// they are the test's own figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
-    /// What is counted in a second, as `transactions`; absent where a test does not say how much it does.
+    /// The unit counted per second, as `transactions`; absent if a test does not say how much it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// The contenders of all runs, smallest size first, in the order in which they first appear.
@@ -58,7 +58,7 @@ pub struct ScalingLine {
 }
 
 impl ScalingLine {
-    /// Where most is done in a second: the place among the sizes, and the point.
+    /// The size at which the rate is highest, as its position among the sizes, and the point.
     pub fn most(&self) -> Option<(usize, ScalingPoint)> {
         let points = self.points.iter().enumerate().filter_map(|(place, point)| Some((place, (*point)?)));
         let rate = |(_, point): &(usize, ScalingPoint)| point.per_second.unwrap_or(0.0);
@@ -66,7 +66,7 @@ impl ScalingLine {
     }
 }
 
-/// How fast a contender was at one size.
+/// A contender's figure at one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalingPoint {
     /// Rows or operations a second, by the median; absent where a test does not say how much it does.
@@ -139,7 +139,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     })
 }
 
-/// The classes of a test (by id) of which all runs tell the same share, in the order of the suite.
+/// The classes of a test (by id) that all runs judge by the same share, in the suite's order.
 fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) -> Vec<ScalingTest> {
     let of = |run: &'v Verdict, title: &str| {
         run.test(test)?.responses.iter().find(|response| response.title_in(test) == title)
@@ -181,7 +181,7 @@ fn point(run: &Verdict, test: &str, label: &str) -> Option<ScalingPoint> {
     let test = run.test(test)?;
     let cell = test.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
     if cell.standing == CellStanding::Sought {
-        // The clients that were not held back told the scale.
+        // Runs that search for a rate are compared by the rate of closed clients.
         let mut found = run.views.sustained.iter().filter(|found| found.test == test.id);
         let lines = &found.next()?.lines;
         let line = lines.iter().find(|line| line.contender == cell.contender)?;
@@ -192,7 +192,7 @@ fn point(run: &Verdict, test: &str, label: &str) -> Option<ScalingPoint> {
     Some(ScalingPoint { per_second, time })
 }
 
-/// What a contender sustains with a target.
+/// The rate that a contender sustains with a target.
 fn sustained(run: &Verdict, test: &str, target: Target, label: &str) -> Option<ScalingPoint> {
     let cell = run.test(test)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
     let found = run.views.sustained.iter().find(|found| found.test == test && found.target == target)?;
@@ -213,7 +213,7 @@ fn of_rate(rate: f64, interval: Option<Interval>, n: usize) -> ScalingPoint {
     ScalingPoint { per_second: Some(rate), time }
 }
 
-/// What changed from one of these runs to the next beside the size, each once.
+/// Every change from one of these runs to the next other than the size, each once.
 fn unlike(runs: &[&Verdict]) -> Vec<String> {
     let mut unlike: Vec<String> = Vec::new();
     for pair in runs.windows(2) {

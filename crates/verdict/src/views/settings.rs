@@ -1,5 +1,5 @@
-//! What settings cost and buy: each engine's settings over its own default ones, by the same driver. What encryption
-//! costs has a view of its own.
+//! The cost and gain of settings: each engine's settings over its own default ones, by the same driver. The cost of
+//! encryption is a separate view.
 
 use dyno_record::{ContenderRecord, Run};
 

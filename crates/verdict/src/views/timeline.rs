@@ -1,4 +1,4 @@
-//! What was done second by second, and when it stood still: of tests whose operations were counted by second.
+//! Throughput second by second, and stalls: of tests whose operations were counted by second.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::median;
 
-/// So many seconds a trial must have for one of them to be called slow.
+/// The number of seconds that a trial must have before one of them may be called slow.
 const FEW: usize = 5;
 /// A second in which less than this share of the usual was done is part of a stall, in files that say no more of it.
 const STALLED: f64 = 0.1;
@@ -17,9 +17,9 @@ const STALLED: f64 = 0.1;
 const STALL: u64 = 100_000_000;
 /// and where this many operations usually end in the same time: chance makes no such gap.
 const MISSING: f64 = 20.0;
-/// How exactly gaps are known, in nanoseconds: the runner reports in which hundredths of a second operations ended.
+/// The resolution of gaps, in nanoseconds: the runner reports in which hundredths of a second operations ended.
 const HUNDREDTH: u64 = 10_000_000;
-/// What lasts less than this share of a second at the end of a trial is left out: chance alone would decide.
+/// A last part of a trial shorter than this share of a second is left out: chance alone would decide.
 const WHOLE: f64 = 0.5;
 
 /// The seconds of a test.
@@ -38,19 +38,19 @@ pub struct TimelineLine {
     pub contender: usize,
     /// The measured trials, in order.
     pub trials: Vec<Vec<Second>>,
-    /// What was usually done in a second: the median of all trials.
+    /// The usual operations per second: the median of all trials.
     pub usual: f64,
-    /// How often it stood still: no operation succeeded for at least 100 ms, in which 20 usually do. In older files: seconds on
-    /// end in each of which less than a tenth of the usual was done.
+    /// The number of stalls: no operation succeeded for at least 100 ms, in which 20 usually do. In older files:
+    /// consecutive seconds, in each of which less than a tenth of the usual number was done.
     pub stalls: usize,
-    /// How long the longest of these lasted, in nanoseconds, to a hundredth of a second.
+    /// The longest stall, in nanoseconds, to a hundredth of a second.
     pub longest_ns: u64,
-    /// What else went on in these seconds; absent where nothing is known of any of them.
+    /// Other activity in these seconds; absent if it is unknown for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<Surroundings>,
 }
 
-/// What else went on while clients were at work: means over all seconds of which it is known, as shares of the time.
+/// Other activity while clients were at work: means over all seconds for which it is known, as shares of the time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
     /// The disk was at work.
@@ -71,7 +71,7 @@ pub struct Surroundings {
     /// All did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_full: Option<f64>,
-    /// How often the engine did what it does by itself, in all of these seconds together.
+    /// The number of the engine's own maintenance events by kind, in all of these seconds together.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub upkeep: BTreeMap<String, u64>,
 }
@@ -79,19 +79,19 @@ pub struct Surroundings {
 /// A second, or what was left of the time at the end of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Second {
-    /// When it ended, in nanoseconds since the section began.
+    /// The end of this second, in nanoseconds since the section began.
     pub ended_ns: u64,
-    /// How many operations succeeded, for a whole second.
+    /// The operations that succeeded, scaled to a whole second.
     pub per_second: f64,
-    /// How many never succeeded.
+    /// The number that never succeeded.
     pub failed: u64,
-    /// How many tries were repeated.
+    /// The number of repeated tries.
     pub retried: u64,
-    /// How long the slowest of them took, in nanoseconds; 0 where none succeeded.
+    /// The slowest operation, in nanoseconds; 0 if none succeeded.
     pub slowest_ns: u64,
-    /// How long it lasted, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub lasted_ns: u64,
-    /// What else went on in it; absent where that is not known.
+    /// Other activity in it; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Around>,
 }
@@ -105,7 +105,7 @@ impl Second {
 
 /// The seconds of every test whose trials have enough of them.
 pub(super) fn timelines(run: &Run) -> Vec<Timeline> {
-    // Where a rate is sought each trial has another, and there is no usual second.
+    // Each trial of a rate search has another rate, so it has no usual second.
     let tests = run.shown_tests().filter(|test| run.target_of(&test.id).is_none());
     let tests = tests.map(|test| Timeline {
         test: test.id.clone(),
@@ -187,12 +187,12 @@ fn second(tick: &Tick, lasted: u64, around: Option<&Around>) -> Second {
     }
 }
 
-/// Whether a time without a success is a stall where so many operations are usually done in a second.
+/// Returns true if a time without a success is a stall, given the usual operations per second.
 fn is_stall(gap: u64, usual: f64) -> bool {
     gap >= STALL && usual * gap as f64 / 1e9 >= MISSING
 }
 
-/// How long no operation succeeded, each time, in nanoseconds; none where the runner has not reported that.
+/// The times in which no operation succeeded, in nanoseconds; none if the runner has not reported them.
 fn gaps(ticks: &[Tick]) -> Option<Vec<u64>> {
     ticks.iter().find_map(Tick::succeeded)?;
     let (mut gaps, mut gap, mut start) = (Vec::new(), 0, 0);
@@ -212,7 +212,7 @@ fn gaps(ticks: &[Tick]) -> Option<Vec<u64>> {
     Some(gaps)
 }
 
-/// How long each stall of a trial lasted by its seconds alone, in nanoseconds.
+/// The duration of each stall of a trial by its seconds alone, in nanoseconds.
 fn stalls(trial: &[Second], usual: f64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut began = None;
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// The seconds of the first contender in the first test, with so many operations in each of them.
+    /// The judged line of the first contender in the first test, with these counts of operations per second.
     fn judged(done: &[u64], last_ns: u64) -> Option<TimelineLine> {
         told(done, last_ns, "")
     }
@@ -289,7 +289,7 @@ mod tests {
         // At the end, too, which here is that of half a second.
         let line = told(&[1000, 1000, 1000, 1000, 1000, 500], 500_000_000, "3fffffff").unwrap();
         assert_eq!((line.stalls, line.longest_ns), (6, 700_000_000));
-        // Of ten a second none within 0.7 s is no stall.
+        // At ten operations per second, 0.7 s without a success is no stall.
         assert_eq!(told(&[10; 6], 1_000_000_000, "3fffffff").unwrap().stalls, 0);
     }
 

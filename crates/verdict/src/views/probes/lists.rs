@@ -1,8 +1,8 @@
 //! A history of appends to lists.
 //!
-//! Every element is appended once, and a list that was read tells all that were appended before, in their order. So for each
-//! two transactions it is known who wrote before whom (ww), who read from whom (wr), and who did not see what another wrote
-//! (rw). If transactions came one after another, following these leads nobody back to where it began.
+//! Every element is appended once, and reading a list returns all elements appended before, in their order. So for each
+//! two transactions it is known which wrote first (ww), which read from the other (wr), and which did not see the
+//! other's write (rw). If transactions took effect one after another, these edges form no cycle.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,7 +17,7 @@ struct Transaction<'a> {
     saw: [(i64, Vec<&'a str>); 2],
 }
 
-/// How one transaction is before another.
+/// The way in which one transaction precedes another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Wrote,
@@ -34,7 +34,7 @@ struct Edge {
     list: i64,
 }
 
-/// How many steps of a circle are told.
+/// The number of steps of a cycle that a message lists.
 const TOLD: usize = 5;
 
 /// The anomalies of a history. Its rows are: what was appended, the list, what it was before, another list, and what that
@@ -61,7 +61,7 @@ pub fn anomalies(history: &[Vec<Value>]) -> Vec<Found> {
         }
     }
     let lost = lost(&transactions, &lists);
-    // What is not known of the order of appends makes circles of anything.
+    // With elements lost, the order of appends is uncertain, and any history would show cycles.
     if !lost.is_empty() { lost } else { circles(&transactions, &edges(&transactions, &lists)) }
 }
 
@@ -69,7 +69,7 @@ fn elements(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// What was read and nobody committed, and what was committed and is gone.
+/// Elements that were read but never committed, and elements that were committed and are gone.
 fn lost(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<Found> {
     let (mut dirty, mut gone) = (Vec::new(), Vec::new());
     let none = Vec::new();
@@ -119,7 +119,7 @@ fn edges(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<
     edges
 }
 
-/// The circles: of those who wrote and read alone; with one who did not see another's append; with several.
+/// The cycles: of writes and reads alone; with one read that missed another's append; with several.
 fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<Found> {
     let known: Vec<Edge> = edges.iter().copied().filter(|edge| edge.how != Before::DidNotSee).collect();
     let mut found: BTreeMap<Anomaly, (u64, String)> = BTreeMap::new();
@@ -187,7 +187,8 @@ fn told(transactions: &[Transaction], first: Edge, back: &[Edge]) -> String {
 mod tests {
     use super::*;
 
-    /// What was appended, to which list, what that was, another, and what that was.
+    /// The columns of a row: the element appended, its list, the elements read of it, another list, the elements read
+    /// of that.
     type Row<'a> = (&'a str, i64, &'a str, i64, &'a str);
 
     fn found(rows: &[Row]) -> Vec<(Anomaly, String)> {

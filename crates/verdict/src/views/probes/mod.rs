@@ -1,8 +1,8 @@
-//! What probes of isolation showed: which anomalies, and whether the level in force allows them.
+//! The anomalies that isolation probes found, and whether the level in force allows them.
 //!
-//! The names and what each level forbids are those of Berenson and others, *A Critique of ANSI SQL Isolation Levels* (1995),
-//! and of Adya, *Weak Consistency* (1999); the lists are looked at as Elle does it (Kingsbury and Alvaro, 2020). An anomaly
-//! that is not seen proves nothing; one that is seen and forbidden disproves the level.
+//! The names and what each level forbids are those of Berenson and others, *A Critique of ANSI SQL Isolation Levels*
+//! (1995), and of Adya, *Weak Consistency* (1999); the lists are looked at as Elle does it (Kingsbury and Alvaro,
+//! 2020). An anomaly that is not seen proves nothing; one that is seen and forbidden disproves the level.
 
 mod counts;
 mod lists;
@@ -17,21 +17,22 @@ use serde::{Deserialize, Serialize};
 pub struct Probed {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// The level that its settings in force mean; absent where the engine's rules do not tell, and nothing is forbidden.
+    /// The level that its settings in force mean; absent if the engine's rules do not define it, and then no anomaly is
+    /// forbidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Isolation>,
-    /// What each probe showed.
+    /// The result of each probe.
     pub probes: Vec<Probe>,
 }
 
-/// What a probe showed.
+/// The result of one probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// Its name.
     pub probe: String,
-    /// How many transactions were committed.
+    /// The number of committed transactions.
     pub committed: u64,
-    /// How many tries the engine refused.
+    /// The number of tries that the engine refused.
     pub retried: u64,
     /// The anomalies that were seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,23 +45,23 @@ pub struct Probe {
 /// An anomaly that was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
-    /// Which.
+    /// The kind of anomaly.
     pub anomaly: Anomaly,
-    /// How often.
+    /// The number of times it was found.
     pub count: u64,
-    /// Whether the level allows it.
+    /// True if the level allows it.
     pub allowed: bool,
     /// The part of the history that shows it.
     pub shows: String,
 }
 
-/// What transactions must not do to one another at some level.
+/// Anomalies that isolation levels forbid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Anomaly {
-    /// Something was read that nobody committed, or transactions read from one another in a circle (G1).
+    /// A transaction read a value that was never committed, or transactions read from one another in a cycle (G1).
     DirtyRead,
-    /// What was appended is gone, or lists were read in orders that do not go together.
+    /// An appended element is gone, or lists were read in orders that contradict each other.
     LostAppend,
     /// Two rows were read of which one is older than the other (A5A).
     ReadSkew,
@@ -75,7 +76,7 @@ pub enum Anomaly {
 }
 
 impl Anomaly {
-    /// What people call it.
+    /// The anomaly's usual name.
     pub fn name(self) -> &'static str {
         match self {
             Anomaly::DirtyRead => "G1",
@@ -108,13 +109,13 @@ pub(super) fn probes(run: &Run) -> Vec<Probed> {
     probed.map(|(index, _)| judged(run, index)).collect()
 }
 
-/// Whether a contender showed what its level forbids.
+/// Returns true if a contender showed what its level forbids.
 pub(crate) fn is_disproved(run: &Run, contender: usize) -> bool {
     judged(run, contender).is_disproved()
 }
 
 impl Probed {
-    /// Whether something was seen that the level forbids.
+    /// Returns true if something was seen that the level forbids.
     pub fn is_disproved(&self) -> bool {
         self.probes.iter().flat_map(|probe| &probe.seen).any(|seen| !seen.allowed)
     }

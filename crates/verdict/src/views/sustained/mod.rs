@@ -1,6 +1,6 @@
-//! The highest rate at which operations may arrive and a target still holds, of each test whose rate was sought.
+//! The highest rate at which operations may arrive and a target still holds, for each test that searches for it.
 //!
-//! The rate told is the one at which the target holds in half of the trials.
+//! The rate reported is the one at which the target holds in half of the trials.
 
 mod search;
 
@@ -18,32 +18,32 @@ use search::Search;
 pub(crate) use search::is_found;
 pub use search::next_rate;
 
-/// What the contenders sustain in a test.
+/// The rates that all contenders sustain in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sustained {
     /// The test's id.
     pub test: String,
-    /// What has to hold.
+    /// The condition on response times.
     pub target: Target,
     /// Those contenders shown of which there is a trial at a rate, in order.
     pub lines: Vec<SustainedLine>,
 }
 
-/// What a contender sustains in a test.
+/// The rate that one contender sustains in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SustainedLine {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How far the search came.
+    /// The outcome of the search.
     pub outcome: Outcome,
-    /// How many operations in a second its clients did that began one as soon as they were free: the median.
+    /// Operations per second of closed clients, which begin the next operation as soon as one ends: the median.
     pub closed: f64,
     /// The trials at a rate, in order, those of disturbed blocks left out where enough others remain.
     pub tries: Vec<Try>,
-    /// Whether in a trial fewer were due than tell of the target's share.
+    /// True if a trial had too few operations due to judge the target's share.
     pub too_few_due: bool,
-    /// Whether all others that are ranked with it, of which there is one or more, are shown to sustain less, by more than the
-    /// run's margin.
+    /// True if it is ranked with at least one other contender, and all of these are shown to sustain less, by more than
+    /// the run's margin.
     pub best: bool,
 }
 
@@ -52,12 +52,12 @@ pub struct SustainedLine {
 pub struct Try {
     /// The block.
     pub block: u32,
-    /// What became of it.
+    /// The outcome of the search.
     #[serde(flatten)]
     pub sought: Sought,
 }
 
-/// How far a search came.
+/// The outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -91,7 +91,7 @@ impl Outcome {
     }
 }
 
-/// What is sustained in every test shown whose rate was sought.
+/// The sustained rates of every test shown whose rate was sought.
 pub(crate) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
     let disturbances = Disturbances::new(run);
     let judged = tests.iter().filter_map(|test| {
@@ -118,7 +118,7 @@ pub(crate) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
     judged.collect()
 }
 
-/// Tells the cells of tests what was found.
+/// Copies the result of each search to the cells of its test.
 pub(crate) fn tell(sustained: &[Sustained], tests: &mut [TestVerdict]) {
     for found in sustained {
         let cells = tests.iter_mut().filter(|test| test.id == found.test).flat_map(|test| &mut test.cells);
@@ -160,7 +160,7 @@ fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Ve
             own.is_above(most) > 0.025 / pairs || own.median() * (1.0 + run.schedule.margin) >= most.median()
         };
         let mut as_good = rivals.iter().filter(|(_, own)| is_best(own)).map(|(contender, _)| *contender);
-        // Where several are as good, none of them is said to be the best.
+        // If several are equally good, none is called the best.
         found.extend(as_good.next().filter(|_| as_good.next().is_none()));
     }
     found
@@ -223,7 +223,7 @@ mod tests {
                 .all(|cell| cell.standing == CellStanding::Sought && cell.figures.summary.is_none())
         );
         assert_eq!(cells.iter().map(|cell| cell.fastest).collect::<Vec<_>>()[..3], [true, false, false]);
-        // Of two that sustain as much, neither has the star.
+        // Of two that sustain the same rate, neither gets the star.
         let lines = &judge(&searched([1500.0, 1490.0, 700.0])).views.sustained[0].lines;
         assert!(lines.iter().all(|line| !line.best), "{lines:?}");
     }

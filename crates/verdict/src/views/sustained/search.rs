@@ -7,14 +7,14 @@ use crate::disturbance::Disturbances;
 use crate::figures::stands;
 use crate::statistics::{MIN_BLOCKS, Threshold, median};
 
-/// The first guess, as a share of what closed clients do: they are never idle, and nobody waits for a moment when many
-/// arrive at once.
+/// The first guess, as a share of the rate of closed clients: those are never idle, and their operations never queue
+/// after a burst of arrivals.
 const GUESS: f64 = 0.7;
 
-/// What is known of a contender in a test.
+/// The state of the search for one contender in one test.
 pub(super) struct Search {
     pub closed: f64,
-    /// How long a trial is measured, in seconds.
+    /// Measured duration of a trial, in seconds.
     seconds: f64,
     pub tries: Vec<Try>,
 }
@@ -60,7 +60,7 @@ impl Search {
 }
 
 impl SustainedLine {
-    /// Where the rate sustained may be, where both such trials are known in which the target held and in which it did not.
+    /// The estimate of the sustained rate, available once the target has held in one trial and failed in another.
     pub(crate) fn threshold(&self) -> Option<Threshold> {
         let is_between = matches!(self.outcome, Outcome::Sustains { .. });
         threshold(self.closed, &self.tries).filter(|_| is_between)
@@ -85,8 +85,8 @@ pub fn next_rate(run: &Run, contender: usize, test: &str) -> Option<f64> {
     Some(if next < 100.0 { (next * 100.0).round() / 100.0 } else { next.round() })
 }
 
-/// Whether what a contender (by position) sustains in a test (by id) is known as closely as the run wants it, or will not be
-/// known better.
+/// Returns true if the rate that a contender (by position) sustains in a test (by id) is known as closely as the run
+/// wants, or further trials would not narrow it.
 pub(crate) fn is_found(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> bool {
     let Some(search) = Search::new(run, disturbances, contender, test) else { return false };
     let is_enough = search.tries.len() >= MIN_BLOCKS;
