@@ -15,16 +15,16 @@ use crate::records::{Flaw, Record};
 use crate::rejects::Rejects;
 use crate::value::{Kind, Value};
 
-/// What the parser needs to know of a column.
+/// The properties of a column that the parser needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
     /// Its name, for messages.
     pub name: String,
-    /// What it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// Whether a value that does not fit only shows that its type was inferred from too little.
+    /// True if a value that does not fit only shows that the type was inferred from too few values.
     pub inferred: bool,
-    /// Whether it is part of the primary key, which needs a value in every row.
+    /// True if it is part of the primary key, which needs a value in every row.
     pub required: bool,
     /// Spellings of NULL in this column alone.
     pub nulls: Vec<Vec<u8>>,
@@ -37,13 +37,13 @@ pub struct Contradiction(pub BadRow);
 
 /// Turns records into batches.
 pub struct Parser {
-    /// Where they come from.
+    /// The source of the records.
     pub input: Box<Input>,
-    /// What they are held against.
+    /// The rules by which they are checked and converted.
     pub converter: Converter,
-    /// Whether numbers are wanted as numbers, or as the text that they have.
+    /// True if the target wants numbers as numbers, and not as their text.
     pub typed: bool,
-    /// Whether a text may hold a zero byte.
+    /// True if a text may hold a zero byte.
     pub zeros: bool,
     /// Rows that the database refused in an attempt before: their lines and the reasons.
     pub refused: HashMap<u64, String>,
@@ -52,7 +52,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Parses to the end of the file, or until nobody takes the batches any more.
+    /// Parses to the end of the file, or until the receiver is gone.
     pub fn run(mut self, sender: &Sender) -> Result<()> {
         let columns = self.converter.columns.len();
         let (mut ends, mut fields) = (vec![0; columns + 1], Vec::new());
@@ -146,7 +146,7 @@ impl Parser {
     }
 }
 
-/// What a contradiction means where the source cannot be read again.
+/// The error for a contradiction in a source that cannot be read again.
 pub fn unrepeatable(contradiction: &Contradiction, name: &str, place: &str) -> anyhow::Error {
     let bad = &contradiction.0;
     let column = bad.column.as_deref().unwrap_or_default();

@@ -18,16 +18,16 @@ use crate::rejects::Rejects;
 const BATCHES: usize = 8;
 /// A batch whose text takes more bytes has a record that is much longer than others.
 const HUGE: usize = 64 * FULL;
-/// How often somebody is asked whether to stop while there are no rows.
+/// The interval between checks whether to stop while there are no rows.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Who watches an import: is told how far it is, and may end it.
+/// Receives an import's progress, and may stop it.
 pub trait Watch: Sync {
-    /// Whether to stop.
+    /// True to stop the import.
     fn stops(&self) -> bool;
-    /// So many rows are in the database, and so many bytes of the file were read.
+    /// Reports the number of rows in the database, and the bytes of the file that were read.
     fn reached(&self, rows: u64, bytes: u64);
-    /// What it is doing, as "syncing".
+    /// Reports the current activity, such as "syncing".
     fn doing(&self, what: &str);
 }
 
@@ -43,7 +43,7 @@ impl Sender {
     /// Hands a batch on. After one with a huge record it waits until all are back: there is memory for one.
     pub fn send(&self, batch: Batch) {
         let is_huge = batch.text.len() > HUGE;
-        // Nobody takes it where the import has failed; then there is no empty one either.
+        // If the import has failed, the channel is closed; then no empty batch comes back either.
         let _ = self.full.send(batch);
         let mut spare = self.spare.borrow_mut();
         while is_huge && spare.len() < BATCHES {
@@ -53,7 +53,7 @@ impl Sender {
         }
     }
 
-    /// An empty batch, once there is one; none when the import has ended.
+    /// An empty batch, once one is free; None once the import has ended.
     pub fn empty(&self, columns: usize) -> Option<Batch> {
         let spare = self.spare.borrow_mut().pop();
         let mut batch = spare.or_else(|| self.empty.recv().ok())?;
@@ -71,15 +71,15 @@ pub struct Rows<'a> {
     watch: &'a dyn Watch,
     /// Rows given out and not refused.
     loaded: Arc<AtomicU64>,
-    /// How long the database waited for the parser.
+    /// The time that the database waited for the parser.
     pub waited: Duration,
 }
 
 impl<'a> Rows<'a> {
-    /// The next batch; none at the end.
+    /// The next batch; None at the end.
     ///
     /// # Errors
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     pub fn batch(&mut self) -> Result<Option<Batch>> {
         if self.watch.stops() {
             return Err(Interrupted.into());
@@ -88,7 +88,7 @@ impl<'a> Rows<'a> {
         let began = Instant::now();
         let batch = loop {
             match self.full.recv_timeout(LOOK) {
-                // Whoever writes a pipe may write nothing for a long time.
+                // The program at the other end of a pipe may write nothing for a long time.
                 Err(RecvTimeoutError::Timeout) if self.watch.stops() => return Err(Interrupted.into()),
                 Err(RecvTimeoutError::Timeout) => {}
                 outcome => break outcome.ok(),
@@ -129,13 +129,13 @@ impl<'a> Rows<'a> {
         self.loaded.clone()
     }
 
-    /// Who watches.
+    /// The receiver of the progress.
     pub fn watch(&self) -> &'a dyn Watch {
         self.watch
     }
 }
 
-/// How an import's two threads spent their time.
+/// The times of an import's two threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waits {
     /// The parser, in all.
@@ -144,7 +144,7 @@ pub struct Waits {
     pub for_parser: Duration,
 }
 
-/// Runs `parse` on a thread of its own beside `load`. An error of the parser is the import's.
+/// Runs `parse` on a separate thread while `load` runs on this one. An error of the parser is the import's.
 pub fn run<T>(
     read: Arc<AtomicU64>,
     rejects: Arc<Mutex<Rejects>>,

@@ -13,7 +13,7 @@ use crate::error::Input;
 /// Longest record, bytes: more is what an unclosed quote swallows. Less memory holds only shorter ones.
 pub const LONGEST: usize = 128 << 20;
 
-/// The longest record that so many bytes of memory hold: its text is there, what is behind it, its values and its pages.
+/// The longest record that fits `memory` bytes: together with its text, the text behind it, its values and its pages.
 pub fn longest(memory: usize) -> usize {
     (memory / 4).clamp(1 << 20, LONGEST)
 }
@@ -21,12 +21,12 @@ pub fn longest(memory: usize) -> usize {
 /// Most fields of a record: more than any database has columns.
 pub const MOST_FIELDS: usize = 1 << 20;
 
-/// The usual way to write such text: fields may stand in double quotes, of which two within a field are one.
+/// The usual dialect of such text: fields may be in double quotes, of which two within a field are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     /// Between fields.
     pub delimiter: u8,
-    /// Whether a field may be quoted.
+    /// True if a field may be quoted.
     pub quotes: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// The same as the page writer's splitters know it; none where they do not.
+    /// The same for the page writer's splitters; None if they do not support it.
     pub fn usual(self) -> Option<Dialect> {
         let is_doubled = self.escape.is_none() && matches!(self.quote, None | Some(b'"'));
         let quotes = self.quote.is_some();
@@ -60,13 +60,13 @@ impl From<Dialect> for Syntax {
     }
 }
 
-/// What makes a record's text doubtful, so that it is a bad row whatever it holds.
+/// A flaw that makes a record's text doubtful, so that it is a bad row whatever it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flaw {
     /// Nothing.
     #[default]
     None,
-    /// Text stands behind a closing quote.
+    /// Text follows a closing quote.
     Behind,
     /// A field ends in a backslash and a quote, and a later one in a quote that nothing opened.
     Backslash,
@@ -133,15 +133,15 @@ pub struct Records {
 pub struct Record {
     /// Bytes of its fields together.
     pub length: usize,
-    /// How many fields.
+    /// The number of fields.
     pub fields: usize,
     /// The line on which it begins.
     pub line: u64,
-    /// Why it is a bad row.
+    /// The reason that it is a bad row.
     pub flaw: Flaw,
 }
 
-/// Where the reader is within a record.
+/// The reader's state within a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     /// Before it.
@@ -168,9 +168,9 @@ struct Reading<'b> {
     ends: &'b mut Vec<usize>,
     record: Record,
     at: At,
-    /// Whether the field was opened by a quote.
+    /// True if the field was opened by a quote.
     is_quoted: bool,
-    /// Whether a field before ended in a backslash and a quote.
+    /// True if a field before ended in a backslash and a quote.
     has_backslash: bool,
     /// The line that is read.
     line: u64,
@@ -192,7 +192,7 @@ impl Records {
         Records { text, syntax: syntax.into(), name, line, has_ended: false }
     }
 
-    /// What is left of the text, and the line on which it begins.
+    /// The rest of the text, and the line on which it begins.
     pub fn into_rest(self) -> (Box<dyn BufRead + Send>, u64) {
         (self.text, self.line)
     }
@@ -446,7 +446,7 @@ pub fn too_long<T>(line: u64, name: &str, longest: usize) -> Result<T> {
     )
 }
 
-/// Memory for so many fields is not there, whatever the file.
+/// The memory for this many fields is not available, whatever the file.
 #[cold]
 pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
     bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use crate::error::{BadInput, BadRow, Input};
 use crate::input::file_and_line;
 
-/// What to do with a bad row.
+/// The treatment of a bad row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnError {
     /// Stop, and load nothing.
@@ -30,7 +30,7 @@ pub struct Rejects {
     names: Vec<String>,
     /// There once a row was bad.
     file: Option<csv::Writer<BufWriter<File>>>,
-    /// How many rows were bad.
+    /// The number of bad rows.
     pub count: u64,
 }
 
@@ -45,7 +45,7 @@ impl Rejects {
         format!("{}:{line}", self.names.get(file).map_or("", String::as_str))
     }
 
-    /// Whether the first bad row ends the import.
+    /// True if the first bad row ends the import.
     pub fn ends_at_first(&self) -> bool {
         self.on_error == OnError::Stop
     }
@@ -115,7 +115,7 @@ impl Rejects {
         Ok(self.count)
     }
 
-    /// Removes the file: what would have been loaded beside it was not.
+    /// Removes the file: the other rows of this import were not loaded.
     pub fn discard(mut self) {
         if let (Some(_), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) {
             let _ = std::fs::remove_file(path);
@@ -123,7 +123,7 @@ impl Rejects {
     }
 }
 
-/// A new file: rejected rows of an earlier import are somebody's.
+/// Creates a new file: one that exists holds rejected rows of an earlier import, which the user may need.
 fn create(path: &Path) -> Result<csv::Writer<BufWriter<File>>> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let context = |error: &io::Error| match error.kind() {

@@ -1,4 +1,4 @@
-//! What the user asks.
+//! The user's request.
 
 use encoding_rs::Encoding;
 
@@ -8,7 +8,7 @@ use crate::shape::Choose;
 use crate::source::Source;
 use crate::table::Types;
 
-/// What the user asks.
+/// The user's request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The file, or the first one.
@@ -19,9 +19,9 @@ pub struct Request {
     pub choose: Choose,
     /// Between fields; guessed if not given.
     pub delimiter: Option<u8>,
-    /// Whether the first record names the columns; guessed if not given.
+    /// True if the first record names the columns; guessed if not given.
     pub header: Option<bool>,
-    /// Opens and closes a field; none where quotes are ordinary letters.
+    /// The character that opens and closes a field; None if quotes are ordinary letters.
     pub quote: Option<u8>,
     /// Within quotes, makes a quote behind it a letter; quotes are doubled if not given.
     pub escape: Option<u8>,
@@ -39,7 +39,7 @@ pub struct Request {
     pub table: Option<String>,
     /// Types of the columns.
     pub types: Types,
-    /// What to do with a table that is there.
+    /// The treatment of an existing table.
     pub if_exists: IfExists,
     /// Columns of the primary key.
     pub primary_key: Vec<String>,
@@ -47,15 +47,15 @@ pub struct Request {
     pub indexes: Vec<Vec<String>>,
     /// Bytes of memory that the import may take. Half of it is for rows and indexes that are sorted.
     pub memory: usize,
-    /// What to do with a bad row.
+    /// The treatment of a bad row.
     pub on_error: OnError,
-    /// What to do with a row whose key is in the table already.
+    /// The treatment of a row whose key is in the table already.
     pub on_conflict: OnConflict,
     /// The columns of that key; the table's primary key if empty.
     pub key: Vec<String>,
 }
 
-/// What to do with a row whose key is in the table already.
+/// The treatment of a row whose key is in the table already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
     /// It is a bad row.
@@ -79,13 +79,13 @@ impl Request {
         format!("{name}:{line}")
     }
 
-    /// Whether all files can be read a second time.
+    /// True if all files can be read a second time.
     pub fn is_repeatable(&self) -> bool {
         self.sources().all(Source::is_repeatable)
     }
 }
 
-/// What to do with a table that is there.
+/// The treatment of an existing table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfExists {
     /// Refuse.

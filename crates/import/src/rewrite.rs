@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-/// How the fields of a column become what the database reads.
+/// The conversion of a column's fields into the form that the database reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rewrite {
     /// They are that already.
@@ -43,7 +43,7 @@ impl Rewrite {
         })
     }
 
-    /// The field as the database reads it; none where it is not of this kind. An empty field stays empty.
+    /// The field as the database reads it; None if it is not of this kind. An empty field stays empty.
     pub fn apply(&self, field: &[u8]) -> Option<Vec<u8>> {
         if field.is_empty() {
             return Some(Vec::new());
@@ -61,7 +61,7 @@ impl Rewrite {
         }
     }
 
-    /// What a field must be, to be read after it.
+    /// The form that a field must have to be converted.
     pub fn wants(&self) -> String {
         match self {
             Rewrite::None => "is any text".to_owned(),
@@ -72,7 +72,7 @@ impl Rewrite {
     }
 }
 
-/// A number whose points, if any, stand before each three digits of its whole part.
+/// A number whose points, if any, come before each three digits of its whole part.
 fn number(text: &str) -> Option<Vec<u8>> {
     let (whole, part) = text.split_once(',').map_or((text, None), |(whole, part)| (whole, Some(part)));
     let mut groups = whole.split('.');

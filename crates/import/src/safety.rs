@@ -1,4 +1,4 @@
-//! What an import survives once it is told to be done, weakest first.
+//! The failures that an import survives once it is reported as done, weakest first.
 
 /// A safety level; docs/methodology.md of dyno says what each means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ impl Safety {
     }
 }
 
-/// What was reached, and why.
+/// The safety that was reached, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
     /// The level.

@@ -1,4 +1,4 @@
-//! Which fields of a record come to the table, in which order and rewritten how.
+//! The fields of a record that come to the table, with their order and conversions.
 
 use anyhow::{Result, ensure};
 
@@ -35,7 +35,7 @@ impl Shape {
     /// The shape of records with these fields, and the names of the columns that it fills.
     ///
     /// # Errors
-    /// A name is that of no field, or there is none left.
+    /// A name belongs to no field, or no field is left.
     pub fn new(fields: &[String], choose: &Choose) -> Result<(Shape, Vec<String>)> {
         let find = |name: &str| -> Result<usize> {
             let place = fields.iter().position(|field| field.eq_ignore_ascii_case(name));
@@ -68,7 +68,7 @@ impl Shape {
         Ok((Shape { width: fields.len(), picks }, names))
     }
 
-    /// Whether fields come to the table as they stand, all and in their order.
+    /// True if all fields come to the table unchanged and in their order.
     pub fn is_plain(&self) -> bool {
         let in_order = |(place, pick): (usize, &Pick)| *pick == Pick::Field(place, Rewrite::None);
         self.picks.len() == self.width && self.picks.iter().enumerate().all(in_order)
@@ -81,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// The numbers of the file's fields that fill the columns; none for the file's name.
+    /// The numbers of the file's fields that fill the columns; None for the file's name.
     pub fn fields(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         self.picks.iter().map(|pick| match pick {
             Pick::Field(field, _) => Some(*field),
@@ -89,7 +89,7 @@ impl Shape {
         })
     }
 
-    /// What is wrong with a field that is not as its column wants it.
+    /// The error message for a field that does not have the form that its column wants.
     pub fn wants(&self, column: usize) -> String {
         match self.picks.get(column) {
             Some(Pick::Field(_, rewrite)) => rewrite.wants(),

@@ -23,7 +23,7 @@ const BLOCK: usize = 256 << 10;
 /// read again.
 const SAMPLE: [u64; 2] = [1 << 20, 16 << 20];
 
-/// Where the rows come from.
+/// The source of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file.
@@ -37,11 +37,11 @@ pub enum Source {
 pub struct Stamp {
     file: (u64, u64),
     length: u64,
-    /// When it was written last, in seconds and nanoseconds.
+    /// The time of the last write, in seconds and nanoseconds.
     at: (i64, i64),
 }
 
-/// How the bytes are packed.
+/// The compression of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// Not at all.
@@ -58,13 +58,13 @@ pub struct Opened {
     pub text: Box<dyn BufRead + Send>,
     /// Its beginning, which is still to be read.
     pub sample: Sample,
-    /// Whether the sample is all there is.
+    /// True if the sample is the whole text.
     pub whole: bool,
-    /// How it is packed.
+    /// The compression.
     pub packing: Packing,
     /// Bytes read of the file as it lies there.
     pub read: Arc<AtomicU64>,
-    /// To be set when nobody wants the rest, so that nobody waits for it.
+    /// Set once the rest is not needed, so that no thread waits for it.
     pub is_unwanted: Arc<AtomicBool>,
 }
 
@@ -105,7 +105,7 @@ impl Source {
         if word == Path::new("-") { Source::Stdin } else { Source::File(word.to_owned()) }
     }
 
-    /// What messages call it.
+    /// The source's name in messages.
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),
@@ -113,7 +113,7 @@ impl Source {
         }
     }
 
-    /// Whether it can be read a second time: a pipe's path cannot.
+    /// True if it can be read a second time; the path of a pipe cannot.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, Source::File(path) if path.is_file())
     }
@@ -126,7 +126,7 @@ impl Source {
         }
     }
 
-    /// What tells this state of the file from another; none of what is no file.
+    /// Distinguishes this state of the file from others; None if it is no file.
     pub fn stamp(&self) -> Option<Stamp> {
         let Source::File(path) = self else { return None };
         let data = path.metadata().ok().filter(Metadata::is_file)?;
@@ -153,7 +153,7 @@ impl Source {
         Some(name)
     }
 
-    /// Whether its name says so, before it says how it is packed.
+    /// True if its name has this ending, before that of a compression.
     pub fn is_named(&self, ending: &str) -> bool {
         let Source::File(path) = self else { return false };
         let name = path.to_string_lossy().to_ascii_lowercase();
@@ -230,7 +230,7 @@ fn ensure_file(file: &File, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the first bytes say.
+/// The compression that the first bytes show.
 fn packing(start: &[u8]) -> Packing {
     match start {
         [0x1f, 0x8b, ..] => Packing::Gzip,
@@ -253,7 +253,7 @@ impl Read for Counted {
     }
 }
 
-/// Whether it is a Parquet file.
+/// True if it is a Parquet file.
 pub fn is_parquet(sample: &[u8]) -> bool {
     sample.starts_with(b"PAR1")
 }
@@ -296,7 +296,7 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a text begins as JSON does: with an object, or with an array of objects or arrays.
+/// True if a text begins as JSON does: with an object, or with an array of objects or arrays.
 fn is_json(text: &[u8]) -> bool {
     let inside = |text: &[u8], open: u8| {
         let rest = text.strip_prefix(&[open])?.trim_ascii_start();

@@ -1,5 +1,5 @@
-//! Bytes of a pipe or a terminal, waited for only as long as somebody wants them: an import that has ended
-//! does not wait for whoever writes them.
+//! Bytes of a pipe or a terminal, waited for only as long as the import needs them: an import that has ended does not
+//! wait for the program that writes them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// Milliseconds until it is looked again whether somebody does.
+/// The interval, in milliseconds, between checks whether they are still needed.
 const LOOK: u8 = 50;
 
-/// A reader that can be told to give up.
+/// A reader that another thread can ask to give up.
 pub struct Stream {
     /// The pipe or terminal.
     pub file: File,
-    /// Nobody wants the rest.
+    /// Set once the rest is not needed any more.
     pub is_unwanted: Arc<AtomicBool>,
 }
 

@@ -13,11 +13,11 @@ pub struct Column {
     pub name: String,
     /// The type as the engine spells it.
     pub declared: String,
-    /// What it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// Whether the type was inferred from the file's beginning.
+    /// True if the type was inferred from the file's beginning.
     pub inferred: bool,
-    /// Whether it needs a value in every row, as a column of the primary key does.
+    /// True if it needs a value in every row, as a column of the primary key does.
     pub required: bool,
 }
 
@@ -32,16 +32,16 @@ pub struct Table {
     pub primary_key: Vec<String>,
     /// Indexes to make after the load, each of some columns.
     pub indexes: Vec<Vec<String>>,
-    /// How rows whose key is in the table already are merged with it.
+    /// The way in which rows whose key is in the table already are merged with it.
     pub merge: Option<Merge>,
 }
 
-/// How rows are merged with those of a table.
+/// The way in which rows are merged with those of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merge {
     /// The columns of the key.
     pub key: Vec<String>,
-    /// Whether the table's row gets the values of the file's, or stays as it is.
+    /// True if the table's row gets the values of the file's; else it stays as it is.
     pub updates: bool,
 }
 
@@ -65,7 +65,7 @@ impl Table {
         names.filter(|name| !merge.key.iter().any(|key| key == name)).collect()
     }
 
-    /// Whether a column is part of the primary key or an index.
+    /// True if a column is part of the primary key or an index.
     pub fn is_key(&self, name: &str) -> bool {
         self.primary_key.iter().chain(self.indexes.iter().flatten()).any(|key| key == name)
     }
@@ -111,7 +111,7 @@ fn split(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Names for columns: those of the header, made such that each is there and no two are the same.
+/// Names for columns: those of the header, completed such that each column has one and no two are the same.
 pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
@@ -128,7 +128,7 @@ pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> 
         let name = match taken.contains(&lower) {
             false => wanted,
             true => {
-                // Names are never given back, so none below the last number is free.
+                // Names are never given back, so no name below the last number is free.
                 let number = numbers.entry(lower.clone()).or_insert(2u64);
                 while taken.contains(&format!("{lower}_{number}")) {
                     *number += 1;

@@ -1,4 +1,4 @@
-//! Where rows go: what an import needs of a database.
+//! The interface between an import and a database.
 
 use std::path::PathBuf;
 
@@ -11,45 +11,45 @@ use crate::pipeline::{Rows, Watch};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
 
-/// How the table comes to be.
+/// The table's state before, and the action it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It is made.
     Create,
-    /// It is there, and the rows come to it.
+    /// It exists, and the rows are added to it.
     Append,
-    /// It is there, and made anew.
+    /// It exists, and is made again.
     Replace,
 }
 
-/// Where rows go.
+/// The target of the rows.
 pub trait Target {
-    /// The columns of a table that is there; none if it is not.
+    /// The columns of an existing table; None if it does not exist.
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>>;
     /// A column of a type that the user names.
     fn column(&self, name: &str, declared: &str) -> Result<Column>;
     /// Spells the types that were inferred.
     fn declare(&self, table: &mut Table);
-    /// Whether the table can be made as it is planned, asked before a row is read.
+    /// Checks that the table can be made as it is planned, before a row is read.
     ///
     /// # Errors
-    /// Something in the database is in its way.
+    /// Something in the database prevents it.
     fn check(&self, _table: &Table, _existing: Existing) -> Result<()> {
         Ok(())
     }
-    /// What is lost when the table is replaced, in sentences.
+    /// The losses when the table is replaced, in sentences.
     ///
     /// # Errors
     /// The database cannot be asked.
     fn losses(&mut self, _table: &str) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
-    /// What the user should know of the load that is done, in sentences.
+    /// Notes for the user on the load that is done, in sentences.
     fn notes(&mut self) -> Vec<String> {
         Vec::new()
     }
-    /// How many rows the table had more after a load that merged rows by a key. None where the database was not asked:
-    /// others may change the table meanwhile.
+    /// The number of rows that the table gained by a load that merged rows by a key. None if the database was not
+    /// asked: other programs may change the table meanwhile.
     fn added(&self) -> Option<u64> {
         None
     }
@@ -60,25 +60,25 @@ pub trait Target {
     fn clean(&mut self) -> Result<Vec<String>> {
         bail!("an import into SQLite that is killed leaves nothing that --clean-up could remove")
     }
-    /// Whether it wants numbers as numbers, or as the text that they have.
+    /// True if it wants numbers as numbers, and not as their text.
     fn is_typed(&self) -> bool;
     /// The statements that will be executed, in order.
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String>;
-    /// Why it is done so, in sentences.
+    /// The reasons for these statements, in sentences.
     fn reasons(&self, table: &Table, existing: Existing) -> Vec<String>;
     /// Programs that do the same without dyno, as templates.
     fn programs(&self) -> &'static [Program] {
         &[]
     }
-    /// How the database's SQL writes a text.
+    /// A text as a literal of the database's SQL.
     fn literal(&self) -> fn(&str) -> String {
         literal
     }
-    /// What those templates need to know besides what every import has.
+    /// The values that those templates need in addition to those of every import.
     fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
         minijinja::context! {}
     }
-    /// Whether a table's rows are written by [`Target::build`]: then no statement takes each of them.
+    /// True if [`Target::build`] writes a table's rows: then no statement takes each of them.
     fn builds(&self, _table: &Table, _existing: Existing) -> bool {
         false
     }
@@ -88,11 +88,11 @@ pub trait Target {
     fn row_number(&self, _table: &Table) -> Option<usize> {
         None
     }
-    /// Where temporary files of [`Target::build`] may be.
+    /// The folder for temporary files of [`Target::build`].
     fn folder(&self) -> PathBuf {
         PathBuf::from(".")
     }
-    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the table that is there.
+    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the existing table.
     ///
     /// # Errors
     /// Nothing was loaded.

@@ -2,7 +2,7 @@
 
 use crate::digits;
 
-/// What a column takes.
+/// The kind of values that a column takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Whole numbers within bounds.
@@ -16,7 +16,7 @@ pub enum Kind {
     Real,
     /// The same of a float of four bytes.
     Real32,
-    /// Decimal numbers of so many digits, so many of them after the point.
+    /// Decimal numbers with a limited number of digits, before and after the point.
     Decimal {
         /// Digits in all.
         precision: u32,
@@ -25,7 +25,7 @@ pub enum Kind {
     },
     /// SQLite's NUMERIC: whatever looks like a number becomes one, all else stays text.
     Numeric,
-    /// Any text, of so many characters at most.
+    /// Any text, up to a number of characters.
     Text {
         /// The most characters.
         longest: Option<u32>,
@@ -42,12 +42,12 @@ impl Kind {
     /// Any text.
     pub const TEXT: Kind = Kind::Text { longest: None };
 
-    /// Whether an empty field means NULL, since it cannot be a value.
+    /// True if an empty field means NULL, since it cannot be a value.
     pub fn empty_is_null(self) -> bool {
         !matches!(self, Kind::Text { .. } | Kind::Empty)
     }
 
-    /// What a value must be, for people.
+    /// The requirement on a value, for people.
     pub fn wants(self) -> String {
         match self {
             Kind::INTEGER => "is no INTEGER that is printed as it stands here".into(),
@@ -112,7 +112,7 @@ pub fn real(field: &[u8]) -> Option<f64> {
     digits::decimal(field).or_else(read)
 }
 
-/// What SQLite's NUMERIC makes of a text. It would round without a word what has more than 15 digits.
+/// The value that SQLite's NUMERIC makes of a text. SQLite would silently round a number of more than 15 digits.
 fn numeric(field: &[u8]) -> Option<Value> {
     if let Some(number) = integer(field) {
         return Some(Value::Integer(number));
@@ -141,8 +141,8 @@ struct Number<'a> {
 }
 
 impl Number<'_> {
-    /// Reads `-12.50e3`. Leading zeros and a plus sign are not how a number is printed; a negative zero
-    /// is none that every engine keeps.
+    /// Reads `-12.50e3`. Leading zeros and a plus sign are not how a number is printed; a negative zero is not kept by
+    /// every engine.
     fn read(field: &[u8]) -> Option<Number<'_>> {
         let body = field.strip_prefix(b"-").unwrap_or(field);
         let whole = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -185,7 +185,7 @@ impl Number<'_> {
     }
 }
 
-/// How many significant digits, and the power of ten before them; `(0, 0)` for zero.
+/// The number of significant digits, and the power of ten before them; `(0, 0)` for zero.
 fn shape(body: &[u8]) -> Option<(usize, i64)> {
     let end = body.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(body.len());
     let exponent: i64 = match body.get(end + 1..) {

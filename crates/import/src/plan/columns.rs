@@ -1,5 +1,5 @@
-//! The columns: what the file calls them, what the table that is there has, what the user says, and the types
-//! that the values fit.
+//! The columns: their names in the file, the columns of an existing table, the user's wishes, and the types that the
+//! values fit.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -11,7 +11,7 @@ use crate::table::{Column, Types, list};
 use crate::value::Kind;
 
 impl Plan {
-    /// The columns of a table that is there, in the order in which the file fills them.
+    /// The columns of an existing table, in the order in which the file fills them.
     pub(super) fn matched(
         &mut self,
         columns: Vec<Column>,
@@ -110,7 +110,7 @@ impl Plan {
             inferred,
             required: false,
         };
-        // What stands for NULL in a column is found by its name.
+        // The spellings of NULL in a column are found by the column's name.
         self.table.columns = named.iter().map(of).collect();
         let kinds: Vec<Kind> = match (stated, &self.request.types) {
             (Some(kinds), _) => {
@@ -166,7 +166,7 @@ impl Plan {
         self.target.column(name, &declared)
     }
 
-    /// What the file's beginning shows of its columns.
+    /// The types that the file's beginning shows for its columns.
     fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Inference> {
         match self.survey(Box::new(sample.read()), &[], columns) {
             Ok(seen) => Ok(seen),

@@ -1,4 +1,5 @@
-//! The plan carried out: the parser beside the database, once more where a late value changes the types.
+//! Carries out the plan: parser and database run concurrently, and all is read once more if a late value changes the
+//! types.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -28,8 +29,8 @@ use crate::table::Column;
 const CHUNK: usize = 512 << 10;
 /// The fewest.
 const LEAST_CHUNK: usize = 32 << 10;
-/// How many times a chunk's length a thread needs in all: for its text, its records and their pages, and for short values,
-/// whose records are longer than their text.
+/// The memory of a thread as a multiple of a chunk's length: for its text, its records and their pages, and for short
+/// values, whose records are longer than their text.
 const TIMES: usize = 16;
 /// Decoded bytes of a Parquet file that a thread takes at once.
 #[cfg(feature = "parquet")]
@@ -38,28 +39,28 @@ const PART: usize = 4 << 20;
 /// Most rows that a server may refuse: for each the file is sent once more.
 const MOST_REFUSED: usize = 100;
 
-/// How an import's work was shared.
+/// The way in which an import's work was shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Course {
-    /// A parser beside the database.
+    /// A parser that ran concurrently with the database.
     Beside(Waits),
     /// Each thread parses and writes the pages of the database.
     Pages {
-        /// How many.
+        /// The number of threads.
         threads: usize,
     },
 }
 
-/// What became of rows that were merged with those of a table by a key.
+/// The outcome for rows that were merged with those of a table by a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merged {
-    /// Whether a row whose key was there updated that row; else it was skipped.
+    /// True if a row whose key existed updated the existing row; else it was skipped.
     pub updates: bool,
-    /// How many of the rows are new in the table; none where the database was not asked.
+    /// The number of rows that are new in the table; None if the database was not asked.
     pub added: Option<u64>,
 }
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Rows of the file that the database took.
@@ -68,19 +69,19 @@ pub struct Report {
     pub rejected: u64,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
-    /// How long it took, from opening the file to the safety reached.
+    /// The time from opening the file until the requested safety was reached.
     pub took: Duration,
-    /// What it survives.
+    /// The safety that was reached.
     pub reached: Reached,
-    /// How the work was shared.
+    /// The way in which the work was shared.
     pub course: Course,
-    /// Whether a late value changed the types, so that all was read again.
+    /// True if a late value changed the types, so that all was read again.
     pub widened: bool,
-    /// Where rows were merged with those of the table by a key: how.
+    /// The outcome of merging rows by a key, if they were merged.
     pub merged: Option<Merged>,
     /// The columns that the file filled, with their types.
     pub columns: Vec<Column>,
-    /// What else the user should know, in sentences.
+    /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -116,7 +117,7 @@ impl Plan {
                 }
                 Err(error) => {
                     rejects.discard();
-                    // What is wrong with a record may be only that.
+                    // An error in a record may only show that a file was changed meanwhile.
                     if !error.is::<Interrupted>() {
                         check_unchanged(&self.request, &self.stamps)?;
                     }
@@ -137,8 +138,8 @@ impl Plan {
         }
     }
 
-    /// Chooses another way where the keys are not what this one took them for: none is left of the error then. A bad row
-    /// of a table with a key is told by the database too, which knows whether a violated key comes before it.
+    /// Chooses another way if the keys are not what this one took them for; then it returns None instead of the error.
+    /// The database too reports a bad row of a table with a key, since it knows whether a violated key comes before it.
     fn adapted(&mut self, error: Error) -> Option<Error> {
         let is_built = !self.table.primary_key.is_empty() && self.target.builds(&self.table, self.existing);
         match error.downcast_ref() {
@@ -176,8 +177,8 @@ impl Plan {
         }
     }
 
-    /// Has the next attempt put a row aside that a server refused; none is left of the error then. A server refuses no row
-    /// alone: it takes all of them back.
+    /// Lets the next attempt set aside a row that a server refused; then it returns None instead of the error. A server
+    /// refuses no row alone: it rolls back all of them.
     fn without_refused(&mut self, error: Error) -> Result<Option<Error>> {
         let Some(Refused { line, reason }) = error.downcast_ref::<Refused>() else { return Ok(Some(error)) };
         let place = self.request.place(*line);
@@ -228,7 +229,7 @@ impl Plan {
         self.text_input(opened.text, (opened.read, opened.is_unwanted), &self.request.more)
     }
 
-    /// What threads take pieces of.
+    /// The source from which threads take pieces.
     fn pieces(&self, opened: Opened) -> Result<Pieces> {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
@@ -331,13 +332,13 @@ impl Plan {
         Ok(report(rows, bytes, reached, course))
     }
 
-    /// Where in the file's order columns are.
+    /// The positions of columns in the file's order.
     fn places(&self, names: &[String]) -> Vec<usize> {
         let place = |name: &String| self.table.columns.iter().position(|column| column.name == *name);
         names.iter().filter_map(place).collect()
     }
 
-    /// What the rows are held against.
+    /// The rules by which the rows are checked and converted.
     fn converter(&self) -> Converter {
         let Nulls { every, each } = self.nulls();
         let wanted = |(column, nulls): (&Column, Vec<Vec<u8>>)| Wanted {
@@ -367,7 +368,7 @@ fn report(rows: u64, bytes: u64, reached: Reached, course: Course) -> Report {
     }
 }
 
-/// How many threads parse.
+/// The number of threads that parse.
 fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

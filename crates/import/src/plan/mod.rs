@@ -1,4 +1,4 @@
-//! What an import will do, decided before anything is changed: shape of the file, columns, statements.
+//! The plan of an import, made before anything is changed: shape of the file, columns, statements.
 
 mod columns;
 mod load;
@@ -28,40 +28,40 @@ use crate::target::{Existing, Target};
 use columns::stated;
 pub use load::{Course, Merged, Report};
 
-/// How many rows a preview shows.
+/// The number of rows in a preview.
 const SHOWN_ROWS: usize = 3;
 
 /// An import that is ready to go.
 pub struct Plan {
-    /// What was asked.
+    /// The user's request.
     pub request: Request,
-    /// How the files are written.
+    /// The format of the files.
     format: Format,
-    /// Which of their fields come to the table.
+    /// The fields that come to the table.
     shape: Shape,
     /// The delimiter, and why that.
     pub delimiter: Choice<u8>,
-    /// Whether there is a header, and why.
+    /// True if the files have a header, with the reason.
     pub header: Choice<bool>,
-    /// How the file is packed.
+    /// The compression of the file.
     pub packing: Packing,
     /// The table.
     pub table: Table,
     /// The value that decided the type of each column that the file fills.
     pub evidence: Vec<Option<Evidence>>,
-    /// How it comes to be.
+    /// The table's state before, and the action it requires.
     pub existing: Existing,
     /// The first rows of a text with delimiters, field by field as the table's columns take them.
     pub first: Vec<Vec<String>>,
-    /// What else the user should know, in sentences.
+    /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
     /// Rows that the server refused in an attempt before: the lines on which they begin, with the reasons.
     refused: HashMap<u64, String>,
-    /// Whether rows are known not to come in the order of their key.
+    /// True if rows are known not to come in the order of their key.
     is_unordered: bool,
     /// The files as they were before anything of them was read.
     stamps: Vec<Option<Stamp>>,
-    /// The file from its beginning; none once it is read.
+    /// The file from its beginning; None once it is read.
     opened: Option<Opened>,
     target: Box<dyn Target>,
 }
@@ -183,12 +183,12 @@ impl Plan {
         self.target.statements(&self.table, self.existing)
     }
 
-    /// Where the rows go.
+    /// The target of the rows.
     pub(crate) fn target(&self) -> &dyn Target {
         &*self.target
     }
 
-    /// How rows are merged with those of the table.
+    /// The way in which rows are merged with those of the table.
     fn merge(&self, table: &Table) -> Result<Option<Merge>> {
         let Request { on_conflict, key, .. } = &self.request;
         let updates = *on_conflict == OnConflict::Update;
@@ -213,13 +213,13 @@ impl Plan {
         Ok(Some(Merge { key: found, updates }))
     }
 
-    /// How the text is written, where the page writer's splitters know that way.
+    /// The dialect of the text, if the page writer's splitters support it.
     pub(crate) fn usual(&self) -> Option<Dialect> {
         let is_alone = self.request.more.is_empty() && !self.format.is_json && self.shape.is_plain();
         self.format.syntax.usual().filter(|_| is_alone)
     }
 
-    /// Which fields come to the table, and the names of its columns.
+    /// Chooses the fields that come to the table, and the names of its columns.
     fn choose(&mut self, records: &[Vec<Vec<u8>>]) -> Result<Vec<String>> {
         let Some(first) = records.first() else { return Ok(Vec::new()) };
         self.format.keys = first.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect();
@@ -251,12 +251,12 @@ impl Plan {
         Input::new(self.format.clone(), shape, text, counted, &self.request.source, rest)
     }
 
-    /// Whether the files are text with delimiters.
+    /// True if the files are text with delimiters.
     pub fn is_delimited(&self) -> bool {
         self.format.is_delimited
     }
 
-    /// Whether programs that know the usual way can read the text.
+    /// True if programs that read only the usual dialect can read the text.
     pub(crate) fn is_plain(&self) -> bool {
         self.usual().is_some() && self.format.skip == 0 && self.request.nulls_of.is_empty()
     }
@@ -319,7 +319,7 @@ impl Nulls {
     }
 }
 
-/// Whether the first record names the columns; of the table that rows are added to, where there is one.
+/// Decides whether the first record names the columns; if the guess is open, by the columns of the existing table.
 fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess<bool> {
     let guess = guess::header(records);
     let (Err(question), Some(columns), Some(first)) = (&guess, existing, records.first()) else {

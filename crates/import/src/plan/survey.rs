@@ -19,7 +19,8 @@ use crate::source::Source;
 const CHUNK: usize = 256 << 10;
 
 impl Plan {
-    /// What every record of a text, and of the files behind it, shows of its columns. With an error, what was seen until then.
+    /// The types that every record of a text, and of the files behind it, shows for its columns. With an error, those
+    /// seen before it.
     pub(super) fn survey(
         &self,
         text: Box<dyn BufRead + Send>,
@@ -95,7 +96,7 @@ impl Plan {
 }
 
 impl Nulls {
-    /// Shows the fields of a record but those that stand for NULL.
+    /// Shows the fields of a record to the inference, except those that stand for NULL.
     fn see(&self, text: &[u8], line: u64, fields: impl Iterator<Item = (u32, u32)>, seen: &mut Inference) {
         for (column, (from, to)) in fields.enumerate() {
             let (from, to) = (from as usize, to as usize);

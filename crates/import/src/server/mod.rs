@@ -14,7 +14,7 @@ use memchr::{memchr, memchr3};
 use crate::batch::{Batch, Cell};
 use crate::table::Table;
 
-/// How names of tables begin that are not whole yet.
+/// The prefix of names of tables that are not whole yet.
 const STAGED: &str = "dyno_import_";
 
 /// A name that no table has, for one that is not whole yet.
@@ -22,7 +22,7 @@ fn staged_name() -> String {
     format!("{STAGED}{:016x}", fastrand::u64(..))
 }
 
-/// Refuses names that a server would cut or refuse when the rows are there.
+/// Refuses names that a server would otherwise cut or refuse only when the rows are there.
 fn check_names(table: &Table, longest: usize, length: impl Fn(&str) -> usize, unit: &str) -> Result<()> {
     let columns = table.columns.iter().map(|column| ("column", &column.name));
     for (what, name) in [("table", &table.name)].into_iter().chain(columns) {
@@ -36,7 +36,7 @@ fn check_names(table: &Table, longest: usize, length: impl Fn(&str) -> usize, un
     Ok(())
 }
 
-/// What is lost with a table that is replaced, as a sentence.
+/// The losses with a table that is replaced, as a sentence.
 fn losses(what: &[String]) -> Vec<String> {
     match what {
         [] => Vec::new(),
@@ -47,7 +47,7 @@ fn losses(what: &[String]) -> Vec<String> {
     }
 }
 
-/// What was removed of imports that were killed, as a sentence.
+/// The tables of killed imports that were removed, as a sentence.
 fn removed(tables: &[String]) -> Vec<String> {
     match tables {
         [] => Vec::new(),

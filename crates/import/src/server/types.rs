@@ -45,7 +45,7 @@ impl Spelling {
     }
 }
 
-/// What a column of a server's type takes.
+/// The kind of values that a column of a server's type takes.
 pub fn kind(declared: &str) -> Kind {
     let declared = declared.to_ascii_lowercase();
     let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));

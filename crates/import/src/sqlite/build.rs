@@ -25,7 +25,7 @@ struct Described {
 }
 
 impl Sqlite {
-    /// Writes the table and its indexes to a file that is nobody's database yet.
+    /// Writes the table and its indexes to a file that no program uses as a database yet.
     pub(super) fn write_pages(
         &self,
         file: &File,
@@ -59,8 +59,8 @@ impl Sqlite {
         Ok(database.finish(&objects, version)?)
     }
 
-    /// How the schema's rows read, the table's first, and SQLite's version number. A database in memory tells, which
-    /// refuses what no database would take, such as too many columns.
+    /// The rows of the schema, the table's first, and SQLite's version number. They come from a database in memory,
+    /// which refuses a table that no database would take, such as one with too many columns.
     fn describe(&self, table: &Table) -> Result<(Vec<Described>, u32)> {
         let connection = Connection::open(&self.api, ":memory:".as_ref(), self.wait)?;
         let statements = self.schema(table, Existing::Create);

@@ -18,7 +18,7 @@ use crate::error::Locked;
 pub struct Connection {
     client: sqlite::Connection,
     path: PathBuf,
-    /// How long to wait for others that have the database locked.
+    /// The time to wait for other programs that have the database locked.
     wait: Duration,
 }
 
@@ -71,7 +71,7 @@ impl Connection {
         if code == OK { Ok(()) } else { Err(self.advise(self.client.error(code).into())) }
     }
 
-    /// What can interrupt this connection from another thread.
+    /// A handle that can interrupt this connection from another thread.
     pub fn interrupter(&self) -> Interrupter {
         self.client.interrupter()
     }

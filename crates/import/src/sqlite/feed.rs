@@ -1,8 +1,8 @@
 //! The rows as a virtual table of SQLite, so that one `INSERT … SELECT` loads all of them: no statement
 //! is bound, stepped and reset for each row, and a text is read where it lies in its batch.
 //!
-//! The statement says OR FAIL: a row that violates a constraint ends it and keeps the rows before. The
-//! feed stands at that row then, and goes on behind it when the statement runs again.
+//! The statement says OR FAIL: a row that violates a constraint ends it and keeps the rows before. The feed stops at
+//! that row then, and goes on behind it when the statement runs again.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
@@ -18,7 +18,7 @@ use crate::batch::{Batch, Cell};
 use crate::error::{BadInput, Input};
 use crate::pipeline::Rows;
 
-/// What the virtual table is called in statements.
+/// The name of the virtual table in statements.
 pub const NAME: &str = "dyno_rows";
 
 /// The rows and where in them the statement is.
@@ -30,11 +30,11 @@ struct Feed<'a, 'b> {
     row: usize,
     /// Cells before it.
     base: usize,
-    /// Whether the row was refused, or is in, and is to be left behind.
+    /// True if the row was refused, or is in, and is to be left behind.
     is_past: bool,
-    /// Why there is no next row, where that is not the end.
+    /// The reason that no next row comes, if that is not the end.
     error: Option<Error>,
-    /// What the table looks like.
+    /// The declaration of the table's columns.
     declaration: CString,
 }
 
@@ -71,7 +71,7 @@ pub fn load(
     // names the table. The lifetimes are those of this function's arguments.
     let code = unsafe { (api.create_module)(client.raw(), name.as_ptr(), &MODULE, feed.cast::<c_void>()) };
     connection.check(code)?;
-    // What SQLite says of it is about what was asked, as of a key that is not unique.
+    // An error of SQLite here concerns the request, such as a key that is not unique.
     let statement = connection.prepare(insert).input()?;
     loop {
         // SAFETY: the statement is prepared.
@@ -152,7 +152,7 @@ impl Feed<'_, '_> {
 
 static MODULE: Module = Module {
     version: 0,
-    // None: there is one table of the module's own name, in no schema.
+    // None: the only table has the module's name, and is in no schema.
     create: None,
     connect: Some(connect),
     best_index: Some(best_index),

@@ -1,4 +1,4 @@
-//! Rows that SQLite inserts: into a new database beside its place, or into one that is there.
+//! Rows that SQLite inserts: into a new database next to its place, or into an existing one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,7 +18,7 @@ use crate::safety::{Reached, Safety};
 use crate::table::Table;
 use crate::target::Existing;
 
-/// How often somebody is asked whether to stop while SQLite is at work.
+/// The interval between checks whether to stop while SQLite is at work.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Sqlite {
@@ -85,7 +85,7 @@ impl Sqlite {
         })
     }
 
-    /// Loads into a database that is there.
+    /// Loads into an existing database.
     pub(super) fn load_existing(
         &mut self,
         table: &Table,
@@ -111,7 +111,7 @@ impl Sqlite {
         Ok(reached)
     }
 
-    /// How many rows a table has with which rows are merged; no one else changes it within the transaction.
+    /// The number of rows of a table with which rows are merged; no other program changes it within the transaction.
     fn counted(&self, connection: &Connection, table: &Table) -> Result<Option<u64>> {
         if table.merge.is_none() {
             return Ok(None);
@@ -120,7 +120,7 @@ impl Sqlite {
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
-    /// Opens the database that is there, with what the safety asks for in force.
+    /// Opens the existing database, with the settings for the requested safety in force.
     pub(super) fn open_existing(&self) -> Result<Connection> {
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
         let is_wal = journal(&connection).input()? == "wal";
@@ -153,7 +153,7 @@ pub(super) fn in_transaction(
     Ok(reached)
 }
 
-/// Whether a constraint is violated.
+/// True if a constraint is violated.
 fn is_violation(error: &Error) -> bool {
     let is = |cause: &SqliteError| cause.code & 0xff == CONSTRAINT;
     error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
@@ -181,7 +181,7 @@ fn journal(connection: &Connection) -> Result<String> {
     Ok(connection.value("PRAGMA journal_mode")?.unwrap_or_default().to_ascii_lowercase())
 }
 
-/// The safety of a database that was there, as SQLite tells its settings.
+/// The safety of an existing database, as read from SQLite's settings.
 fn reached(connection: &Connection) -> Result<Reached> {
     let journal = journal(connection)?;
     let synchronous = connection.value("PRAGMA synchronous")?.unwrap_or_default();
@@ -193,7 +193,7 @@ fn reached(connection: &Connection) -> Result<Reached> {
     Ok(Reached { safety, by: format!("one transaction, journal_mode={journal}, synchronous={synchronous}") })
 }
 
-/// Does the work, which somebody who asks to stop interrupts wherever SQLite is.
+/// Does the work; a request to stop interrupts it wherever SQLite is.
 pub(super) fn interruptible(
     connection: &Connection,
     watch: &dyn Watch,

@@ -1,4 +1,4 @@
-//! Into SQLite: a new database, or a table of one that is there.
+//! Loads into SQLite: a new database, or a table of an existing one.
 
 mod build;
 mod connection;
@@ -31,9 +31,9 @@ use place::Fresh;
 
 pub(crate) use place::MAGIC;
 
-/// PRAGMAs of a database that is built beside its place. Without journal and sync nothing is written
-/// twice; locked for good, SQLite does not look for other users after each transaction; memory for
-/// pages bounds what an index's sorting takes.
+/// PRAGMAs of a database that is built next to its place. Without journal and sync nothing is written twice; locked for
+/// good, SQLite does not look for other users after each transaction; a limited page cache bounds the memory for
+/// sorting an index.
 pub const FRESH: [(&str, &str); 4] = [
     ("journal_mode", "OFF"),
     ("synchronous", "OFF"),
@@ -41,7 +41,7 @@ pub const FRESH: [(&str, &str); 4] = [
     ("cache_size", "-65536"),
 ];
 
-/// Programs that load as dyno does, but for the virtual table and the thread of its own.
+/// Programs that load as dyno does, except for the virtual table and the separate thread.
 const PROGRAMS: [Program; 3] = [
     ("SQL", include_str!("../../templates/sqlite.sql.j2")),
     ("C", include_str!("../../templates/sqlite.c.j2")),
@@ -53,15 +53,15 @@ pub struct Sqlite {
     api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
-    /// Whether dyno may write pages itself.
+    /// True if dyno may write pages itself.
     may_build: bool,
-    /// The columns of the table that is there, where it has nothing else and SQLite moves whole records to it.
+    /// The columns of the existing table, if it has nothing else and SQLite moves whole records to it.
     bare: Option<Vec<Column>>,
-    /// Indexes and triggers of the table that is there, each with its name.
+    /// Indexes and triggers of the existing table, each with its name.
     attached: Vec<(String, String)>,
-    /// How rows for a table that is there are held against its foreign keys.
+    /// The treatment of the existing table's foreign keys.
     foreign_keys: ForeignKeys,
-    /// How long to wait for others that have the database locked.
+    /// The time to wait for other programs that have the database locked.
     wait: Duration,
     /// Rows that the table had more after rows were merged with those that it had.
     added: Option<u64>,
@@ -70,7 +70,7 @@ pub struct Sqlite {
 /// The foreign keys of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ForeignKeys {
-    /// It has none.
+    /// The table has no foreign keys.
     None,
     /// They refer to other tables, so each row can be judged alone.
     Others,
@@ -79,10 +79,10 @@ enum ForeignKeys {
 }
 
 impl Sqlite {
-    /// The database at a place, there or not.
+    /// The database at a place, whether it exists or not.
     ///
     /// # Errors
-    /// What is there can be no database.
+    /// The existing file cannot be a database.
     pub fn new(place: &Path, safety: Safety, wait: Duration) -> Result<Sqlite> {
         place::check(place).input()?;
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
@@ -100,7 +100,7 @@ impl Sqlite {
         })
     }
 
-    /// What is executed around the rows.
+    /// The statements that are executed around the rows.
     fn schema(&self, table: &Table, existing: Existing) -> schema::Statements {
         schema::statements(table, existing, &self.attached, self.foreign_keys == ForeignKeys::Others)
     }
@@ -109,7 +109,7 @@ impl Sqlite {
         !place::exists(&self.place)
     }
 
-    /// PRAGMAs for the safety that is asked of a database that is there.
+    /// PRAGMAs for the safety that is requested of an existing database.
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         match (self.is_fresh(), self.safety) {
             (true, _) => &FRESH,

@@ -1,6 +1,6 @@
-//! A new database is built beside its final place, without a name or under a hidden one, and gets its name once it is
-//! whole. Until then there is nothing at the place; what is left after a failure is removed. A file without a name
-//! the kernel removes itself, also when dyno is killed.
+//! A new database is built next to its final place, without a name or under a hidden one, and gets its name once it is
+//! whole. Until then nothing exists at the place, and after a failure the remains are removed. The kernel itself
+//! removes a file without a name, also when dyno is killed.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _};
@@ -18,12 +18,12 @@ use tempfile::NamedTempFile;
 
 use crate::error::{BadInput, Input};
 
-/// Bytes that gather before the kernel is told to write them to the device.
+/// Bytes that gather before the kernel is asked to write them to the device.
 const GATHERED: u64 = 4 << 20;
-/// How often to look.
+/// The interval between looks at the file's size.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A database that rows are only on their way through, beside the one that they go to. It is gone when it is dropped.
+/// A temporary database that rows pass through, next to the one that they go to. It is removed on drop.
 pub struct Passing(Building);
 
 impl Passing {
@@ -37,7 +37,7 @@ impl Passing {
         self.0.file()
     }
 
-    /// Gives it a hidden name while somebody opens it by that.
+    /// Gives it a hidden name while another program or library opens it by that name.
     pub fn opened<T>(&self, place: &Path, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         match &self.0 {
             Building::Named(file) => open(file.path()),
@@ -69,12 +69,12 @@ enum Building {
 }
 
 impl Building {
-    /// Beside `place`, without a name where the file system has such files.
+    /// A file next to `place`, without a name where the file system has such files.
     fn unnamed(place: &Path) -> Result<Building> {
         // Giving it its name later needs the first of these.
         let unnamed = Path::new("/proc/self/fd").exists().then(|| {
             let mut options = OpenOptions::new();
-            // What the user's umask leaves of it, as SQLite does.
+            // The mode is reduced by the user's umask, as SQLite does it.
             options.read(true).write(true).mode(0o644).custom_flags(libc::O_TMPFILE);
             options.open(folder(place))
         });
@@ -106,7 +106,7 @@ impl Building {
 }
 
 impl Fresh {
-    /// An empty file beside `place`, where nothing is yet, without a name where the file system has such files.
+    /// An empty file next to `place`, where nothing exists yet, without a name where the file system has such files.
     pub fn unnamed(place: &Path) -> Result<Fresh> {
         refuse_stale(place)?;
         Ok(Fresh { file: Building::unnamed(place)?, place: place.to_owned() })
@@ -123,7 +123,7 @@ impl Fresh {
         self.file.file()
     }
 
-    /// Where it is built; none without a name.
+    /// The path under which it is built; None without a name.
     pub fn path(&self) -> Option<&Path> {
         match &self.file {
             Building::Unnamed(_) => None,
@@ -131,8 +131,8 @@ impl Fresh {
         }
     }
 
-    /// While `work` goes on, has the kernel write to the device what is there already, so that syncing
-    /// at the end takes less.
+    /// While `work` goes on, asks the kernel to write finished parts of the file to the device, so that syncing at the
+    /// end takes less time.
     pub fn write_behind<T>(&self, work: impl FnOnce() -> T) -> T {
         let done = AtomicBool::new(false);
         let file = self.file();
@@ -158,7 +158,7 @@ impl Fresh {
         })
     }
 
-    /// Moves it to its place; with `sync`, such that after a power cut it is there whole or not at all.
+    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all.
     pub fn finish(self, sync: bool) -> Result<()> {
         if sync {
             self.file().sync_all().context("cannot sync the database; nothing was loaded")?;
@@ -213,7 +213,7 @@ pub fn check(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a place beside which a journal lies that SQLite would apply to the new database.
+/// Refuses a place next to which a journal lies that SQLite would apply to the new database.
 fn refuse_stale(place: &Path) -> Result<()> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     for ending in ["-journal", "-wal"] {
@@ -235,12 +235,12 @@ fn plain(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
 }
 
-/// How hidden names beside a place begin.
+/// The prefix of hidden names next to a place.
 pub fn hidden(place: &Path) -> String {
     format!(".{}.dyno-", place.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Gives a file without a name one, where there is none of it.
+/// Gives a name to a file without one, if no file has that name.
 fn name(file: &File, place: &Path) -> io::Result<()> {
     let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
     let follow = AtFlags::AT_SYMLINK_FOLLOW;
@@ -268,7 +268,7 @@ fn write_out(file: &File, from: u64, length: u64) {
     }
 }
 
-/// Whether there is a file to load into.
+/// True if there is a file to load into.
 pub fn exists(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
 }

@@ -8,7 +8,7 @@ use crate::table::{Column, Table};
 use crate::target::Existing;
 use crate::value::Kind;
 
-/// What is executed around the rows.
+/// The statements that are executed around the rows.
 pub struct Statements {
     /// Before them.
     pub before: Vec<String>,
@@ -58,7 +58,7 @@ pub fn statements(
     Statements { before, insert, after: after.chain(kept).collect() }
 }
 
-/// What follows an INSERT whose rows are merged with those of the table.
+/// The clause after an INSERT whose rows are merged with those of the table.
 fn merge(table: &Table) -> String {
     let Some(merge) = &table.merge else { return String::new() };
     let key: Vec<String> = merge.key.iter().map(|name| quoted(name)).collect();
@@ -94,7 +94,7 @@ pub fn foreign_keys(connection: &Connection, table: &str) -> Result<ForeignKeys>
     })
 }
 
-/// What an index on columns of a table is called.
+/// The name of an index on columns of a table.
 fn index_name(table: &Table, columns: &[String]) -> String {
     format!("{}_{}", table.name, columns.join("_"))
 }
@@ -158,7 +158,7 @@ pub fn column(name: &str, declared: &str) -> Result<Column> {
     let (declared, kind) = match declared.to_ascii_uppercase().as_str() {
         word @ ("INTEGER" | "INT" | "BIGINT") => (word.to_owned(), Kind::INTEGER),
         word @ ("REAL" | "DOUBLE" | "FLOAT") => (word.to_owned(), Kind::Real),
-        // A date is a text that has been held against its form.
+        // A date is a text whose form has been checked.
         "TEXT" | "DATE" => ("TEXT".to_owned(), Kind::TEXT),
         "BOOLEAN" => ("INTEGER".to_owned(), Kind::Integer { min: 0, max: 1 }),
         other => bail!(
@@ -178,7 +178,7 @@ pub fn declare(column: &mut Column) {
     .to_owned();
 }
 
-/// The columns of a table that is there; none if it is not.
+/// The columns of an existing table; None if it does not exist.
 pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> {
     let literal = table.replace('\'', "''");
     let kind = connection.value(&format!(
@@ -201,7 +201,7 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
     Ok(Some(columns.collect()))
 }
 
-/// What a column of a declared type takes (<https://sqlite.org/datatype3.html>, section 3.1).
+/// The kind of values that a column of a declared type takes (<https://sqlite.org/datatype3.html>, section 3.1).
 fn affinity(declared: &str) -> Kind {
     let declared = declared.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));

@@ -1,8 +1,8 @@
-//! Rows for a table that is there, by way of pages: dyno writes them to a database that nobody else sees, and SQLite moves
-//! their records to the table as they are, without looking at their values.
+//! Rows for an existing table, by way of pages: dyno writes them to a temporary database that no other program sees,
+//! and SQLite moves their records to the table as they are, without looking at their values.
 //!
-//! SQLite does so where nothing hangs on the table that values would have to be held against: no index, trigger, CHECK, NOT
-//! NULL, default or key (`xferOptimization` in its source). Whether it does, its program of the statement says.
+//! SQLite does so if the table has nothing by which values would have to be checked: no index, trigger, CHECK, NOT
+//! NULL, default or key (`xferOptimization` in its source). SQLite's program of the statement shows whether it does.
 
 use std::path::Path;
 
@@ -20,16 +20,16 @@ use crate::safety::Reached;
 use crate::table::{Column, Table};
 use crate::value::Kind;
 
-/// What that database is called in statements.
+/// The name of that database in statements.
 const SCHEMA: &str = "dyno_pages";
 
 /// Begins the transaction. IMMEDIATE would begin one that writes in the attached database too, and SQLite commits those
 /// with a third journal and two more syncs. There is one statement, which locks the table's own database at once.
 const BEGIN: &str = "BEGIN";
 
-/// Whether SQLite moves whole records into a table with these columns.
+/// True if SQLite moves whole records into a table with these columns.
 pub fn applies(connection: &Connection, table: &str, columns: &[Column]) -> bool {
-    // What cannot be asked here, SQLite's inserts take as they always did.
+    // If this cannot be found out here, SQLite's inserts load the rows as usual.
     asked(connection, table, columns).unwrap_or(false)
 }
 
@@ -49,7 +49,7 @@ fn asked(connection: &Connection, table: &str, columns: &[Column]) -> Result<boo
     Ok(has("RowCell") && !has("MakeRecord"))
 }
 
-/// Columns with the types that give them their affinity; none where SQLite may store a value as another than dyno would.
+/// Columns with the types that give them their affinity; None if SQLite may store a value differently from dyno.
 fn bare(columns: &[Column]) -> Option<Vec<Column>> {
     let bare = columns.iter().map(|column| {
         let declared = match column.kind {
@@ -63,7 +63,8 @@ fn bare(columns: &[Column]) -> Option<Vec<Column>> {
     bare.collect()
 }
 
-/// Whether the file fills all columns of the table in their order, and nothing is to be made of them besides.
+/// True if the file fills all columns of the table in their order, rows are not merged, and no key or index is to be
+/// made.
 pub fn fills(table: &Table, columns: &[Column]) -> bool {
     table.merge.is_none()
         && table.columns == columns
@@ -77,14 +78,14 @@ fn statement(table: &str) -> String {
     format!("INSERT INTO main.{name} SELECT * FROM {SCHEMA}.{name}")
 }
 
-/// What is executed behind the settings.
+/// The statements that are executed after the settings.
 pub fn statements(place: &Path, table: &Table) -> [String; 4] {
     let attach = format!("ATTACH '{}…' AS {SCHEMA}", hidden(place));
     [attach, BEGIN.to_owned(), statement(&table.name), "COMMIT".to_owned()]
 }
 
 impl Sqlite {
-    /// Loads into a table that is there.
+    /// Loads into an existing table.
     pub(super) fn load_by_transfer(
         &self,
         table: &Table,

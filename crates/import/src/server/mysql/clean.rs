@@ -1,5 +1,5 @@
-//! What killed imports leave in MariaDB and MySQL: tables under names of dyno's own. An import holds a lock of its name as long
-//! as it lives, so a name that can be locked is that of a dead one.
+//! Removes the tables that killed imports leave in MariaDB and MySQL. Their names are used by dyno only. An import
+//! holds a lock of its table's name as long as it lives, so a name that can be locked is that of a dead import.
 
 use anyhow::Result;
 use dyno_client::Sql;

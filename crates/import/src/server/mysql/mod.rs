@@ -33,7 +33,7 @@ const KEY: (&str, u32) = ("VARCHAR(255)", 255);
 /// Characters of a name that these servers take.
 const LONGEST_NAME: usize = 64;
 
-/// What does not fit is an error, or within LOAD DATA LOCAL a warning.
+/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning.
 const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
 
 /// A database of a MariaDB or MySQL server.
@@ -41,7 +41,7 @@ pub struct MySql {
     connection: Connection,
     /// Under which name a new table is loaded.
     staged: String,
-    /// Whether it syncs the files that say which tables there are; none where tables have no such files.
+    /// True if the server syncs the files that list its tables; None if tables have no such files.
     sync_frm: Option<bool>,
     notes: Vec<String>,
 }
@@ -162,7 +162,7 @@ impl MySql {
         let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
     }
 
-    /// What a commit survives by the settings in force.
+    /// The failures that a commit survives by the settings in force.
     fn reached(&self, existing: Existing) -> Result<Reached> {
         let flush = self.connection.value("SELECT @@innodb_flush_log_at_trx_commit")?.unwrap_or_default();
         let safety = match flush.as_str() {
@@ -219,7 +219,7 @@ impl Target for MySql {
             }
             if is_key && column.declared == SPELLING.text {
                 column.declared = KEY.0.to_owned();
-                // What was only empty until here is still to be contradicted.
+                // A column that was only empty until here can still be contradicted.
                 if column.kind != Kind::Empty {
                     column.kind = Kind::Text { longest: Some(KEY.1) };
                 }
@@ -299,7 +299,7 @@ impl Target for MySql {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        // Where what a killed import left cannot be dropped, the rows come all the same.
+        // If the remains of a killed import cannot be dropped, the rows are loaded all the same.
         if let Ok(removed) = self.clean() {
             self.notes = removed;
         }

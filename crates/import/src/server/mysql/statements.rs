@@ -3,7 +3,7 @@
 use crate::table::Table;
 use crate::target::Existing;
 
-/// What is executed, in order.
+/// The statements of an import, in order.
 pub struct Statements {
     /// Before the rows.
     pub before: Vec<String>,
@@ -13,12 +13,12 @@ pub struct Statements {
     pub after: Vec<String>,
     /// Makes the table the one that is seen.
     pub commit: String,
-    /// When it is in its place.
+    /// Executed once the table is in its place.
     pub last: Vec<String>,
 }
 
-/// The statements of an import. A new table is loaded under the name `staged`. `keeps_names` says that the server keeps
-/// names of tables durable by itself.
+/// The statements of an import. A new table is loaded under the name `staged`. With `keeps_names` the server itself
+/// makes names of tables durable.
 pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: bool) -> Statements {
     let list =
         |columns: &[String]| columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
-//! What killed imports leave in PostgreSQL: tables under names of dyno's own. An import holds an advisory lock on its name as
-//! long as it lives, so a name that can be locked is that of a dead one.
+//! Removes the tables that killed imports leave in PostgreSQL. Their names are used by dyno only. An import holds an
+//! advisory lock on its table's name as long as it lives, so a name that can be locked is that of a dead import.
 
 use anyhow::Result;
 use dyno_client::Sql;

@@ -1,6 +1,6 @@
-//! Into PostgreSQL by COPY. A new table is filled by several connections at the same time, since a server's
-//! process splits and converts the rows of one COPY on one processor; it has another name until it is whole.
-//! Rows that come to a table that is there go by one connection, in one transaction.
+//! Loads into PostgreSQL by COPY. A new table is filled by several connections at the same time, since a server's
+//! process splits and converts the rows of one COPY on one processor; it has another name until it is whole. Rows for
+//! an existing table go over one connection, in one transaction.
 
 mod clean;
 mod statements;
@@ -37,7 +37,7 @@ pub struct Postgres {
     server: Server,
     connection: Connection,
     safety: Safety,
-    /// How many connections fill a new table.
+    /// The number of connections that fill a new table.
     connections: usize,
     /// Its name until it is whole.
     staged: String,
@@ -46,7 +46,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects. A new table is filled by so many `connections`; one does all in one transaction.
+    /// Connects. A new table is filled by `connections` connections; a single one does all in one transaction.
     pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
         let api = Arc::new(postgres::load(&Build::System)?);
         let connection = open(&api, server)?;
@@ -54,7 +54,7 @@ impl Postgres {
         Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged, place, notes })
     }
 
-    /// The connections beside the first, as many as the server lets in.
+    /// The connections in addition to the first, as many as the server accepts.
     fn others(&self, existing: Existing) -> Vec<Connection> {
         let wanted = if existing == Existing::Append { 1 } else { self.connections };
         let hurried = |connection: Connection| connection.rows(HURRIED).is_ok().then_some(connection);
@@ -117,7 +117,8 @@ impl Postgres {
         ended.try_for_each(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent)))
     }
 
-    /// What the server says of rows that it was sent, with the line of the file where it names one of its own.
+    /// The server's message on rows that it was sent, with the line of the file in place of the server's own line
+    /// number.
     fn refusal(&self, error: Error, sent: &Sent) -> Error {
         let Some(server) = error.downcast_ref::<ServerError>() else { return error };
         let of_copy = |(number, rest): (u64, String)| {
@@ -147,7 +148,7 @@ impl Postgres {
         Ok(self.connection.rows(sql)?.into_iter().map(text).collect())
     }
 
-    /// Where a table is: a name with a point may have a schema before it.
+    /// Finds a table: a name with a point may have a schema before it.
     fn find(&self, name: &str) -> Result<Place> {
         if let Some((schema, table)) = name.split_once('.') {
             let literal = schema.replace('\'', "''");
@@ -170,7 +171,7 @@ impl Postgres {
         }
     }
 
-    /// What a commit survives by the settings in force.
+    /// The failures that a commit survives by the settings in force.
     fn reached(&self, connections: usize) -> Result<Reached> {
         let value = |name: &str| -> Result<String> {
             Ok(self.connection.value(&format!("SHOW {name}"))?.unwrap_or_default())
@@ -306,7 +307,8 @@ impl Target for Postgres {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        // What a killed import left is another's only in name; where it cannot be dropped the rows come all the same.
+        // Remains of a killed import do not concern this one; if they cannot be dropped, the rows are loaded all the
+        // same.
         if let Ok(removed) = self.clean() {
             self.notes = removed;
         }

@@ -4,10 +4,10 @@ use crate::safety::Safety;
 use crate::table::Table;
 use crate::target::Existing;
 
-/// Where a table is.
+/// The place of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its schema; the first of the search path if none is named.
+    /// Its schema; the first of the search path if no schema is named.
     pub schema: Option<String>,
     /// Its name there.
     pub table: String,
@@ -26,7 +26,7 @@ impl Place {
     }
 }
 
-/// What is executed; a COMMIT follows.
+/// The statements of an import; a COMMIT follows them.
 pub struct Statements {
     /// Before the rows.
     pub before: Vec<String>,
