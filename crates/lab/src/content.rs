@@ -1,9 +1,9 @@
-//! Which files a run executes, by their content.
+//! Identifies the files that a run executes by their content.
 //!
-//! A path and a version do not say which of two builds ran, and a file may be replaced while a run goes on. So what a
-//! trial had mapped is read from the kernel once its runner has greeted, and the files are digested after the trial,
-//! outside of every timed section: once, and again where the file's stamp is another than before. A runner whose work is
-//! quick may have ended by then; a file is then what its path names, if it has not changed since the trial began.
+//! A path and a version do not distinguish two builds, and a file may be replaced while a run goes on. So what a trial
+//! had mapped is read from the kernel once its runner has greeted, and the files are digested after the trial, outside
+//! of every timed section: once, and again where the file's stamp is another than before. A runner whose work is quick
+//! may have ended by then; a file is then what its path names, if it has not changed since the trial began.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -17,7 +17,7 @@ use dyno_files::{open_found, open_unlinked};
 use dyno_record::Content;
 use sha2::{Digest, Sha256};
 
-/// What the kernel puts after the name of a file that is no longer there under it.
+/// The kernel's suffix for the name of a file that is no longer at that path.
 const GONE: &str = " (deleted)";
 
 /// The program of this process; none where it cannot be read.
@@ -34,7 +34,7 @@ pub struct Mapped {
     pub program: Option<PathBuf>,
     /// All of them, the program among them, as the kernel names them; empty of a process that had ended.
     files: Vec<String>,
-    /// When the process was started, as files are stamped: seconds and nanoseconds.
+    /// The start of the process in the form of file stamps: seconds and nanoseconds.
     began: (i64, i64),
 }
 
@@ -93,7 +93,7 @@ fn unescaped(name: &str) -> String {
     name.replace("\\012", "\n")
 }
 
-/// What tells a file from one that was put in its place, and from itself after it was written to.
+/// The stamp of a file, which differs for a file put in its place, and after a write to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     device: u64,

@@ -1,13 +1,13 @@
 //! The environment of runners: a short list of variables, and none of the others.
 //!
-//! A program inherits what its user has exported: passwords of databases, keys of clouds, and variables that
-//! change what a driver does, such as `PGOPTIONS`. A runner gets its passwords in the job, and its settings
-//! too, so it needs none of these, and what it does not have it cannot tell or obey.
+//! A program inherits what its user has exported: passwords of databases, keys of clouds, and variables that change
+//! what a driver does, such as `PGOPTIONS`. A runner gets its passwords in the job, and its settings too, so it needs
+//! none of these, and what it does not have it cannot leak or obey.
 
 use std::env;
 use std::process::Command;
 
-/// What programs, their libraries and the runtimes of their languages need or are tuned by.
+/// Variables that programs, their libraries and the runtimes of their languages need or are tuned by.
 const KEPT: [&str; 20] = [
     "GLIBC_TUNABLES",
     "GODEBUG",

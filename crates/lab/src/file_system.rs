@@ -34,11 +34,11 @@ pub(crate) const KIND: &str = "fuse.gocryptfs";
 /// The names of the two folders: of the files as they lie on the device, and in the clear.
 const FOLDERS: [&str; 2] = ["encrypted", "clear"];
 const DEVICE: &str = "/dev/fuse";
-/// What the program says when its files can be used.
+/// The program's message when its files can be used.
 const READY: &str = "mounted and ready";
-/// How long mounting may take.
+/// The time that mounting may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the program may take to end before it is ended by force.
+/// The time that the program may take to end before it is killed.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A mounted file system. Dropped, it is unmounted.
@@ -84,7 +84,7 @@ impl Mounted {
         let [encrypted, clear] = Mounted::folders(place);
         let daemon = mount(&encrypted, &clear, key, placement)?;
         let mounted = Mounted { clear, encrypted, daemon };
-        // Servers run under an account of their own, which owns nothing here.
+        // Servers run under a separate account, which owns nothing here.
         let clear = mounted.clear.clone();
         let opened = within(PATIENCE, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
         opened
@@ -100,12 +100,12 @@ impl Mounted {
         note_mount(folder, FOLDERS[1]).context("cannot note the encrypted file system in the run's folder")
     }
 
-    /// Where files are in the clear.
+    /// The folder in which files are in the clear.
     pub fn clear(&self) -> &Path {
         &self.clear
     }
 
-    /// Where they are as they lie on the device.
+    /// The folder of the encrypted files, as they lie on the device.
     pub fn encrypted(&self) -> &Path {
         &self.encrypted
     }
@@ -162,8 +162,8 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
     unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
     let mut daemon = Daemon::start(&mut command, key)?;
     let deadline = Instant::now() + PATIENCE;
-    // Whoever touches the folder before the program has opened a file there itself, as it does to begin with, may lock
-    // that one out for ever, and then waits for it. That it is mounted is not enough.
+    // A process that touches the folder before the program has first opened a file there may lock the program out for
+    // ever, and then waits for it. That it is mounted is not enough.
     while !daemon.said().contains(READY) {
         if daemon.child.try_wait()?.is_some() {
             bail!("{PROGRAM} did not mount: {}", daemon.said());
@@ -181,26 +181,26 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
 #[derive(Debug)]
 struct Daemon {
     child: Child,
-    /// What it says: a file, since nobody reads while it works, and a pipe that is full would stop it and all who use
-    /// its files.
+    /// Its output: a file, since dyno does not read it meanwhile, and a full pipe would stop the program and all users
+    /// of its files.
     log: File,
 }
 
 impl Daemon {
-    /// Starts the program and tells it the password where nobody else sees it.
+    /// Starts the program and writes the password to its standard input, which no other process can read.
     fn start(command: &mut Command, key: &Key) -> Result<Daemon> {
         let log = tempfile::tempfile().context("cannot make a log")?;
         command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log.try_clone()?);
         environment::clean(command);
         let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
         if let Some(mut input) = child.stdin.take() {
-            // One that has ended tells why itself.
+            // A program that has ended reports the reason in its output.
             let _ = writeln!(input, "{}", key.secret().reveal());
         }
         Ok(Daemon { child, log })
     }
 
-    /// What it said, in one line.
+    /// The program's output, in one line.
     fn said(&self) -> String {
         // Not by the file's own position, which the program shares and writes at.
         let mut said = vec![0; 4096];
@@ -209,8 +209,8 @@ impl Daemon {
         String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Ends the program, which unmounts; where it is stuck, the kernel is asked to let go, which also frees those who
-    /// wait for its files.
+    /// Ends the program, which unmounts; if it is stuck, the kernel is asked to release it, which also frees processes
+    /// that wait for its files.
     fn end(&mut self, folder: &Path) {
         let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
         if wait_at_most(&mut self.child, END_PATIENCE).is_none() {
@@ -224,7 +224,8 @@ impl Daemon {
     }
 }
 
-/// Whether something is mounted there, by the kernel's table: the file system itself, which may be stuck, is not asked.
+/// Returns true if something is mounted there, by the kernel's table: the file system itself, which may be stuck, is
+/// not asked.
 fn is_mounted(folder: &Path) -> bool {
     let folder = match (folder.parent().and_then(|parent| parent.canonicalize().ok()), folder.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
@@ -271,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// A file system with its key, in a folder of its own; where it is not installed, says so.
+    /// A file system with its key, in a new folder; prints a message if the program is not installed.
     fn mounted() -> Option<(TempDir, Key, Mounted)> {
         if let Err(why) = check_installed() {
             eprintln!("not run: {why:#}");

@@ -9,15 +9,15 @@ use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Wakes whoever waits for something else than a signal. It must not block.
+/// Wakes a thread that waits for something other than a signal. It must not block.
 type Wake = Box<dyn Fn() + Send>;
 
-/// Knows whether somebody asked the run to stop.
+/// Records whether a signal asked the run to stop.
 #[derive(Clone, Default)]
 pub struct Interrupts {
     /// The signal that came first; 0 while there was none.
     signal: Arc<AtomicI32>,
-    /// Who waits for a runner and wants to hear at once.
+    /// The callback of the thread that waits for a runner and must wake at once.
     waiter: Arc<Mutex<Option<Wake>>>,
 }
 
@@ -52,7 +52,7 @@ impl Interrupts {
     /// For work that an interrupt ends like a failure.
     ///
     /// # Errors
-    /// Somebody asked the run to stop.
+    /// A signal asked the run to stop.
     pub fn check(&self) -> Result<()> {
         if self.signal().is_some() {
             bail!("interrupted");
@@ -60,13 +60,13 @@ impl Interrupts {
         Ok(())
     }
 
-    /// Has `wake` called when a signal comes. One that came before is not told: look for it afterwards.
+    /// Has `wake` called when a signal comes. One that came before does not call it: look for it afterwards.
     pub(crate) fn tell(&self, wake: impl Fn() + Send + 'static) {
         *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 }
 
-/// Whether a signal is ignored now; where the kernel does not say, it is not.
+/// Returns whether a signal is ignored now; where the kernel does not say, it is not.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

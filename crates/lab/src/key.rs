@@ -59,7 +59,7 @@ pub fn obtain(file: Option<&Path>) -> Result<Key> {
     Key::new(text, origin)
 }
 
-/// Whether the environment holds a key, so that a later dyno can have the same.
+/// Returns true if the environment holds a key, so that a later dyno can have the same.
 pub fn is_given() -> bool {
     FROM_ENVIRONMENT.get().is_some_and(Option::is_some)
 }

@@ -14,12 +14,12 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::placement;
 
-/// How many numbers the work draws.
+/// The count of numbers that the work draws.
 const DRAWS: u64 = 800_000;
-/// How many words of 4 bytes it reads among: more than the first caches of a core hold.
+/// The size of the memory that it reads, in words of 4 bytes: more than the first caches of a core hold.
 const WORDS: usize = 1 << 20;
-/// How many of them it reads, each at a place that the one before decides: few enough that the caches keep most of what
-/// the next runner has in them.
+/// The number of words that it reads, each at a place that the one before decides: few enough that the caches keep most
+/// of what the next runner has in them.
 const READS: usize = 4_000;
 
 /// Processor time that metronomes have taken, in nanoseconds.
@@ -39,7 +39,7 @@ impl Metronome {
         let (tell, beats) = channel();
         let placement = placement.clone();
         thread::spawn(move || {
-            // Where the CPUs are not to be had, no beat tells anything.
+            // Without access to these CPUs, the beats would mean nothing.
             if placement::enter_thread(&placement).is_err() {
                 return;
             }
@@ -58,14 +58,14 @@ impl Metronome {
         Metronome { ask, beats }
     }
 
-    /// Does the work, and tells what it took, in nanoseconds; none where it cannot run on those CPUs.
+    /// Does the work, and returns its duration in nanoseconds; none if it cannot run on those CPUs.
     pub fn beat(&mut self) -> Option<f64> {
         self.ask.send(()).ok()?;
         self.beats.recv().ok()
     }
 }
 
-/// What processor time all metronomes of this process have taken, in nanoseconds.
+/// The processor time that all metronomes of this process have taken, in nanoseconds.
 pub fn spent() -> i64 {
     SPENT.load(Ordering::Relaxed)
 }

@@ -1,12 +1,12 @@
-//! What others took of the measured CPUs while a trial ran: processes that are not of the run, and the host.
+//! The time that others took of the measured CPUs while a trial ran: processes that are not of the run, and the host.
 //!
 //! Counters are read before a trial's process starts and after it has ended, so nothing is read while a clock runs. The
-//! kernel counts idle and stolen time of each CPU in ticks of usually 10 ms. What was not idle and is none of dyno's own
-//! processes' time is somebody else's. The kernel's own threads are left out: most of what they do is writing what the
-//! measured engine wrote, and it would count against engines that write.
+//! kernel counts idle and stolen time of each CPU in ticks of usually 10 ms. Time that was neither idle nor spent by
+//! dyno's own processes belongs to others. The kernel's own threads are left out: most of what they do is writing what
+//! the measured engine wrote, and it would count against engines that write.
 //!
 //! A reading is off by a tick or two in either direction, so a difference may be below zero and means something only as
-//! a sum over a block's trials. What cannot be read is not told.
+//! a sum over a block's trials. What cannot be read is left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ const KERNEL_THREADS: u32 = 2;
 pub struct Watched {
     /// By number.
     pub cpus: Vec<usize>,
-    /// Whether dyno itself may be on them.
+    /// True if dyno itself may be on them.
     pub with_dyno: bool,
 }
 
@@ -38,7 +38,7 @@ impl Watched {
         Moment::read(&self.cpus, self.with_dyno)
     }
 
-    /// What others took between two moments.
+    /// The time that others took between two moments.
     pub fn others(&self, before: &Moment, after: &Moment) -> Others {
         after.since(before, self.cpus.len())
     }
@@ -50,7 +50,7 @@ pub struct Moment {
     at: Instant,
     /// Time in which the CPUs were idle or the host's, summed over them.
     not_ours: i64,
-    /// Of that, the host's.
+    /// The host's part of that time.
     stolen: i64,
     /// Time of dyno's processes, of those too that have ended.
     own: i64,
@@ -88,7 +88,7 @@ impl Moment {
         })
     }
 
-    /// What others took since an earlier moment, on so many CPUs.
+    /// The time that others took since an earlier moment, on this number of CPUs.
     pub fn since(&self, before: &Moment, cpus: usize) -> Others {
         let over = nanoseconds(self.at - before.at) * cpus as i64;
         let stolen = (self.stolen - before.stolen).max(0);
@@ -123,7 +123,7 @@ fn cpu_ticks(text: &str, cpus: &[usize]) -> Option<(i64, i64, i64)> {
     Some(sum)
 }
 
-/// What a process has used.
+/// The processor time that a process has used.
 #[derive(Debug, PartialEq, Eq)]
 struct Used {
     /// Processor time, of children too that it has buried, in ticks.
@@ -132,7 +132,7 @@ struct Used {
     cpu: usize,
 }
 
-/// What a process has used; none when it has ended.
+/// The processor time that a process has used; none if it has ended.
 fn process(pid: i32) -> Option<Used> {
     used(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }

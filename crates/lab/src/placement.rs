@@ -1,18 +1,15 @@
-//! Which CPUs the measured process and dyno run on, and at what priority: chosen and stated, not left
-//! to luck.
+//! The CPUs that the measured process and dyno run on, and at what priority: chosen and stated, not left to luck.
 //!
-//! Why: a process that sleeps in a sync or waits for its server must queue for a CPU when it wakes,
-//! and what wakes it and what else runs on that CPU decides how long. So the runner has a CPU of its
-//! own where there is one to spare, dyno keeps off it, and the record says which. On a shared
-//! machine, a runner that shares its CPU with even a small periodic task lost 4 to 5 % of its time
-//! to waiting; on a CPU of its own, 0.2 %.
+//! Why: a process that sleeps in a sync or waits for its server must queue for a CPU when it wakes, and what wakes it
+//! and what else runs on that CPU decides how long. So the runner gets a separate CPU where one can be spared, dyno
+//! keeps off it, and the record says which. On a shared machine, a runner that shares its CPU with even a small
+//! periodic task lost 4 to 5 % of its time to waiting; on a CPU of its own, 0.2 %.
 //!
-//! A priority above the usual one is offered and not chosen: on a quiet machine it changed neither the
-//! median nor the spread, and on a busy one it helps against processes of the same session only,
-//! since the kernel first divides the CPU between sessions (autogroup) and control groups.
+//! A priority above the usual one is offered and not chosen: on a quiet machine it changed neither the median nor the
+//! spread, and on a busy one it helps against processes of the same session only, since the kernel first divides the
+//! CPU between sessions (autogroup) and control groups.
 //!
-//! It never leaves the CPUs that the system allows, and never raises a priority that was not asked
-//! for.
+//! It never leaves the CPUs that the system allows, and never raises a priority that was not asked for.
 //!
 //! Units: CPUs are the kernel's numbers, from 0; `nice` is from -20 (first) to 19 (last).
 
@@ -110,8 +107,8 @@ pub fn apply_to_self(placement: &Placement) -> Result<(), PlacementError> {
     Ok(())
 }
 
-/// Makes a command start in its place: on the runner's CPUs, at its priority, at the head of a
-/// process group of its own, and killed when dyno dies.
+/// Makes a command start in its place: on the runner's CPUs, at its priority, at the head of a new process group, and
+/// killed when dyno dies.
 ///
 /// - The group lets dyno end a runner with all that it started, and keeps an interrupt from the
 ///   terminal to dyno, which decides what to do with the trial. So dyno must end the group itself.
@@ -137,7 +134,7 @@ pub fn prepare(placement: &Placement, command: &mut Command) -> io::Result<()> {
 /// The started process's own part, between fork and exec: system calls only.
 fn enter(set: &CpuSet, nice: i32, parent: Pid) -> io::Result<()> {
     nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
-    // dyno may have died before the signal was asked for; then nobody would send it.
+    // dyno may have died before the signal was asked for; then no signal would come.
     if nix::unistd::getppid() != parent {
         return Err(Errno::ESRCH.into());
     }
@@ -154,9 +151,9 @@ pub fn enter_thread(placement: &Placement) -> io::Result<()> {
     Ok(set_nice(placement.nice)?)
 }
 
-/// The calling thread's priority, 0 where the system does not tell.
+/// The calling thread's priority, 0 if the system does not report it.
 fn own_nice() -> i32 {
-    // -1 is a priority as well as a sign of failure, which only the error number tells apart.
+    // -1 is a priority as well as a sign of failure; only the error number distinguishes the two.
     Errno::clear();
     // SAFETY: a system call on plain numbers. The type of the first differs between C libraries.
     let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS as _, 0) };

@@ -14,11 +14,11 @@ const TABLES: &str = "tables";
 
 /// Lets contenders do the probes.
 pub struct Prober<'a> {
-    /// What they do.
+    /// The work of the trials.
     pub plan: &'a Plan,
-    /// How trials run.
+    /// The rules for running trials.
     pub conduct: &'a Conduct,
-    /// Where files go.
+    /// The folder for files.
     pub scratch: &'a Scratch,
     /// The servers and file systems of the contenders.
     pub servers: &'a mut Servers,

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether something has happened.
+/// The interval between two checks.
 const STEP: Duration = Duration::from_millis(1);
 
 /// Waits for a process to end; how it did, if it did.

@@ -1,4 +1,4 @@
-//! The kernel's own counters: who waits for what, and how busy a disk is.
+//! Reads the kernel's counters: the time that tasks wait for resources, and the load of a disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The one below a folder; none where there is none of its own.
+    /// Finds the disk below a folder; none if the folder is on no disk that the kernel counts separately.
     pub fn below(folder: &Path) -> Option<Disk> {
         let disk = crate::machine::storage(folder).ok()?.device?.disk;
         Some(Disk { stat: Path::new("/sys/block").join(disk).join("stat") })

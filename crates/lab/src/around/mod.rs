@@ -1,8 +1,8 @@
-//! What else goes on while clients are at work: counters of the machine and of the engine, read twice a second by a thread
-//! of dyno's own, and told for each second of a section afterwards.
+//! Background activity while clients are at work: counters of the machine and of the engine, which a thread of dyno
+//! reads twice a second, and which are reported for each second of a section afterwards.
 //!
-//! Nothing of it is within a runner. The kernel's counters are files; of an engine's own work only that is seen which a server
-//! tells over a connection of dyno's, or which stands in files that can be read without a lock.
+//! Nothing of it is within a runner. The kernel's counters are files; of an engine's own work, dyno sees only what a
+//! server reports over dyno's connection, or what files show that can be read without a lock.
 
 mod machine;
 mod upkeep;
@@ -22,10 +22,10 @@ use upkeep::Upkeep;
 /// How often counters are read. What they count between two readings is spread evenly.
 const STEP: Duration = Duration::from_millis(500);
 
-/// What the counters stood at.
+/// The counters at one moment.
 #[derive(Debug, Clone, Default)]
 struct Reading {
-    /// When, on the system's monotonic clock, in nanoseconds.
+    /// The time on the system's monotonic clock, in nanoseconds.
     at_ns: u64,
     pressure: Option<Pressure>,
     disk_busy_ns: Option<u64>,
@@ -39,7 +39,7 @@ pub struct Watch {
     thread: Option<JoinHandle<Readings>>,
 }
 
-/// What was read while a trial ran.
+/// The readings taken while a trial ran.
 #[derive(Debug, Clone, Default)]
 pub struct Readings(Vec<Reading>);
 
@@ -121,7 +121,7 @@ impl Readings {
         }
     }
 
-    /// What a counter stood at, between the readings around a moment.
+    /// The value of a counter at a moment, interpolated between the readings around it.
     fn at(&self, moment: u64, counter: &dyn Fn(&Reading) -> Option<u64>) -> Option<u64> {
         let after = self.0.partition_point(|reading| reading.at_ns < moment);
         let (before, after) = (self.0.get(after.saturating_sub(1))?, self.0.get(after)?);

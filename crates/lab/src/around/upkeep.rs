@@ -1,7 +1,7 @@
-//! What an engine does by itself: checkpoints, compactions, flushes, as often as it tells of them.
+//! Counts an engine's own maintenance: checkpoints, compactions, flushes, as far as the engine reports them.
 //!
-//! Servers of dyno's own tell it over a connection. Engines within a runner's process are not asked: SQLite counts in the
-//! head of its log how often the log began anew, and RocksDB writes what it has done into its `LOG`.
+//! Servers that dyno started report it over a connection. Engines within a runner's process are not asked: SQLite
+//! counts in the head of its log how often the log began anew, and RocksDB writes what it has done into its `LOG`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,26 +18,27 @@ const CHECKPOINTS: &str = "checkpoints";
 const COMPACTIONS: &str = "compactions";
 const FLUSHES: &str = "flushes";
 
-/// How long the connection waits until those of the clients are there, for each of them: a server lets in only so many.
+/// The delay, per client, before dyno opens its own connection, so that it never takes a slot that a client needs: a
+/// server limits its connections.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// What can be told of an engine.
+/// The source of an engine's counters.
 pub enum Upkeep {
-    /// What stands in the files of the folder.
+    /// The files of the database's folder.
     Files(Files),
-    /// What the server says.
+    /// The server's status.
     Server(Asked),
     /// Nothing.
     Nothing,
 }
 
 impl Upkeep {
-    /// Of the engine that a job is about.
+    /// Chooses the source for the engine of a job.
     pub fn of(job: &Job) -> Upkeep {
         let Some(server) = &job.server else {
             return Upkeep::Files(Files { folder: job.directory.clone(), logs: BTreeMap::new() });
         };
-        // Somebody's server has no connection to spare for what nobody asked for.
+        // A server that dyno did not start gets no extra connection, since its user did not ask for one.
         let speaks = job.speaks.as_deref().filter(|_| server.process.is_some());
         let clients = job.tests.iter().map(|test| match &test.work {
             Work::Mix(mix) => mix.clients,
@@ -54,7 +55,7 @@ impl Upkeep {
         }
     }
 
-    /// How often each was done so far.
+    /// The count of each kind of maintenance so far.
     pub fn read(&mut self) -> BTreeMap<String, u64> {
         match self {
             Upkeep::Files(files) => files.read(),
@@ -107,8 +108,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How often a log of SQLite's began anew since its first head was written, as its head counts: a checkpoint was complete
-/// before (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). Another process's reading takes no lock and ends none.
+/// The number of times that a SQLite log began anew since its first head was written, as its head counts: a checkpoint
+/// was complete before (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). Another process's reading takes
+/// no lock and ends none.
 fn log_resets(path: &Path) -> Option<u64> {
     const MAGIC: [u32; 2] = [0x377f_0682, 0x377f_0683];
     let mut head = [0; 16];
@@ -117,10 +119,10 @@ fn log_resets(path: &Path) -> Option<u64> {
     MAGIC.contains(&number(0)).then(|| u64::from(number(12)))
 }
 
-/// What a `LOG` of RocksDB has told so far.
+/// The events that a `LOG` of RocksDB has recorded so far.
 #[derive(Default)]
 struct Log {
-    /// How much of it was read.
+    /// The number of its bytes read so far.
     read: u64,
     compactions: u64,
     flushes: u64,
@@ -152,7 +154,7 @@ impl Log {
 pub struct Asked {
     address: Box<Server>,
     speaks: Speaks,
-    /// When the connection may be opened.
+    /// The time from which the connection may be opened.
     from: Instant,
     link: Option<Link>,
 }
@@ -167,7 +169,7 @@ enum Link {
     MySql(mysql::Connection),
 }
 
-/// How often a place in a log has moved.
+/// The number of times that a place in a log has moved.
 #[derive(Default)]
 struct Moved {
     place: Option<String>,
@@ -184,17 +186,17 @@ impl Moved {
     }
 }
 
-/// How many checkpoints PostgreSQL has made, since version 17 and before
+/// The number of checkpoints that PostgreSQL has made, since version 17 and before
 /// (https://www.postgresql.org/docs/current/monitoring-stats.html).
 const POSTGRES: [&str; 2] = [
     "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
     "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
 ];
-/// Where InnoDB's last checkpoint is in its log, as MariaDB and as MySQL call it.
+/// The place of InnoDB's last checkpoint in its log, as MariaDB and as MySQL call it.
 const INNODB: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_lsn_last_checkpoint', 'Innodb_redo_log_checkpoint_lsn')";
 
 impl Asked {
-    /// How many checkpoints there were; none where the server does not tell.
+    /// The number of checkpoints; none if the server does not report it.
     fn read(&mut self) -> Option<u64> {
         if self.link.is_none() && Instant::now() >= self.from {
             // Once more the next time, if it does not let anybody in.

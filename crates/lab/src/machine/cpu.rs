@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::fact;
 
-/// What the kernel shows of the processor.
+/// Reads the kernel's description of the processor.
 pub(super) fn read() -> Cpu {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let online = online();
@@ -46,7 +46,7 @@ fn online() -> Vec<usize> {
     })
 }
 
-/// How CPUs share cores and which of them are the fast ones.
+/// The sharing of cores by CPUs, and the set of fast CPUs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Per CPU, itself and the CPUs of the same core. A CPU whose core is unknown is absent.

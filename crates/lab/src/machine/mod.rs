@@ -1,10 +1,9 @@
-//! The facts of the machine that bear on speed: what a record needs so that someone can tell whether
-//! two runs may be compared.
+//! The facts of the machine that bear on speed: a record needs them so that a reader can judge whether two runs may be
+//! compared.
 //!
 //! Reads `/proc`, `/sys` and a few system calls; but for the calibration that it keeps it never writes, and it never
-//! measures and never fails:
-//! containers and small kernels hide files, and what cannot be read is `None` or an empty list. It
-//! records no host name, user name, serial number or address.
+//! measures and never fails: containers and small kernels hide files, and what cannot be read is `None` or an empty
+//! list. It records no host name, user name, serial number or address.
 //!
 //! Units: sizes are bytes; CPUs are the kernel's numbers, from 0.
 

@@ -13,11 +13,11 @@ pub(crate) struct Mount {
     pub(crate) device: String,
     /// The part of the file system that is mounted; `/` unless it is a bind mount or a subvolume.
     pub(crate) root: PathBuf,
-    /// Where it is mounted.
+    /// The mount point.
     pub(crate) point: PathBuf,
     /// The file system's type, as `ext4`.
     pub(crate) kind: String,
-    /// What is mounted, as `/dev/vda`.
+    /// The mounted device, as `/dev/vda`.
     pub(crate) source: String,
     /// Options of the mount, then those of the file system, each once.
     pub(crate) options: Vec<String>,

@@ -1,4 +1,4 @@
-//! Where the databases of a run lie: file system, mount options, device, space.
+//! The storage of a run's databases: file system, mount options, device, space.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,9 @@
-//! What a sync means on the storage of a run, from what the kernel says of it, and the most that a commit can survive there.
+//! The effect of a sync on the storage of a run, judged from the kernel's description of it, and the most that a commit
+//! can survive there.
 
 use dyno_record::{Level, Storage};
 
-/// What a file system's syncs mean.
+/// The effect of a file system's syncs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// On a device of this machine, with the usual rules.
@@ -35,7 +36,7 @@ pub(crate) fn kind(file_system: &str) -> Kind {
     }
 }
 
-/// Whether it is mounted so that syncs do not reach the disk.
+/// Returns true if it is mounted so that syncs do not reach the disk.
 pub(crate) fn has_no_barriers(storage: &Storage) -> bool {
     let is = |name: &str, value: &str| storage.option(name) == Some(value);
     let set = |name: &str| storage.option(name).is_some();

@@ -6,7 +6,7 @@ use dyno_record::{Kernel, Virtualisation};
 
 use super::fact;
 
-/// What the kernel tells of itself.
+/// The kernel's name, version and settings.
 pub(super) fn kernel() -> Kernel {
     let name = nix::sys::utsname::uname().ok();
     let text = |part: Option<&std::ffi::OsStr>| {
@@ -18,7 +18,7 @@ pub(super) fn kernel() -> Kernel {
     }
 }
 
-/// What the kernel tells of what the system runs in.
+/// The virtualisation that the system runs in, as the kernel reports it.
 pub(super) fn virtualisation() -> Virtualisation {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let dmi = |name: &str| fact(format!("/sys/class/dmi/id/{name}"));
@@ -31,7 +31,7 @@ pub(super) fn virtualisation() -> Virtualisation {
     }
 }
 
-/// Whether the flags in the text of `/proc/cpuinfo` name a hypervisor; `None` without flags.
+/// Returns whether the flags in the text of `/proc/cpuinfo` name a hypervisor; `None` without flags.
 fn hypervisor_flag(cpuinfo: &str) -> Option<bool> {
     let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     let (_, flags) = fields.find(|(key, _)| key.trim() == "flags")?;
@@ -72,7 +72,7 @@ pub fn meminfo(text: &str, name: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// The memory that programs can have without swapping, in bytes; none where the kernel does not tell.
+/// The memory that programs can have without swapping, in bytes; none if the kernel does not report it.
 pub fn available_memory() -> Option<u64> {
     meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")
 }

@@ -94,7 +94,7 @@ fn a_process_starts_in_its_place() {
 
 #[test]
 fn every_thread_moves() {
-    // Narrowing the test process would disturb tests beside this one, so the move is to all CPUs.
+    // Narrowing the test process would disturb other tests that run meanwhile, so the move is to all CPUs.
     let allowed = allowed_cpus();
     let placement =
         Placement { runner_cpus: vec![], dyno_cpus: allowed.clone(), nice: 0, note: String::new() };
@@ -150,7 +150,7 @@ fn a_process_dies_with_dyno() {
         .expect("the helper names its child");
     let alive = || {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        // Whoever inherits the orphan may be slow to collect it: a zombie is dead.
+        // The process that inherits the orphan may be slow to collect it: a zombie is dead.
         stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"))
     };
     assert!(alive());

@@ -1,4 +1,4 @@
-//! What becomes of a trial: it is held against what was asked for, and added to the record.
+//! Checks a finished trial against what was asked for, and adds it to the record.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use crate::content::{Contents, Mapped};
 use crate::machine::cap;
 use crate::trial::{Cut, Outcome, Trial};
 
-/// What came of a trial, beside what its runner said.
+/// The facts about a trial that its runner did not report.
 #[derive(Debug, Default)]
 pub(super) struct Came {
     pub trial: Trial,
     /// At which rates operations arrived, where these are sought.
     pub seeking: Vec<Seeking>,
-    /// How its samples were cut; empty where it was by itself.
+    /// The cuts of its samples; empty if the trial ran alone.
     pub cuts: Vec<Cut>,
-    /// What the metronome took before and after it.
+    /// The metronome's time before and after it.
     pub beat_ns: Option<f64>,
 }
 
@@ -157,8 +157,8 @@ fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, Stri
     }
 }
 
-/// Takes what the trial's `hello` tells into the record. A setting that is not in force as asked makes
-/// the trial a failure: its samples are of something else.
+/// Adds the contents of the trial's `hello` to the record. A setting that is not in force as asked makes the trial a
+/// failure: its samples are of something else.
 fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usize, run: &mut Run) -> Trial {
     let Some(hello) = trial.hello.clone() else { return trial };
     let hello = &hello;

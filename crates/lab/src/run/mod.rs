@@ -75,7 +75,7 @@ pub struct Runner<'a> {
     pub file: &'a mut Writer,
     /// What is known of the durability of contenders.
     pub proofs: &'a Proofs,
-    /// Whether the samples so far are enough: what that means is no business of who measures. It is told, by
+    /// Returns true if the samples so far are enough: what that means is no business of who measures. It is told, by
     /// contender, whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
     /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
@@ -99,7 +99,7 @@ struct State {
     began: Instant,
     /// Failures in a row, by contender.
     failures: Vec<u32>,
-    /// Whether contenders may take turns by now: what that needs is known.
+    /// True if contenders may take turns by now: what that needs is known.
     turns: bool,
     metronome: Metronome,
     /// What the files hold that trials executed.

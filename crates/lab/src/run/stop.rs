@@ -1,4 +1,4 @@
-//! When a run has enough trials.
+//! Decides when a run has enough trials.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Stop {
         }
     }
 
-    /// Tells how long a block took.
+    /// Records the duration of a block.
     pub fn block_took(&mut self, duration: Duration) {
         self.last_block = duration;
         self.elapsed += duration;
@@ -51,8 +51,8 @@ impl Stop {
         Some(needed)
     }
 
-    /// Why the run ends after this block; none if it goes on. At least one measured block is run.
-    /// `is_precise` tells whether the samples so far are enough.
+    /// The reason why the run ends after this block; none if it goes on. At least one measured block is run.
+    /// `is_precise` returns whether the samples so far are enough.
     pub fn decide(&self, block: u32, is_precise: impl FnOnce() -> bool) -> Option<Ended> {
         if self.trials.is_some_and(|trials| block >= trials) {
             return Some(Ended::Trials);
@@ -73,7 +73,7 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// A schedule after a first block of so many seconds.
+    /// A schedule after a first block of this many seconds.
     fn after(seconds: u64, most_ns: Option<u64>) -> (Option<Duration>, Option<u64>) {
         let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../dyno/tests/golden/run.json");
         let mut run = dyno_record::load(golden.as_ref()).unwrap();

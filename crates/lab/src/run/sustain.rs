@@ -1,5 +1,5 @@
-//! The rate of a trial, in a run that seeks the highest at which a target holds. Which rate comes next is no business of who
-//! measures: he is told it, and keeps what came of it.
+//! The rate of a trial, in a run that seeks the highest at which a target holds. This module does not choose the next
+//! rate: it receives the rate, and records the result.
 
 use anyhow::Result;
 use dyno_protocol::{Job, Sample, Work};
@@ -7,7 +7,7 @@ use dyno_record::{Run, Sought};
 
 use super::Runner;
 
-/// What arrives in a test of a trial.
+/// The arrivals in a test of a trial.
 #[derive(Debug, Clone)]
 pub(super) struct Seeking {
     test: String,
@@ -42,7 +42,7 @@ impl Runner<'_> {
     }
 }
 
-/// What became of the target in the test of a sample, where a rate was sought in it.
+/// The result for the target in the test of a sample, if a rate was sought in it.
 pub(super) fn sought(run: &Run, seeking: &[Seeking], sample: &Sample) -> Option<Sought> {
     let Seeking { rate, due, clients, .. } = seeking.iter().find(|seeking| seeking.test == sample.test)?;
     Some(run.schedule.sustain?.judge(*rate, *due, *clients, sample))

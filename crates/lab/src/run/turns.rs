@@ -1,7 +1,7 @@
-//! Which contenders take turns within a block, and why others do not.
+//! Decides which contenders take turns within a block, and states why others do not.
 //!
-//! The rule looks at what is known of a contender before anything is compared: its runner, its engine's file
-//! (`quiet`), and what its warm-up trial said. It never looks at how fast it is.
+//! The rule looks at what is known of a contender before any comparison: its runner, its engine's file (`quiet`), and
+//! its warm-up trial's report. It never looks at its speed.
 
 use dyno_plan::Plan;
 use dyno_protocol::Model;
@@ -25,22 +25,22 @@ pub fn decide(plan: &Plan, run: &mut Run) {
         all.filter(|(_, contender)| contender.apart.is_none()).map(|(index, _)| index).collect::<Vec<_>>()
     };
     let needed: u64 = together(run).into_iter().map(|index| peak(run, index)).sum();
-    // As much as there can be where the kernel does not tell.
+    // Without a figure from the kernel, memory counts as unlimited.
     let available = available_memory().unwrap_or(u64::MAX);
     if needed as f64 > MOST_MEMORY * available as f64 {
         let why =
             format!("all at once need {} MiB of memory, and {} are to be had", needed >> 20, available >> 20);
         together(run).into_iter().for_each(|index| run.contenders[index].apart = Some(why.clone()));
     }
-    // The harness is nobody to be compared with.
+    // The harness is no contender to compare with.
     if together(run).into_iter().filter(|&index| !run.contenders[index].harness).count() < 2 {
         let why = "there is no other contender that takes turns";
         together(run).into_iter().for_each(|index| run.contenders[index].apart = Some(why.into()));
     }
 }
 
-/// Where one of those who may be ranked with each other cannot take turns, none of them does: a turn begins with colder
-/// caches than a trial by itself has.
+/// If one of the contenders that may be ranked together cannot take turns, none of them does: a turn begins with colder
+/// caches than a trial that runs alone.
 fn keep_rivals_alike(plan: &Plan, run: &mut Run) {
     let classes: Vec<_> = (0..run.contenders.len()).map(|index| run.class(index)).collect();
     let all = run.contenders.iter().zip(&plan.contenders).zip(&classes);

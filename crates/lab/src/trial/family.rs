@@ -1,9 +1,9 @@
-//! What a runner starts ends with it.
+//! Ends the processes that a runner started together with it.
 //!
 //! A process that a runner started and that left its process group lives on when the runner is killed, and would work
-//! beside the next trial. Such an orphan comes to dyno, as the nearest ancestor that asked for them (`PR_SET_CHILD_SUBREAPER`
-//! in prctl(2)). Servers and file systems are children of dyno too, so orphans are told from them by a variable
-//! that all who descend from a runner inherit.
+//! during the next trial. Such an orphan comes to dyno, as the nearest ancestor that asked for them
+//! (`PR_SET_CHILD_SUBREAPER` in prctl(2)). Servers and file systems are children of dyno too, so dyno distinguishes
+//! orphans from them by a variable that all descendants of a runner inherit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,9 +22,9 @@ use crate::server::descendants;
 
 /// The variable that marks a runner and what descends from it.
 const MARK: &str = "DYNO_TRIAL";
-/// Tells the trials of one process apart.
+/// Distinguishes the trials of one process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
-/// How often it is looked whether what was killed is gone. Each time takes a millisecond and more.
+/// The number of checks whether a killed process is gone. Each takes a millisecond and more.
 const TRIES: u32 = 1000;
 
 /// A runner and what descends from it.
@@ -35,8 +35,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// A family of its own for the process that `command` will start. Call it after the command's environment
-    /// was cleared.
+    /// Makes a new family for the process that `command` will start. Call it after the command's environment was
+    /// cleared.
     pub fn begin(command: &mut Command) -> Result<Family> {
         nix::sys::prctl::set_child_subreaper(true).context("cannot adopt what runners leave behind")?;
         let value = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -60,7 +60,7 @@ impl Family {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        // Those that ended by themselves are dyno's to bury as well.
+        // Those that ended unprompted must be collected by dyno as well.
         let bury = || waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG));
         while bury().is_ok_and(|status| status != WaitStatus::StillAlive) {}
     }
@@ -75,7 +75,7 @@ impl Family {
     }
 }
 
-/// Whether a killed process is gone for good.
+/// Returns true if a killed process is gone for good.
 fn is_buried(pid: Pid) -> bool {
     match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
         Ok(WaitStatus::StillAlive) => false,

@@ -1,9 +1,8 @@
-//! A limit on the memory of a runner, its share of the kernel's file cache included: a control group of
-//! its own. So work that is larger than memory is real, however much the machine has.
+//! A limit on the memory of a runner, its share of the kernel's file cache included, by a separate control group. So
+//! work that is larger than memory is real, however much the machine has.
 //!
-//! Version 2 of control groups is used where the memory controller is there, else version 1. A group
-//! is made below the one that dyno is in, and removed with the trial. A dyno that is killed leaves its group;
-//! the next run removes it.
+//! Version 2 of control groups is used where the memory controller is there, else version 1. A group is made below the
+//! one that dyno is in, and removed with the trial. A dyno that is killed leaves its group; the next run removes it.
 //! See `Documentation/admin-guide/cgroup-v2.rst` of Linux and `cgroup-v1/memory.rst`.
 
 use std::fs::{self, File, OpenOptions};
@@ -20,11 +19,11 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// Tells the groups of one process apart.
+/// Distinguishes the groups of one process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
-/// How often the removal of a group is tried, whose processes the kernel may still be clearing away.
+/// The number of tries to remove a group whose processes the kernel may still be clearing away.
 const TRIES: u32 = 100;
-/// What the names of groups begin with; the process that made one follows, and a number.
+/// The prefix of the names of groups; the process that made one follows, and a number.
 const PREFIX: &str = "dyno-";
 
 /// A control group with a limit on memory. It is removed when dropped.
@@ -36,7 +35,7 @@ pub struct MemoryCap {
 }
 
 impl MemoryCap {
-    /// Makes a group whose processes together may use so many bytes, and no swap.
+    /// Makes a group whose processes together may use this many bytes, and no swap.
     ///
     /// # Errors
     /// The system has no memory controller, or dyno may not make groups; with what to do.

@@ -52,7 +52,7 @@ pub struct Trial {
     pub(crate) readings: Readings,
     /// How it ended.
     pub outcome: Outcome,
-    /// Whether the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
+    /// True if the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
     pub may_have_connected: bool,
     /// Which database may be left on a server at a URL, in a sentence for the user.
     pub left: Option<String>,

@@ -21,16 +21,16 @@ use crate::{environment, placement};
 
 /// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
 const LONGEST_LINE: u64 = 16 << 20;
-/// How many lines are read before the first of them is taken. A runner that writes faster must wait.
+/// The number of lines read before the first of them is taken. A runner that writes faster must wait.
 const LINES_AHEAD: usize = 4;
 /// The most that a runner may write in one trial, in bytes; one that writes more does not come to an end.
 const LONGEST_OUTPUT: u64 = 1 << 30;
-/// How much of standard error is kept for messages: its end.
+/// The number of bytes at the end of standard error that are kept for messages.
 const KEPT_ERRORS: usize = 4096;
-/// How long a runner may take to end after its last event.
+/// The time that a runner may take to end after its last event.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a waiter hears.
+/// The messages to the thread that waits.
 #[derive(Debug)]
 pub enum Message {
     /// A line of the runner's standard output.
@@ -39,7 +39,7 @@ pub enum Message {
     End,
     /// A line that cannot be read.
     Unreadable(String),
-    /// Somebody asked the run to stop.
+    /// A signal asked the run to stop.
     Interrupted,
 }
 
@@ -47,14 +47,14 @@ pub enum Message {
 pub struct Process {
     child: Child,
     began: SystemTime,
-    /// What it starts.
+    /// The processes that it starts.
     family: Family,
     /// It has ended, and so has its family.
     gone: bool,
     messages: Receiver<Message>,
-    /// Where an interrupt is told, so that nobody waits on for a message.
+    /// The receiver of interrupts, so that the waiting thread wakes without a message from the runner.
     waiter: SyncSender<Message>,
-    /// What goes to its standard input.
+    /// The lines for its standard input.
     input: Option<Sender<Vec<u8>>>,
     errors: Receiver<String>,
     interrupts: Interrupts,
@@ -123,7 +123,7 @@ impl Process {
         }
     }
 
-    /// Which files the runner has mapped as code.
+    /// The files that the runner has mapped as code.
     pub fn mapped(&self) -> Mapped {
         Mapped::of(self.child.id(), self.began)
     }
@@ -133,10 +133,10 @@ impl Process {
         self.input = None;
     }
 
-    /// Has an interrupt wake whoever waits for this runner, of all that run.
+    /// Makes an interrupt wake the thread that waits for this runner, of all that run.
     pub fn hear_interrupts(&self) {
         let waiter = self.waiter.clone();
-        // Where there is no room, somebody is about to look for the next message and sees the signal.
+        // If the queue is full, the waiting thread is about to take the next message and sees the signal.
         self.interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
     }
 
@@ -153,7 +153,7 @@ impl Process {
         }
     }
 
-    /// Waits for the runner to end by itself and tells how; kills it if it does not end.
+    /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
     pub fn finish(mut self) -> Ending {
         let status = wait_at_most(&mut self.child, PATIENCE);
         self.kill();
@@ -170,7 +170,7 @@ impl Process {
         // The runner leads a process group, so that most of what it started goes with it at once.
         let _ = killpg(group, Signal::SIGKILL);
         let _ = self.child.kill();
-        // A process that waits for a stuck file system cannot be killed; nobody should wait for it too.
+        // A process that waits for a stuck file system cannot be killed; dyno should not wait for it too.
         wait_at_most(&mut self.child, PATIENCE);
         self.family.end(group);
     }
@@ -182,7 +182,7 @@ impl Drop for Process {
     }
 }
 
-/// How a runner ended.
+/// The end of a runner: its status and its messages.
 pub struct Ending {
     status: Option<ExitStatus>,
     errors: String,
@@ -190,12 +190,12 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Whether it ended by itself, with success.
+    /// Returns true if it ended unprompted, with success.
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| status.success())
     }
 
-    /// How it ended, for people, with what it wrote to standard error.
+    /// The end in words for people, with what it wrote to standard error.
     pub fn describe(&self) -> String {
         let how = match self.status {
             None => format!("did not end within {} s and was killed", PATIENCE.as_secs()),

@@ -50,7 +50,7 @@ pub enum Heard {
 pub struct Reader {
     /// The tests of the job, by id.
     tests: Vec<String>,
-    /// Whether the job has turns.
+    /// True if the job has turns.
     turns: bool,
     state: State,
     /// How many operations of the test were done when the runner last waited.
@@ -110,7 +110,7 @@ impl Reader {
         Ok(if self.state == State::Ended { Heard::Last } else { Heard::More })
     }
 
-    /// Whether a runner that waits has used its turn, and has something left to do.
+    /// Returns true if a runner that waits has used its turn, and has something left to do.
     fn is_further(&self, waiting: Waiting) -> bool {
         waiting.done < waiting.of.max(1) && self.waited.is_none_or(|before| waiting.done > before)
     }
@@ -127,12 +127,12 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether the runner has greeted, and nothing since.
+    /// Returns true if the runner has greeted, and nothing since.
     pub fn has_just_greeted(&self) -> bool {
         self.state == State::Between && self.trial.samples.is_empty()
     }
 
-    /// Whether the runner has told of no failure.
+    /// Returns true if the runner has reported no failure.
     pub fn is_well(&self) -> bool {
         self.state != State::Failed
     }

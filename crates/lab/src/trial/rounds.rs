@@ -1,19 +1,19 @@
-//! How the tests are cut into turns. Pure sums: who works when is decided in `together`.
+//! Cuts the tests into turns. Pure arithmetic: `together` decides which contender works when.
 //!
 //! A round is the same part of the tests for each contender, so that all of them are at the same place at the same time
 //! whatever their speeds. The quickest has one turn in a round, a slower one has several. No turn begins where a test
-//! does: the first part of a test follows the last part of the test before, as in a trial by itself, so it finds the
-//! caches as warm. A test that is shorter than a slice is therefore not cut at all.
+//! does: the first part of a test follows the last part of the test before, as in a trial that runs alone, so it finds
+//! the caches as warm. A test that is shorter than a slice is therefore not cut at all.
 
 use std::time::Duration;
 
-/// What a slice of the quickest contender takes at least. The shorter it is, the more noise two contenders share; the
-/// longer, the less the cold caches matter with which it begins.
+/// The shortest slice of the quickest contender. The shorter it is, the more noise two contenders share; the longer,
+/// the less the cold caches matter with which it begins.
 const SLICE: Duration = Duration::from_millis(40);
-/// What a part of a test takes at most in one turn, if its operations can be parted.
+/// The longest part of a test in one turn, if its operations can be divided.
 const LONGEST: Duration = Duration::from_millis(80);
 
-/// How far to go: up to this share of a test (by its place).
+/// The goal of a turn: up to this share of a test (by its place).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     pub test: usize,
@@ -36,7 +36,7 @@ pub fn rounds(quickest_ns: &[f64]) -> Vec<Vec<Goal>> {
 }
 
 /// The turns that a contender has in a round, each the goals that it reaches in it. `before` is where the round before
-/// ended, and `ns` tells what a test takes it.
+/// ended, and `ns` returns the time that a test takes it.
 pub fn turns(round: &[Goal], before: Option<Goal>, ns: impl Fn(usize) -> f64) -> Vec<Vec<Goal>> {
     let mut turns = vec![Vec::new()];
     for &Goal { test, share } in round {
@@ -52,7 +52,7 @@ pub fn turns(round: &[Goal], before: Option<Goal>, ns: impl Fn(usize) -> f64) ->
     turns
 }
 
-/// How many of a test's operations are done at a share of it.
+/// The number of a test's operations that are done at a share of it.
 pub fn target(share: f64, of: u64) -> u64 {
     if share < 1.0 { (of as f64 * share) as u64 } else { of }
 }

@@ -24,7 +24,7 @@ pub struct Servers {
     installations: BTreeMap<String, Installation>,
     scratch: String,
     place: PathBuf,
-    /// Where servers run.
+    /// The CPUs and priority of servers.
     placement: Placement,
     /// By which the start of a server is ended.
     interrupts: Interrupts,
@@ -68,7 +68,7 @@ impl Servers {
     pub fn mounted(&mut self, contender: &Contender) -> Result<&Mounted> {
         if self.mounted.is_none() {
             let key = contender.key.as_ref().context("an encrypted file system needs the run's key")?;
-            // It does work for whoever is measured.
+            // The file system's program works for the measured contender, so it runs with the servers.
             let mounted = Mounted::new(&self.place, key, &self.placement)?;
             mounted.note(&self.place)?;
             self.mounted = Some(mounted);
@@ -76,7 +76,7 @@ impl Servers {
         self.mounted.as_ref().context("the file system is not mounted")
     }
 
-    /// How a contender's runner reaches its server, which is started if need be; none where the engine
+    /// The address by which a contender's runner reaches its server, which is started if need be; none where the engine
     /// is within the runner's own process.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Servers {
         Ok((server, installation))
     }
 
-    /// Where servers run.
+    /// The CPUs and priority of servers.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }
@@ -138,8 +138,8 @@ impl Servers {
         Ok(&self.installations[&contender.label])
     }
 
-    /// How a contender's private server ended, with the end of its log, if it has: what a runner that lost
-    /// its connection cannot tell.
+    /// The way in which a contender's private server ended, if it has, with the end of its log: a runner that lost its
+    /// connection cannot report it.
     pub fn death(&mut self, contender: &Contender) -> Option<String> {
         let installation = self.installations.get(&contender.label)?;
         let pool = match contender.file_system {

@@ -1,8 +1,8 @@
 //! Trials side by side: all their runners are there, and one of them works at a time.
 //!
 //! The contenders go through the tests together, in slices of some ten milliseconds and in an order drawn anew for each
-//! round ([`rounds`]), so that what the machine does for a second or longer falls on all of them alike. Who has no turn
-//! waits for a line on its standard input and takes no processor time; its clock stands.
+//! round ([`rounds`]), so that what the machine does for a second or longer falls on all of them alike. A runner that
+//! has no turn waits for a line on its standard input and takes no processor time; its clock stands.
 
 use std::collections::BTreeMap;
 
@@ -16,45 +16,45 @@ use super::running::{Pause, Running};
 use super::{Conduct, Outcome, Trial};
 use crate::metronome::Metronome;
 
-/// What each test takes a contender alone, in nanoseconds, by the test's id.
+/// The time that each test takes a contender alone, in nanoseconds, by the test's id.
 pub type Expected = BTreeMap<String, f64>;
 
 /// One of the trials that run side by side.
 #[derive(Debug)]
 pub struct Member {
-    /// What starts its runner.
+    /// The command that starts its runner.
     pub command: Vec<String>,
     /// Its job, which has turns.
     pub job: Job,
-    /// How long its tests are.
+    /// The expected time of its tests.
     pub expected: Expected,
-    /// Whether it is the harness, which is as quick as nothing and sets no one's pace.
+    /// True if it is the harness, which takes almost no time and sets no contender's pace.
     pub harness: bool,
 }
 
 /// A trial that was done in slices.
 #[derive(Debug, Default)]
 pub struct Sliced {
-    /// What came of it.
+    /// The finished trial.
     pub trial: Trial,
-    /// Of each sample: how it was cut.
+    /// The cut of each sample.
     pub cuts: Vec<Cut>,
 }
 
-/// How one sample was cut.
+/// The slices of one sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cut {
-    /// How many slices it had.
+    /// The number of its slices.
     pub slices: u32,
-    /// What the metronome's beats between them took, in nanoseconds: their mean.
+    /// The mean time of the metronome's beats between them, in nanoseconds.
     pub beat_ns: Option<f64>,
 }
 
 impl Conduct {
     /// Runs trials side by side. Their tests are those of `tests`, in this order, but for what one of them lacks.
-    /// `on_test` hears the place of a test in that list as it begins.
+    /// `on_test` receives the place of a test in that list as it begins.
     ///
-    /// One that fails leaves the others working. Where somebody asks the run to stop, all are interrupted.
+    /// One that fails leaves the others working. If a signal asks the run to stop, all are interrupted.
     pub fn run_together(
         &self,
         members: &[Member],
@@ -88,7 +88,7 @@ impl Conduct {
         let beats: Vec<Option<f64>> = beats.iter().map(mean).collect();
         let mut sliced: Vec<Sliced> = seats.into_iter().map(|seat| seat.finish(&beats)).collect();
         let others = moment.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));
-        // All trials had this time together; each tells an equal part, so that their sum is the time.
+        // All trials had this time together; each reports an equal part, so that their sum is the time.
         let parts = sliced.len() as u64;
         for one in &mut sliced {
             one.trial.others = others.map(|others| others.part(parts));
@@ -97,7 +97,7 @@ impl Conduct {
     }
 }
 
-/// What each test takes the quickest of some, in nanoseconds; the harness does not count.
+/// The time that each test takes the quickest of some, in nanoseconds; the harness does not count.
 fn quickest(members: &[Member], tests: &[String]) -> Vec<f64> {
     let counting = || members.iter().filter(|member| !member.harness);
     let quickest = |test: &String| {
@@ -133,18 +133,18 @@ fn play(
     beat
 }
 
-/// One of those who take turns.
+/// One of the runners that take turns.
 struct Seat<'a> {
     member: &'a Member,
     conduct: &'a Conduct,
     /// All tests, by id.
     tests: &'a [String],
     state: State,
-    /// How many slices each of its samples had, and the one that it is about.
+    /// The number of slices of each of its samples, and the current sample.
     slices: Vec<u32>,
 }
 
-/// What a trial is doing.
+/// The state of a trial.
 enum State {
     /// It has not begun.
     New,
@@ -218,7 +218,7 @@ impl<'a> Seat<'a> {
         self.member.job.tests.get(running.samples()).map(|test| &test.id)
     }
 
-    /// What a test takes it, in nanoseconds.
+    /// The time that a test takes it, in nanoseconds.
     fn expected(&self, test: usize) -> f64 {
         self.member.expected.get(&self.tests[test]).copied().unwrap_or_default()
     }
@@ -239,7 +239,7 @@ impl<'a> Seat<'a> {
     }
 }
 
-/// How many operations are left up to a goal, if any are.
+/// The number of operations left up to a goal, if any are.
 fn left(goal: Goal, waiting: Waiting) -> Option<u64> {
     let left = rounds::target(goal.share, waiting.of).saturating_sub(waiting.done);
     Some(left).filter(|&operations| operations > 0)

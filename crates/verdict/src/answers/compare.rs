@@ -162,7 +162,7 @@ fn compare_row(row: u64, found: &[Value], expected: &[Value], tolerance: f64) ->
     }
 }
 
-/// Whether two values agree.
+/// Returns true if two values agree.
 fn agree(a: &Value, b: &Value, tolerance: f64) -> bool {
     match (a, b) {
         (Value::Real(a), Value::Real(b)) => near(*a, *b, tolerance),
