@@ -58,7 +58,7 @@ impl Chunk {
         }
     }
 
-    /// The same once nothing is left that was made of the text: now there may be another huge record.
+    /// Forgets the text once nothing refers to it any more: now another huge record may come.
     pub fn clear(&mut self) {
         self.forget();
         self.pass = None;

@@ -41,7 +41,7 @@ pub struct Refused {
 
 /// Marks errors as those of the input.
 pub trait Input<T> {
-    /// The same with its error marked.
+    /// The same result with its error marked.
     fn input(self) -> anyhow::Result<T>;
 }
 

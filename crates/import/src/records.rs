@@ -332,7 +332,7 @@ impl Reading<'_> {
         end + 1
     }
 
-    /// A character that makes no quote a letter stands for itself.
+    /// An escape character that precedes neither a quote nor another escape character stands for itself.
     fn escaped(&mut self, byte: u8) -> usize {
         self.at = At::Quoted;
         let escape = self.syntax.escape.unwrap_or_default();

@@ -247,8 +247,8 @@ fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A permutation of the numbers below 2⁶³: steps that can each be undone, as in the finaliser of
-/// SplitMix64 (Steele, Lea and Flood, 2014), on 63 bits.
+/// A permutation of the numbers below 2⁶³: steps that can each be inverted, as in the finaliser of SplitMix64 (Steele,
+/// Lea and Flood, 2014), on 63 bits.
 fn permuted(number: u64, seed: u64) -> u64 {
     const MASK: u64 = (1 << 63) - 1;
     let mut mixed = number.wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) & MASK;

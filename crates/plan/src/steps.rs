@@ -10,8 +10,8 @@ use rand::rngs::ChaCha8Rng;
 use super::arrays::Arrays;
 use super::draws::Draws;
 
-/// The number of steps of a client that begins again when it has done them: so many different values that no engine's
-/// cache takes them for a few.
+/// The number of steps of a client that begins again when it has done them: enough different values that a cache of an
+/// engine cannot mistake them for a few.
 const A_CLIENT: u64 = 20_000;
 /// The most bytes of a client's steps, unless these are fewer than [`FEWEST`] steps.
 const A_CLIENT_BYTES: u64 = 4 << 20;

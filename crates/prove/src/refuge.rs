@@ -56,7 +56,7 @@ impl Refuge {
     }
 }
 
-/// A place without a view of dyno's own: a plain folder within `folder`, where nothing is mounted.
+/// A place without a private view of the mounts: a plain folder within `folder`, where nothing is mounted.
 ///
 /// # Errors
 /// It cannot be made.

@@ -1,8 +1,8 @@
 //! Records in memory, and their order in an index.
 //!
-//! What is sorted is one number a record: the bits in which the beginnings of values differ, above the record's place
-//! among those that came. Where those bits are equal, the next ones follow, then the next value; the records themselves
-//! are compared only where a long text begins as another one does.
+//! Sorting compares one number per record: the bits in which the beginnings of values differ, above the record's place
+//! among those that came. If those bits are equal, the next ones follow, then the next value; the records themselves
+//! are compared only if a long text begins as another one does.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
-//! Databases that were written page by page, read by SQLite: every value with its type, SQLite's own check, and
-//! what SQLite then changes in them. The same rows inserted by SQLite are what they are compared with.
+//! Databases that were written page by page, read by SQLite: every value with its type, SQLite's check, and the changes
+//! that SQLite then makes. They are compared with databases into which SQLite inserted the same rows.
 
 mod sqlite;
 
@@ -183,7 +183,7 @@ impl Written {
         alone.number("PRAGMA freelist_count")
     }
 
-    /// The same rows inserted by SQLite into tables and indexes of the same names: the size of the file.
+    /// The size of the file after SQLite has inserted the same rows into tables and indexes of the same names.
     fn size_by_sqlite(&self, size: u32, rows: &[(i64, Vec<Own>)]) -> u64 {
         let path = self.folder.path().join("sqlite.db");
         let judge = Judge::open(&path);

@@ -125,7 +125,7 @@ pub struct Test {
     pub shows: String,
     /// The kind of work.
     pub model: Model,
-    /// The tests whose work this one builds on, by id; `--only` keeps them, untold.
+    /// The tests whose work this one builds on, by id; `--only` keeps them automatically.
     #[serde(default)]
     pub needs: Vec<String>,
     /// True if it only prepares the tests after it: it is shown, but part of no mean and no rank.
@@ -226,7 +226,7 @@ pub struct Published {
     pub source: String,
     /// The address, if it can still be read.
     pub link: Option<String>,
-    /// On what hardware.
+    /// The hardware of the measurements.
     pub hardware: String,
     /// The test of the first of its `seconds`, by id; absent: the suite's first.
     pub first: Option<String>,

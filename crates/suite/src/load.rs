@@ -12,7 +12,7 @@ use super::check::{ID, is_id};
 use super::mix::read_files;
 use super::{Suite, TemplateError, Test, include};
 
-/// The longest suite, in bytes: a thousand times the longest of dyno's own.
+/// The longest suite, in bytes: a thousand times the longest of dyno's suites.
 const LONGEST: u64 = 16 << 20;
 
 impl Suite {

@@ -1,9 +1,9 @@
 //! Cuts rendered text into statements.
 //!
-//! A statement ends with a semicolon at the end of a line, so that a statement may span lines and a
-//! semicolon within a line (a trigger's body, a text) is part of it. A line that begins with `@` and
-//! dialect names, as `@mysql,postgres DROP …;`, belongs to those dialects alone; without names it is SQL, which engines
-//! without SQL do not get. Empty lines and lines that begin with `--` are left out. `for each …:` is a line of its own.
+//! A statement ends with a semicolon at the end of a line, so that a statement may span lines and a semicolon within a
+//! line (a trigger's body, a text) is part of it. A line that begins with `@` and dialect names, as `@mysql,postgres
+//! DROP …;`, belongs to those dialects alone; without names it is SQL, which engines without SQL do not get. Empty
+//! lines and lines that begin with `--` are left out. `for each …:` is a separate line.
 
 use crate::NO_SQL;
 

@@ -169,8 +169,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Writes rows to the leaves where their records are made, and keeps their entries in indexes. Leaves refuse a row only
-    /// where its number does not ascend.
+    /// Writes rows to the leaves in which their records are made, and keeps their index entries. Leaves refuse a row
+    /// only if its number does not ascend.
     #[inline(always)]
     fn place<const PLAIN: bool>(
         &mut self,

@@ -1,7 +1,7 @@
-//! Parquet files: their columns, and their rows. Those become the pages of a new database as they are, on all cores, and
-//! records of text for every other one.
+//! Parquet files: their columns, and their rows. If dyno writes the database's pages, all cores turn the rows into pages
+//! directly; otherwise the rows become records of text.
 //!
-//! Where a value becomes text it is one that is read as the same value again: a number becomes its shortest text.
+//! The text of a value is one that reads as the same value again: a number becomes its shortest text.
 
 mod column;
 mod damage;

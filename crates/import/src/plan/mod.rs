@@ -70,7 +70,7 @@ impl Plan {
     /// Looks at the file and the target.
     ///
     /// # Errors
-    /// What was asked cannot be done; nothing was changed.
+    /// The request cannot be met; nothing was changed.
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
         let name = request.source.name();
         let stamps = request.sources().map(Source::stamp).collect();

@@ -25,7 +25,7 @@ impl Spelling {
         }
     }
 
-    /// A column of a type that the user names: one of dyno's own, or any of the server's.
+    /// A column of a type that the user names: one of dyno's types, or any of the server's.
     pub fn column(&self, name: &str, declared: &str) -> Result<Column> {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "_ (),".contains(letter);
         ensure!(declared.chars().all(fits), "'{declared}' is not the name of a type");

@@ -1,4 +1,4 @@
-//! Probes of isolation: a suite of dyno's own, whose histories say what transactions saw of one another.
+//! Probes of isolation: a suite built into dyno, whose histories record what transactions saw of one another.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The file system on a disk of dyno's own: made, mounted and unmounted.
+//! The file system on one of dyno's disks: made, mounted and unmounted.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A connection of dyno's own to a server on trial.
+//! dyno's connection to a server on trial.
 
 use anyhow::Result;
 use dyno_client::{Sql, mysql, postgres};

@@ -25,7 +25,7 @@ pub struct RenderedClass {
     pub statements: Vec<RenderedStatement>,
     /// Those that are repeated.
     pub loops: Vec<Repeated>,
-    /// The value that says whether the transaction is undone, as planned.
+    /// The value that decides whether the transaction is rolled back, as planned.
     pub rollback: Option<String>,
     /// The pauses of its client.
     pub pauses: Vec<Pause>,
@@ -83,7 +83,7 @@ pub struct Repeated {
     pub first: usize,
     /// The number of statements.
     pub count: usize,
-    /// For what.
+    /// The items or rows for which they are repeated.
     pub over: Repeat,
 }
 

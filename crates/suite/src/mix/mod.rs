@@ -47,7 +47,7 @@ pub struct Class {
     pub transaction: Option<Purpose>,
     /// Its statements.
     pub statements: Spanned<String>,
-    /// The value, a number, that says whether its transaction is undone at its end, as planned: where it is not 0.
+    /// The value, a number, that decides whether its transaction is rolled back at its end, as planned: if it is not 0.
     pub rollback: Option<String>,
     /// The codes of errors with which its operations may end, as a suite plans it.
     #[serde(default)]
