@@ -22,6 +22,7 @@ mod kv;
 mod kv_runners;
 mod labels;
 mod ladder;
+mod liars;
 mod loads;
 mod mix_faults;
 mod needs;

@@ -30,7 +30,7 @@ fn forbidden() -> Option<String> {
 }
 
 /// Whether to go on.
-fn is_allowed() -> bool {
+pub fn is_allowed() -> bool {
     let why = forbidden();
     if let Some(why) = &why {
         eprintln!("not run: no disk can be recorded here: {why}");
@@ -39,17 +39,17 @@ fn is_allowed() -> bool {
 }
 
 /// What was found, by contender.
-fn proved(place: &Place, arguments: &str) -> Value {
+pub fn proved(place: &Place, arguments: &str) -> Value {
     place.dyno(&format!("prove {arguments} --format json --quiet")).exits(0).json()
 }
 
-fn subject<'a>(report: &'a Value, label: &str) -> &'a Value {
+pub fn subject<'a>(report: &'a Value, label: &str) -> &'a Value {
     let subjects = report["subjects"].as_array().unwrap();
     subjects.iter().find(|subject| subject["label"] == label).unwrap()
 }
 
 /// A tally's number.
-fn count(subject: &Value, tally: &str, what: &str) -> u64 {
+pub fn count(subject: &Value, tally: &str, what: &str) -> u64 {
     subject["proof"][tally][what].as_u64().unwrap()
 }
 
@@ -185,7 +185,7 @@ fn what_was_proved_is_said_by_later_runs_of_the_same() {
 }
 
 /// A program that appends a line to a file for each commit.
-fn program(place: &Place, name: &str, text: &str) -> String {
+pub fn program(place: &Place, name: &str, text: &str) -> String {
     place.write(name, text);
     fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     place.path(name).display().to_string()
@@ -212,17 +212,30 @@ fn a_program_of_ones_own_is_proved_by_two_commands() {
             .args(["--command", &format!("{commit} {{dir}}"), "--check", &format!("{look} {{dir}}")])
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        report["subjects"][0].clone()
+        (report["subjects"][0].clone(), output.status.code())
     };
-    let careful = prove(commit("sync \"$1/commits\""));
+    let (careful, code) = prove(commit("sync \"$1/commits\""));
+    assert_eq!(code, Some(0), "{careful}");
     assert_eq!(count(&careful, "cuts", "survived"), count(&careful, "cuts", "tried"), "{careful}");
     assert!(count(&careful, "cuts", "tried") > 5, "{careful}");
     assert_eq!(count(&careful, "kills", "survived"), 3, "{careful}");
-    let careless = prove(commit("true"));
+    let (careless, code) = prove(commit("true"));
+    assert_eq!(code, Some(1), "{careless}");
     assert_eq!(count(&careless, "strict", "lost"), count(&careless, "strict", "tried"), "{careless}");
     assert_eq!(careless["proof"]["observed"]["unflushed"], 6, "{careless}");
+}
+
+#[test]
+fn where_there_is_no_room_to_work_the_folder_is_named() {
+    let place = Place::new();
+    let missing = place.path("missing");
+    let mut command = place.command();
+    command.args(["prove", "--with", "sqlite", "--quiet"]).env("TMPDIR", &missing);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains(&missing.display().to_string()), "{said}");
+    assert!(said.contains("TMPDIR") && !said.contains("--dir"), "{said}");
 }
 
 #[test]

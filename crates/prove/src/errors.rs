@@ -11,7 +11,7 @@ use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 
 use crate::content::Content;
-use crate::cuts::{Cut, Kept, Roll};
+use crate::cuts::{Cut, Kept, Roll, Why};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;
@@ -94,10 +94,8 @@ impl Workshop {
         let mut strict = history.acknowledgements();
         strict.drain(..strict.len().saturating_sub(LAST));
         strict.push(end);
-        let strict =
-            strict.into_iter().map(|place| Cut { place, kept: Kept::None, is_strict: true, is_drawn: false });
-        let written =
-            Cut { place: history.entries().len(), kept: Kept::All, is_strict: false, is_drawn: false };
+        let strict = strict.into_iter().map(|place| Cut { place, kept: Kept::None, why: Why::Acknowledged });
+        let written = Cut { place: history.entries().len(), kept: Kept::All, why: Why::Flushed };
         for cut in strict.chain([written]) {
             let image = roll.content(&cut);
             let Some((found, _)) = self.look(subject, &image)? else {
@@ -110,6 +108,7 @@ impl Workshop {
             let one = judge_at(subject, &history, cut.place, &found);
             verdict.lost = verdict.lost.union(&one.lost).copied().collect::<BTreeSet<u64>>();
             verdict.broken.extend(one.broken);
+            verdict.is_by_client = one.is_by_client;
         }
         Ok(Failed { device, said, acknowledged: promised.len(), afterwards, verdict })
     }

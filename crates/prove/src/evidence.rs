@@ -96,7 +96,7 @@ impl Workshop {
         cut: &Cut,
     ) -> Result<(Cut, Verdict)> {
         let less = [Kept::None].into_iter().chain((1..TRIES).map(Kept::First));
-        let less = less.map(|kept| Cut { kept, is_strict: false, ..cut.clone() });
+        let less = less.map(|kept| Cut { kept, why: cut.why, place: cut.place });
         for cut in less.chain([cut.clone()]) {
             self.interrupts.check()?;
             let content = Roll::new(history.entries(), base.clone()).content(&cut);

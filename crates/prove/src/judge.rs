@@ -16,6 +16,9 @@ pub struct Verdict {
     /// What the data must never be: half a transaction, something that was never written, a database that does not
     /// open.
     pub broken: Vec<String>,
+    /// Whether the numbers of commits name their clients too.
+    #[serde(skip)]
+    pub is_by_client: bool,
 }
 
 impl Verdict {
@@ -30,6 +33,17 @@ impl Verdict {
     }
 }
 
+/// A commit for people. dyno's own subjects number the commits of each client from 1 on, and the clients by hundreds of
+/// thousands.
+pub fn name(commit: u64, is_by_client: bool) -> String {
+    match commit / CLIENT {
+        client if is_by_client && client > 0 => {
+            format!("commit {} of client {}", commit % CLIENT, client + 1)
+        }
+        _ => format!("commit {commit}"),
+    }
+}
+
 /// Holds what was found against what was promised.
 ///
 /// `before` was there before the first of the promised, and `may_have` says of a commit whether it may be there at all.
@@ -41,17 +55,18 @@ pub fn judge(
     may_have: impl Fn(u64) -> bool,
     in_order: bool,
 ) -> Verdict {
-    let mut verdict = Verdict { lost: promised - &found.commits, broken: found.troubles.clone() };
+    let mut verdict =
+        Verdict { lost: promised - &found.commits, broken: found.troubles.clone(), is_by_client: in_order };
     if promised.is_empty() && before.is_none() {
         // Perhaps there is no database yet, and whoever looks for one fails.
         verdict.broken.clear();
     }
     let strange = found.commits.iter().find(|&&commit| Some(commit) != before && !may_have(commit));
     if let Some(commit) = strange {
-        verdict.broken.push(format!("commit {commit} is there, which had not begun"));
+        verdict.broken.push(format!("{} is there, which had not begun", name(*commit, in_order)));
     }
     if let Some(first) = before.filter(|first| !found.commits.contains(first)) {
-        verdict.broken.push(format!("commit {first} is gone, which was there long before"));
+        verdict.broken.push(format!("{} is gone, which was there long before", name(first, in_order)));
     }
     // Each client's commits follow one another.
     let mut rest = found.commits.clone();
@@ -59,7 +74,11 @@ pub fn judge(
         let first = last / CLIENT * CLIENT;
         let gap = (first + 1..last).find(|commit| !found.commits.contains(commit));
         if let Some(gap) = gap {
-            verdict.broken.push(format!("commit {last} is there, and {gap} before it is not"));
+            verdict.broken.push(format!(
+                "{} is there, and {} before it is not",
+                name(last, in_order),
+                name(gap, in_order)
+            ));
         }
         rest = rest.range(..first).copied().collect();
     }

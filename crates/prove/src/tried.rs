@@ -40,15 +40,17 @@ impl Workshop {
             proof.upkeep.entry(one.name.clone()).or_default().seen += 1;
         }
         let chosen = cuts::choose(history, base, subject.before().is_some(), count);
+        let acknowledgements = history.acknowledgements();
         let mut roll = Roll::new(history.entries(), base.clone());
         for cut in &chosen {
             self.interrupts.check()?;
             let promised = history.promised(cut.place).len();
-            let after = || describe(cut, promised, number);
+            let is_strict = cut.kept == Kept::None && acknowledgements.contains(&cut.place);
+            let after = || describe(cut, is_strict, promised, number);
             match self.judged(subject, history, cut, &roll.content(cut), proof.is_harmed())? {
                 Look::Judged(verdict, took) => {
                     proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
-                    proof.count(cut, &verdict, promised, &upkeep);
+                    proof.count((cut, is_strict), &verdict, promised, &upkeep);
                     if !verdict.is_survived() && harmful.is_none() {
                         harmful = Some(cut.clone());
                     }
@@ -115,12 +117,18 @@ impl Proof {
         (!self.errors.is_empty()).then_some(tally)
     }
 
-    fn count(&mut self, cut: &Cut, verdict: &Verdict, promised: usize, upkeep: &[Upkeep]) {
+    fn count(
+        &mut self,
+        (cut, is_strict): (&Cut, bool),
+        verdict: &Verdict,
+        promised: usize,
+        upkeep: &[Upkeep],
+    ) {
         let mut tallies: Vec<&mut Tally> = vec![&mut self.cuts];
-        if cut.is_drawn {
+        if cut.is_drawn() {
             tallies.push(&mut self.drawn);
         }
-        if cut.is_strict {
+        if is_strict {
             tallies.push(&mut self.strict);
         }
         if matches!(cut.kept, Kept::Torn { .. }) {
@@ -139,8 +147,8 @@ impl Proof {
     }
 }
 
-fn describe(cut: &Cut, promised: usize, number: usize) -> String {
-    let what = match cut.is_strict {
+fn describe(cut: &Cut, is_strict: bool, promised: usize, number: usize) -> String {
+    let what = match is_strict {
         true => "right after an acknowledgement that keeps only what was flushed".to_owned(),
         false => format!("that keeps {}", cut.kept),
     };

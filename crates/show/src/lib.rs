@@ -28,5 +28,5 @@ pub use report::answers;
 pub use safe::{safe, steers};
 pub use table::{TableOptions, parts, plain, render as render_table};
 pub use units::{bytes, duration, percent, ratio, significant};
-pub use views::durability::words::sentence as survived;
+pub use views::durability::words::{sentence as survived, upkeep_in_words};
 pub use views::scaling::table as scaling;

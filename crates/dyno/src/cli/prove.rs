@@ -41,6 +41,9 @@ pub struct ProveArgs {
     /// when commit N is acknowledged, each in one write
     #[arg(long, value_name = "COMMAND", requires = "check")]
     pub command: Option<String>,
+    /// The name of that program in tables [default: its command]
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub label: Option<String>,
     /// The command that looks for its commits in {dir}: it writes a line `have N` for each, and exits with 0 unless
     /// something else is wrong
     #[arg(long, value_name = "COMMAND", requires = "command")]
@@ -55,7 +58,7 @@ pub struct ProveArgs {
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
-    /// How many power cuts to try, and at most as many again, one after each flush; with none no devices fail either, since cuts tell what a contender loses without that
+    /// How many power cuts to draw, and at most as many again, one after each flush; with none no devices fail either, since cuts tell what a contender loses without that
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,
     /// How many kills to try

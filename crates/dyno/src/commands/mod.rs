@@ -36,6 +36,8 @@ pub enum Exit {
     Slower,
     /// `compare`: the samples leave open whether something is slower than allowed.
     Undecided,
+    /// `prove`: a program of one's own lost commits, failed, acknowledged none or did not end.
+    Refuted,
     /// Something failed or gave a wrong answer, or rows were rejected; the rest is shown.
     Incomplete,
     /// Ended by a signal, finished trials are kept.
@@ -46,7 +48,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         match exit {
             Exit::Done => ExitCode::SUCCESS,
-            Exit::Slower => ExitCode::from(1),
+            Exit::Slower | Exit::Refuted => ExitCode::from(1),
             Exit::Incomplete => ExitCode::from(3),
             Exit::Undecided => ExitCode::from(5),
             Exit::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),

@@ -11,6 +11,7 @@ use super::sustain::{Seeking, sought};
 use super::{PATIENCE, Runner, State, Step, When};
 use crate::content::{Contents, Mapped};
 use crate::machine::cap;
+use crate::server::identified;
 use crate::trial::{Cut, Outcome, Trial};
 
 /// The facts about a trial that its runner did not report.
@@ -178,7 +179,8 @@ fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usiz
         record.safety = record.safety.take().map(|safety| safety.at_most(most, why));
     }
     let file_system = &run.storage.file_system;
-    record.safety = record.safety.take().map(|safety| proofs.judge(safety, contender, hello, file_system));
+    let known = identified(contender, hello);
+    record.safety = record.safety.take().map(|safety| proofs.judge(safety, contender, &known, file_system));
     match &record.hello {
         None => record.hello = Some(hello.clone()),
         Some(first) if first != hello => {

@@ -16,6 +16,7 @@ mod commands;
 mod copy;
 mod folders;
 mod guard;
+mod identity;
 mod install;
 mod installation;
 mod key_file;
@@ -30,6 +31,7 @@ mod protocol;
 mod segments;
 mod template;
 
+pub use identity::identified;
 pub use install::{engines_folder, install, installed};
 pub use installation::Installation;
 pub use names::scratch_name;

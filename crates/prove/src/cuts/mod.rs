@@ -22,10 +22,28 @@ pub struct Cut {
     pub place: usize,
     /// What of the writes that were not flushed is there.
     pub kept: Kept,
+    /// Why it is tried.
+    pub why: Why,
+}
+
+/// Why a cut is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It stands for all moments between two flushes, and keeps nothing that was not flushed.
+    Flushed,
     /// It comes right after an acknowledgement and keeps nothing that was not flushed.
-    pub is_strict: bool,
-    /// Its place and state were drawn: of such cuts a share that does harm can be estimated.
-    pub is_drawn: bool,
+    Acknowledged,
+    /// It tears a write of upkeep right before that is flushed.
+    Torn,
+    /// Its place and its state were drawn from all.
+    Drawn,
+}
+
+impl Cut {
+    /// Whether it was drawn: of such cuts a share that does harm can be estimated.
+    pub fn is_drawn(&self) -> bool {
+        self.why != Why::Flushed
+    }
 }
 
 /// How many candidates there are for each cut that is tried.
@@ -45,51 +63,81 @@ pub struct Count {
 /// Chooses cuts whose disks differ, in the order of their places.
 ///
 /// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many, those
-/// of upkeep and the last go before the others. Of the rest a half comes right after an acknowledgement and keeps nothing
-/// that was not flushed either, a quarter comes within upkeep, and the others anywhere, of all kinds. The same seed makes the
-/// same choice. There are fewer where there are not so many different disks.
+/// of upkeep and the last go before the others. Of the rest a third comes right after an acknowledgement and keeps nothing
+/// that was not flushed either, a third tears a write of upkeep right before it is flushed, and the others come anywhere and
+/// are of all kinds. The same seed makes the same choice. There are fewer where there are not so many different disks.
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
-    let upkeep = history.upkeep();
-    let mut flushed = history.between_flushes(from_start);
-    flushed.shuffle(&mut random);
-    let is_kept_up = |place: usize| upkeep.iter().any(|one| one.range.contains(&place));
-    let end = history.places(from_start).end;
-    flushed.sort_by_key(|&place| (place != end, !is_kept_up(place)));
-    flushed.truncate(count.flushes);
-    let acknowledgements = history.acknowledgements();
-    let strict = |place: usize, is_drawn| Cut {
-        place,
-        kept: Kept::None,
-        is_strict: acknowledgements.contains(&place),
-        is_drawn,
-    };
-    let mut candidates: Vec<Cut> = flushed.iter().map(|&place| strict(place, false)).collect();
-    candidates.extend(acknowledgements.iter().map(|&place| strict(place, true)));
-    let places: Vec<usize> = history.places(from_start).collect();
-    let rare: Vec<usize> = places.iter().copied().filter(|&place| is_kept_up(place)).collect();
-    for number in 0..if places.is_empty() { 0 } else { CANDIDATES * count.all } {
-        let among = if number % 2 == 0 && !rare.is_empty() { &rare } else { &places };
-        let place = among[random.random_range(0..among.len())];
-        let kept = states::any(&states::unflushed(history.entries(), place), history.entries(), &mut random);
-        candidates.push(Cut { place, kept, is_strict: false, is_drawn: true });
+    let mut candidates = flushed(history, from_start, count.flushes, &mut random);
+    let strict = |&place: &usize| Cut { place, kept: Kept::None, why: Why::Acknowledged };
+    candidates.extend(history.acknowledgements().iter().map(strict));
+    if count.all > 0 {
+        candidates.extend(torn_in_upkeep(history, from_start, CANDIDATES * count.all, &mut random));
+        candidates.extend(anywhere(history, from_start, CANDIDATES * count.all, &mut random));
     }
     let mut different = differing(candidates, history, base);
     different.shuffle(&mut random);
-    let (mut chosen, drawn): (Vec<Cut>, Vec<Cut>) = different.into_iter().partition(|cut| !cut.is_drawn);
-    let room = count.all.saturating_sub(chosen.len()).max(count.all / 2);
-    let (strict, others): (Vec<Cut>, Vec<Cut>) = drawn.into_iter().partition(|cut| cut.is_strict);
-    let half = strict.len().min(room.div_ceil(2)).max(room.saturating_sub(others.len()).min(strict.len()));
-    chosen.extend(strict.into_iter().take(half));
-    chosen.extend(others.into_iter().take(room - half));
+    let of = |why: Why| different.iter().filter(move |cut| cut.why == why).cloned();
+    let mut chosen: Vec<Cut> = of(Why::Flushed).collect();
+    let room = count.all.saturating_sub(chosen.len()).max(count.all.div_ceil(2));
+    let third = room.div_ceil(3);
+    let mut drawn: Vec<Cut> = of(Why::Acknowledged).take(third).collect();
+    drawn.extend(of(Why::Torn).take(third));
+    drawn.extend(of(Why::Drawn));
+    // Where one kind has too few, the others make up for it.
+    drawn.extend(of(Why::Acknowledged).skip(third).chain(of(Why::Torn).skip(third)));
+    drawn.truncate(room);
+    chosen.extend(drawn);
     chosen.sort_by_key(|cut| cut.place);
     chosen
 }
 
+/// The strict cuts between two flushes, `most` at most.
+fn flushed(history: &History, from_start: bool, most: usize, random: &mut ChaCha8Rng) -> Vec<Cut> {
+    let mut places = history.between_flushes(from_start);
+    let end = places.last().copied();
+    let upkeep = history.upkeep();
+    places.shuffle(random);
+    let is_kept_up = |place: usize| upkeep.iter().any(|one| one.range.contains(&place));
+    places.sort_by_key(|&place| (Some(place) != end, !is_kept_up(place)));
+    places.truncate(most);
+    places.into_iter().map(|place| Cut { place, kept: Kept::None, why: Why::Flushed }).collect()
+}
+
+/// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for.
+fn torn_in_upkeep(history: &History, from_start: bool, most: usize, random: &mut ChaCha8Rng) -> Vec<Cut> {
+    let (entries, places) = (history.entries(), history.places(from_start));
+    let upkeep = history.upkeep();
+    let within = upkeep.iter().flat_map(|one| one.range.clone()).filter(|place| places.contains(place));
+    let flushes = within.filter(|&place| entries[place].is_flush());
+    let torn = flushes.flat_map(|place| {
+        let writes = states::unflushed(entries, place);
+        let longer: Vec<usize> =
+            (0..writes.len()).filter(|&write| states::can_be_torn(&entries[writes[write]])).collect();
+        longer.into_iter().map(move |write| (place, write))
+    });
+    let mut torn: Vec<(usize, usize)> = torn.collect();
+    torn.shuffle(random);
+    torn.truncate(most);
+    let cut = |(place, write)| Cut { place, kept: states::tear(write, random), why: Why::Torn };
+    torn.into_iter().map(cut).collect()
+}
+
+/// Cuts of all kinds at any place.
+fn anywhere(history: &History, from_start: bool, many: usize, random: &mut ChaCha8Rng) -> Vec<Cut> {
+    let places: Vec<usize> = history.places(from_start).collect();
+    let mut cut = || {
+        let place = places[random.random_range(0..places.len())];
+        let kept = states::any(&states::unflushed(history.entries(), place), history.entries(), random);
+        Cut { place, kept, why: Why::Drawn }
+    };
+    (0..if places.is_empty() { 0 } else { many }).map(|_| cut()).collect()
+}
+
 /// Those whose disks no earlier one has with the same promises.
 fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
-    // Those that are not drawn come first at their place, and then the strict ones, so that they are kept.
-    candidates.sort_by_key(|cut| (cut.place, cut.is_drawn, !cut.is_strict));
+    // The strict ones come first at their place, so that they are kept.
+    candidates.sort_by_key(|cut| (cut.place, cut.why));
     let mut seen = HashSet::new();
     let mut roll = Roll::new(history.entries(), base.clone());
     let mut promises: BTreeMap<usize, usize> = BTreeMap::new();

@@ -94,6 +94,16 @@ pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept
     }
 }
 
+/// Whether a write is longer than the shortest sector, so that it can be torn.
+pub fn can_be_torn(entry: &Entry) -> bool {
+    entry.written().is_some_and(|bytes| bytes > SECTORS[0])
+}
+
+/// A write of a number, torn.
+pub fn tear(write: usize, random: &mut ChaCha8Rng) -> Kept {
+    Kept::Torn { write, sector: SECTORS[random.random_range(0..SECTORS.len())], seed: random.random() }
+}
+
 /// One of the writes that are longer than a sector, torn; none where there is none.
 fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
     let sector = SECTORS[random.random_range(0..SECTORS.len())];

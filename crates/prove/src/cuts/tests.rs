@@ -147,7 +147,7 @@ fn held(content: &Content, name: &str) -> Option<(u64, Vec<u8>)> {
 fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     let state = |syncs, kept| {
         let (entries, base) = replaced(syncs);
-        let cut = Cut { place: entries.len(), kept, is_strict: true, is_drawn: false };
+        let cut = Cut { place: entries.len(), kept, why: Why::Acknowledged };
         Roll::new(&entries, base).content(&cut)
     };
     let [old, new] = [1, 2].map(|byte| Some((1024, vec![byte; 2])));

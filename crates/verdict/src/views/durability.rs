@@ -32,15 +32,26 @@ pub struct Survived {
     pub tried: u64,
     /// How many were survived.
     pub survived: u64,
-    /// How many of such lose or break something, at 95 %.
+    /// How many of them were drawn; absent where all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<u64>,
+    /// How many of such lose or break something, at 95 %, estimated from those that were drawn.
     pub fail: Share,
 }
 
 impl Survived {
     /// What a tally says; nothing where nothing was tried.
     pub fn new(tally: &Tally) -> Option<Survived> {
+        Survived::of(tally, None)
+    }
+
+    /// What a tally says of which only a part was drawn.
+    pub fn of(tally: &Tally, drawn: Option<&Tally>) -> Option<Survived> {
         let Tally { tried, survived, .. } = *tally;
-        Some(Survived { tried, survived, fail: share(tried, tried - survived.min(tried))? })
+        let part = drawn.filter(|drawn| drawn.tried > 0).unwrap_or(tally);
+        let fail = share(part.tried, part.tried - part.survived.min(part.tried))?;
+        let drawn = (part.tried < tried).then_some(part.tried);
+        Some(Survived { tried, survived, drawn, fail })
     }
 }
 
@@ -48,7 +59,8 @@ impl Survived {
 pub(super) fn durability(run: &Run) -> Vec<Durability> {
     let known = run.shown_contenders().filter_map(|(contender, record)| {
         let survival = record.safety.as_ref()?.survival.as_ref()?;
-        let [cuts, kills] = [&survival.cuts, &survival.kills].map(Survived::new);
+        let cuts = Survived::of(&survival.cuts, survival.drawn.as_ref());
+        let kills = Survived::new(&survival.kills);
         Some(Durability { contender, flushes: survival.flushes, calls: survival.calls, cuts, kills })
     });
     known.collect()

@@ -25,7 +25,8 @@ pub fn subjects(
 ) -> Result<Vec<Named>> {
     let mut subjects = imports;
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
-        subjects.push((command.clone(), Box::new(maker.program(command, check))));
+        let label = arguments.label.as_ref().unwrap_or(command);
+        subjects.push((label.clone(), Box::new(maker.program(command, check))));
     }
     for contender in contenders {
         let subject = maker.subject(contender, arguments)?;

@@ -8,7 +8,7 @@ mod table;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use dyno_engine::{Contender, Home, Registry, proofs, split_list};
@@ -16,6 +16,7 @@ use dyno_lab::interrupts::Interrupts;
 use dyno_lab::key;
 use dyno_lab::machine;
 use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::server::identified;
 use dyno_protocol::Hello;
 use dyno_prove::calls;
 use dyno_prove::disk::{faults::Faults, recorder};
@@ -23,7 +24,7 @@ use dyno_prove::ground::Ground;
 use dyno_prove::posix;
 use dyno_prove::proof::{Effort, Named, Proof, Workshop};
 use dyno_prove::subject::Subject;
-use dyno_record::{EVIDENCE, Level, Safety, Standing, Survival};
+use dyno_record::{EVIDENCE, Level, Safety, Standing, Survival, Tally};
 use serde::Serialize;
 
 use super::{Exit, Input, print};
@@ -118,7 +119,11 @@ fn prove_all(
     importers: &[Contender],
     interrupts: &Interrupts,
 ) -> Result<Exit> {
-    let scratch = Scratch::create(&scratch::default_parent())?;
+    let parent = scratch::default_parent();
+    let scratch = Scratch::create(&parent).map_err(|error| {
+        let (parent, why) = (parent.display(), error.root_cause());
+        anyhow!("cannot make a temporary folder in {parent}: {why}; name another folder in TMPDIR")
+    })?;
     let place = Place::find(arguments, &scratch, interrupts)?;
     let workshop = &place.workshop;
     let maker = Maker::new(&scratch, &workshop.place, arguments.timeout, interrupts)?;
@@ -142,13 +147,14 @@ fn prove_all(
     let mut report = Report { seed, ground, no_cuts, controls, subjects: Vec::new(), kept_in: None };
     if let (Some(command), Some(check)) = (&arguments.command, &arguments.check) {
         let program = maker.program(command, check);
-        let mut proved = Proved::new(command);
+        let label = arguments.label.as_ref().unwrap_or(command);
+        let mut proved = Proved::new(label);
         let again = [
             ground_arguments(arguments),
-            ["--command", command, "--check", check].map(String::from).to_vec(),
+            ["--command", command, "--check", check, "--label", label].map(String::from).to_vec(),
         ];
         let again = again.concat();
-        let named = Named { subject: &program, label: command, again: &again };
+        let named = Named { subject: &program, label, again: &again };
         proved.take(
             workshop.prove(named, effort, &|what| tell("the command", what)),
             (workshop.ground, seed, 1),
@@ -185,7 +191,13 @@ fn prove_all(
     let is_whole = report.subjects.iter().all(|proved| proved.proof.is_some());
     let is_believed = report.controls.as_ref().is_none_or(Controls::behaved);
     let is_cut = report.no_cuts.is_none() || arguments.cuts == 0;
-    Ok(if is_whole && is_believed && is_cut { Exit::Done } else { Exit::Incomplete })
+    let is_own = |proved: &&Proved| proved.promised.is_none() && proved.hello.is_none();
+    Ok(match is_whole && is_believed && is_cut {
+        false => Exit::Incomplete,
+        true if report.subjects.iter().filter(is_own).any(Proved::is_refuted) => Exit::Refuted,
+        true if report.subjects.iter().any(|proved| !proved.is_known()) => Exit::Incomplete,
+        true => Exit::Done,
+    })
 }
 
 /// Proves one; what keeps it from being proved is a part of the result.
@@ -253,7 +265,7 @@ fn keep(contender: &Contender, proved: &mut Proved, workshop: &Workshop) -> Resu
         Ground::Files => return Ok(None),
     };
     let survival = Survival { file_system, ..survival.clone() };
-    let path = proofs::add(&proofs::keep(contender, hello, survival))?;
+    let path = proofs::add(&proofs::keep(contender, &identified(contender, hello), survival))?;
     proved.is_kept = true;
     Ok(Some(path))
 }
@@ -285,6 +297,25 @@ impl Proved {
     /// Nothing yet.
     fn new(label: &str) -> Proved {
         Proved { label: label.to_owned(), ..Proved::default() }
+    }
+
+    /// Whether a program that promises to keep what it acknowledges did otherwise: it lost commits, was found broken, did not
+    /// come to its end, or acknowledged nothing.
+    fn is_refuted(&self) -> bool {
+        self.proof.as_ref().is_some_and(|proof| {
+            let harmed = |tally: &Tally| tally.survived < tally.tried;
+            let errors = proof.failed_devices().unwrap_or_default();
+            let is_harmed = [&proof.cuts, &proof.kills, &errors].into_iter().any(harmed);
+            is_harmed
+                || proof.observed.unflushed > 0
+                || proof.observed.commits == 0
+                || proof.incomplete.is_some()
+        })
+    }
+
+    /// Whether looks at its data came to a verdict, where any were tried.
+    fn is_known(&self) -> bool {
+        self.proof.as_ref().is_some_and(|proof| proof.late == 0 || proof.cuts.tried + proof.kills.tried > 0)
     }
 
     fn take(&mut self, proof: Result<Proof>, (ground, seed, clients): (Ground, u64, u64)) {

@@ -7,7 +7,7 @@ use dyno_prove::ground::Ground;
 use dyno_prove::judge::Verdict;
 use dyno_prove::proof::{Failure, Proof};
 use dyno_record::Tally;
-use dyno_show::{WIDTH, survived, wrapped};
+use dyno_show::{WIDTH, survived, upkeep_in_words, wrapped};
 use dyno_verdict::Survived;
 
 use super::controls::Controls;
@@ -146,7 +146,8 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
             "it does not notice that a disk forgot everything, so nothing can be said of it".to_owned(),
         );
     }
-    lines.extend(Survived::new(&proof.cuts).map(|cuts| survived(&cuts, "cuts")));
+    lines.extend(Survived::of(&proof.cuts, Some(&proof.drawn)).map(|cuts| survived(&cuts, "cuts")));
+    lines.extend(recorded(proof));
     if proof.observed.unflushed > 0 {
         lines.push(format!(
             "{} of {} commits were acknowledged without a flush",
@@ -160,6 +161,20 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
         lines.push(format!(
             "{} acknowledgements came several in one write and may be late: flush the standard output after each line",
             proof.observed.bundled
+        ));
+    }
+    if proof.late > 0 {
+        let why = proof.late_why.as_deref().unwrap_or("it took too long");
+        lines.push(format!(
+            "{} times the data were not looked at, which says nothing of them: {why}; give it more time by --timeout",
+            proof.late
+        ));
+    }
+    if let Some(first) = &proof.unrepeated_first {
+        lines.push(format!(
+            "{} times something was wrong that was not when the same data were looked at again, as after {}",
+            proof.unrepeated,
+            failure(first)
         ));
     }
     if proof.unmountable > 0 {
@@ -178,6 +193,17 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
         proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
     );
     lines
+}
+
+/// What of the work was recorded and cut.
+fn recorded(proof: &Proof) -> Option<String> {
+    let upkeep = upkeep_in_words(&proof.upkeep);
+    let runs = if proof.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proof.runs) };
+    let commits = proof.observed.commits;
+    (proof.cuts.tried > 0).then(|| match upkeep.is_empty() {
+        true => format!("recorded in {runs} of {commits} commits, without a checkpoint or an orderly close"),
+        false => format!("recorded in {runs} of {commits} commits; cuts came within {upkeep}"),
+    })
 }
 
 /// What it asked of the system, by name.
@@ -206,10 +232,11 @@ fn fault(failed: &Failed) -> String {
 /// What is wrong.
 pub fn what(verdict: &Verdict) -> String {
     let lost: Vec<u64> = verdict.lost.iter().copied().collect();
+    let name = |commit| dyno_prove::judge::name(commit, verdict.is_by_client);
     let gone = match lost.as_slice() {
         [] => None,
-        [one] => Some(format!("commit {one} is gone")),
-        [first, .., last] => Some(format!("{} commits are gone, from {first} to {last}", lost.len())),
+        [one] => Some(format!("{} is gone", name(*one))),
+        [first, ..] => Some(format!("{} commits are gone, the first is {}", lost.len(), name(*first))),
     };
     gone.into_iter().chain(verdict.broken.first().cloned()).collect::<Vec<_>>().join("; ")
 }

@@ -1,6 +1,8 @@
 //! What was proved of a contender, in words.
 
-use dyno_record::ContenderRecord;
+use std::collections::BTreeMap;
+
+use dyno_record::{ContenderRecord, Survival, Tally, Upkept};
 use dyno_verdict::{Survived, Verdict};
 
 /// What `dyno prove` found of a contender, by its position; none where nothing is known.
@@ -10,19 +12,61 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
     let survival = record.safety.as_ref()?.survival.as_ref()?;
     let tries = [(found.cuts, "power cuts"), (found.kills, "kills")];
     let told = tries.iter().filter_map(|(tally, what)| Some(sentence(&(*tally)?, what)));
-    let told: Vec<String> = [survival.waits()].into_iter().chain(told).collect();
+    let told: Vec<String> = [survival.waits()]
+        .into_iter()
+        .chain(told)
+        .chain(recorded(survival))
+        .chain(survival.errors.map(|errors| device(&errors)))
+        .collect();
     let day = survival.proved.split('T').next().unwrap_or_default();
     Some(format!("{} (dyno prove on {}, {day}).", told.join("; "), survival.file_system))
 }
 
+/// How much work was cut, and what it did beside its commits.
+fn recorded(survival: &Survival) -> Option<String> {
+    let Survival { commits, runs, upkeep, cuts, .. } = survival;
+    let within = upkeep_in_words(upkeep);
+    let within = if within.is_empty() { "no checkpoint and no orderly close".to_owned() } else { within };
+    (cuts.tried > 0)
+        .then(|| format!("{commits} commits, recorded {}; cuts came within {within}", times(*runs)))
+}
+
+fn times(runs: u64) -> String {
+    match runs {
+        0 | 1 => "once".to_owned(),
+        runs => format!("{runs} times"),
+    }
+}
+
+/// What became of it when its device failed.
+fn device(errors: &Tally) -> String {
+    match errors.tried {
+        0 => "no failure of the device let it acknowledge anything".to_owned(),
+        tried => format!("lost nothing in {} of {tried} failures of the device", errors.survived),
+    }
+}
+
+/// Upkeep by its names, each with how often it was recorded: `45 checkpoints, 15 orderly closes`.
+pub fn upkeep_in_words(upkeep: &BTreeMap<String, Upkept>) -> String {
+    let cut = upkeep.iter().filter(|(_, upkept)| upkept.cuts.tried > 0);
+    let words = cut.map(|(name, Upkept { seen, .. })| match (seen, name.ends_with('h')) {
+        (1, _) => format!("1 {name}"),
+        (seen, true) => format!("{seen} {name}es"),
+        (seen, false) => format!("{seen} {name}s"),
+    });
+    words.collect::<Vec<_>>().join(" and ")
+}
+
 /// `survived 600 of 600 cuts: loss in at most 0.5 % of such cuts at 95 %`.
 pub fn sentence(tally: &Survived, what: &str) -> String {
-    let Survived { tried, survived, fail } = tally;
+    let Survived { tried, survived, drawn, fail } = tally;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let share = match (*survived, fail) {
         (all, _) if all == *tried => format!("loss in at most {}", percent(fail.high)),
         (0, _) => format!("loss in at least {}", percent(fail.low)),
         _ => format!("loss in {} to {}", percent(fail.low), percent(fail.high)),
     };
-    format!("survived {survived} of {tried} {what}: {share} of such {what} at 95 %")
+    let such =
+        drawn.map_or(format!("such {what}"), |drawn| format!("{what} like the {drawn} that were drawn"));
+    format!("survived {survived} of {tried} {what}: {share} of {such} at 95 %")
 }
