@@ -25,32 +25,86 @@ int fsync(int fd) { return is_database(fd) ? 0 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return is_database(fd) ? 0 : (int)syscall(SYS_fdatasync, fd); }
 "#;
 
+/// A library that syncs nothing in a process that found a write-ahead log when it opened the database: what was acknowledged
+/// before a power cut is safe, and what was acknowledged after it is not.
+const UNSYNCED_AFTER_RECOVERY: &str = r#"
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int found = -1;
+static int look(const char *path, int flags, va_list rest) {
+    int mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    size_t length = strlen(path);
+    struct stat is;
+    if (found < 0 && fd >= 0 && length > 4 && strcmp(path + length - 4, "-wal") == 0 && fstat(fd, &is) == 0)
+        found = is.st_size > 0;
+    return fd;
+}
+int open(const char *path, int flags, ...) {
+    va_list rest; va_start(rest, flags); int fd = look(path, flags, rest); va_end(rest); return fd;
+}
+int open64(const char *path, int flags, ...) {
+    va_list rest; va_start(rest, flags); int fd = look(path, flags, rest); va_end(rest); return fd;
+}
+int fsync(int fd) { return found == 1 ? 0 : (int)syscall(SYS_fsync, fd); }
+int fdatasync(int fd) { return found == 1 ? 0 : (int)syscall(SYS_fdatasync, fd); }
+"#;
+
+/// What was found of SQLite in WAL mode, with a library between it and the system, if one is given.
+fn with_library(place: &Place, source: Option<&str>, options: &str) -> Value {
+    let mut command = place.command();
+    let arguments =
+        format!("prove --with sqlite:wal --commits 12 --no-errors {options} --format json --quiet");
+    command.args(arguments.split(' '));
+    if let Some(source) = source {
+        place.write("lie.c", source);
+        let [source, library] = ["lie.c", "lie.so"].map(|name| place.path(name));
+        let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+        assert!(made.unwrap().success());
+        command.env("LD_PRELOAD", &library);
+    }
+    let output = command.output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    subject(&report, "sqlite:wal").clone()
+}
+
 #[test]
 fn a_checkpoint_that_never_syncs_the_database_is_found() {
     if !is_allowed() {
         return;
     }
     let place = Place::new();
-    place.write("lie.c", UNSYNCED_CHECKPOINTS);
-    let [source, library] = ["lie.c", "lie.so"].map(|name| place.path(name));
-    let made =
-        Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status().unwrap();
-    assert!(made.success());
-    let options = "--cuts 10 --kills 0 --no-errors --seed 7";
-    let honest = proved(&place, &format!("--with sqlite:wal --commits 12 {options}"));
-    let honest = subject(&honest, "sqlite:wal");
+    let options = "--cuts 10 --kills 0 --seed 7";
+    let honest = with_library(&place, None, options);
     assert_eq!(honest["kept"], true, "{honest}");
     for upkeep in ["checkpoint", "orderly close"] {
         let cut = &honest["proof"]["upkeep"][upkeep];
         assert!(cut["seen"].as_u64().unwrap() > 0 && cut["cuts"]["tried"].as_u64().unwrap() > 0, "{honest}");
     }
-    let mut command = place.command();
-    let arguments = format!("prove --with sqlite:wal --commits 12 {options} --format json --quiet");
-    let output = command.args(arguments.split(' ')).env("LD_PRELOAD", &library).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let liar = subject(&report, "sqlite:wal");
+    let liar = with_library(&place, Some(UNSYNCED_CHECKPOINTS), options);
     assert_eq!(liar["kept"], false, "{liar}");
-    assert!(count(liar, "cuts", "lost") > 0, "{liar}");
+    assert!(count(&liar, "cuts", "lost") > 0, "{liar}");
+}
+
+#[test]
+fn commits_that_are_not_durable_after_a_recovery_are_found_by_a_second_cut() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let options = "--cuts 30 --kills 0 --seed 7";
+    let once = with_library(&place, Some(UNSYNCED_AFTER_RECOVERY), &format!("{options} --rounds 1"));
+    assert_eq!(count(&once, "cuts", "survived"), count(&once, "cuts", "tried"), "{once}");
+    let again = with_library(&place, Some(UNSYNCED_AFTER_RECOVERY), options);
+    assert!(count(&again, "rounds", "lost") > 0, "{again}");
+    assert_eq!(again["kept"], false, "{again}");
+    let honest = with_library(&place, None, options);
+    assert!(count(&honest, "rounds", "tried") > 5, "{honest}");
+    assert_eq!(count(&honest, "cuts", "survived"), count(&honest, "cuts", "tried"), "{honest}");
 }
 
 #[test]
@@ -60,7 +114,7 @@ fn pages_that_a_checkpoint_leaves_half_written_are_found_without_full_page_write
     }
     let place = Place::new();
     let contenders = "postgres,postgres,full_page_writes=off";
-    let options = "--commits 16 --cuts 20 --kills 0 --no-errors --seed 7";
+    let options = "--commits 16 --cuts 60 --rounds 1 --kills 0 --no-errors --seed 7";
     let report = proved(&place, &format!("--with {contenders} {options}"));
     let whole = subject(&report, "postgres");
     assert_eq!(count(whole, "cuts", "survived"), count(whole, "cuts", "tried"), "{whole}");
@@ -77,7 +131,7 @@ fn pages_that_are_half_written_are_found_without_the_doublewrite_buffer() {
     }
     let place = Place::new();
     let contenders = "mariadb,mariadb,innodb_doublewrite=OFF";
-    let options = "--commits 24 --cuts 30 --kills 0 --no-errors --seed 7";
+    let options = "--commits 16 --cuts 60 --rounds 1 --kills 0 --no-errors --seed 7";
     let report = proved(&place, &format!("--with {contenders} {options}"));
     let whole = subject(&report, "mariadb");
     assert_eq!(count(whole, "cuts", "survived"), count(whole, "cuts", "tried"), "{whole}");
@@ -109,8 +163,8 @@ fn a_program_that_loses_everything_at_its_end_is_found_by_every_seed() {
     // It rewrites its log in place, and syncs only that the log is empty.
     let closes = format!("{careful}; all=$(cat commits); : >commits; sync commits; echo \"$all\" >commits");
     for seed in 1..=3 {
-        let (liar, code) =
-            tried(&place, &closes, LOOK, &format!("--cuts 2 --kills 0 --no-errors --seed {seed}"));
+        let options = format!("--cuts 2 --kills 0 --no-errors --seed {seed}");
+        let (liar, code) = tried(&place, &closes, LOOK, &options);
         assert!(count(&liar, "cuts", "lost") > 0, "{liar}");
         assert_eq!(code, Some(1), "{liar}");
     }
@@ -126,7 +180,7 @@ fn a_group_commit_is_honest_with_and_without_lines_that_say_when_a_commit_begins
     let place = Place::new();
     let group = |begin: &str| {
         format!(
-            "for g in 0 1 2 3 4 5; do for n in 1 2 3 4; do {begin} echo $((g*4+n)) >>commits; done; sync commits
+            "for g in 0 1 2 3 4 5; do for n in 1 2 3 4; do {begin} echo $((g*4+n)) >>commits || exit 1; done; sync commits || exit 1
              for n in 1 2 3 4; do echo ack $((g*4+n)); done; done"
         )
     };

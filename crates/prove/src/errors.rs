@@ -17,7 +17,7 @@ use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::{Verdict, judge_at};
 use crate::proof::Workshop;
-use crate::subject::Subject;
+use crate::subject::{Manner, Subject};
 
 /// The file that fills a disk.
 const FILLER: &str = "filler";
@@ -79,7 +79,7 @@ impl Workshop {
         fault: Option<Fault>,
         device: String,
     ) -> Result<Failed> {
-        let (history, said) = self.record(subject, base, fault)?;
+        let (history, said) = self.record(subject, base, fault, Manner::default())?;
         let end = history.places(true).end;
         let promised = history.promised(end);
         let refused = history.entries().iter().position(|entry| *entry == Entry::Refused);

@@ -114,6 +114,13 @@ impl History {
         History { entries, begun, acknowledged, at_work, kept_up, closed, bundled }
     }
 
+    /// Takes in what comes before a server answers: the recovery of its data.
+    #[must_use]
+    pub fn with_recovery(mut self) -> History {
+        self.at_work.start = Mark::Begins.first(&self.entries).unwrap_or(self.at_work.start);
+        self
+    }
+
     /// Leaves out what comes before the first commit begins and after the last is acknowledged.
     #[must_use]
     pub fn of_commits(mut self) -> History {

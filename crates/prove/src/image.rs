@@ -91,7 +91,7 @@ impl Image {
 
     /// So many bytes from an offset on, fewer at the end.
     pub fn bytes(&self, offset: u64, count: usize) -> Vec<u8> {
-        let end = self.length.min(offset + count as u64);
+        let end = self.length.min(offset + count as u64).max(offset);
         let mut bytes = vec![0; end.saturating_sub(offset) as usize];
         let last = end.div_ceil(PAGE as u64);
         for (&place, page) in self.pages.range(offset / PAGE as u64..last.max(offset / PAGE as u64)) {

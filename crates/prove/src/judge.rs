@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use dyno_record::Tally;
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::history::History;
 use crate::subject::{CLIENT, Found, Subject};
 
 /// What is wrong after one cut or kill.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Acknowledged commits that are gone.
     pub lost: BTreeSet<u64>,
@@ -17,8 +17,18 @@ pub struct Verdict {
     /// open.
     pub broken: Vec<String>,
     /// Whether the numbers of commits name their clients too.
-    #[serde(skip)]
     pub is_by_client: bool,
+}
+
+// By their names, since the numbers of several clients' commits mean nothing outside.
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let lost: Vec<String> = self.lost.iter().map(|&commit| name(commit, self.is_by_client)).collect();
+        let mut verdict = to.serialize_struct("Verdict", 2)?;
+        verdict.serialize_field("lost", &lost)?;
+        verdict.serialize_field("broken", &self.broken)?;
+        verdict.end()
+    }
 }
 
 impl Verdict {
@@ -114,6 +124,14 @@ mod tests {
         };
         assert_eq!(clients(&[0, 1, 2, CLIENT + 1]), 0, "another client's second one is not asked for");
         assert_eq!(clients(&[0, 1, 3, CLIENT + 2, 2 * CLIENT + 1]), 2, "two have lost what went before");
+    }
+
+    #[test]
+    fn numbers_of_clients_stay_inside() {
+        let found = Found { commits: [0, 1].into(), ..Found::default() };
+        let verdict = judge(&found, &[1, 2, 5 * CLIENT + 13].into(), Some(0), |_| true, true);
+        let shown = serde_json::to_value(&verdict).unwrap();
+        assert_eq!(shown["lost"], serde_json::json!(["commit 2", "commit 13 of client 6"]));
     }
 
     #[test]

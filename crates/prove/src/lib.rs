@@ -20,6 +20,7 @@ pub mod posix;
 mod process;
 pub mod proof;
 pub mod refuge;
+mod rounds;
 pub mod subject;
 pub mod tree;
 mod tried;

@@ -42,6 +42,11 @@ impl Mark {
         entries.iter().rposition(|entry| self.is(entry))
     }
 
+    /// Where it was said first.
+    pub fn first(self, entries: &[Entry]) -> Option<usize> {
+        entries.iter().position(|entry| self.is(entry))
+    }
+
     /// Whether a line is this mark's.
     pub fn is_line(self, line: &str) -> bool {
         line.as_bytes() == self.text().trim_ascii()

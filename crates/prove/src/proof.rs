@@ -21,6 +21,7 @@ use crate::ground::Ground;
 use crate::history::{History, Observed};
 use crate::judge::{Verdict, judge};
 use crate::mark::Mark;
+use crate::rounds::CHAINS;
 use crate::subject::{Found, Manner, Subject};
 
 /// How many failures are kept in words.
@@ -36,6 +37,8 @@ pub struct Effort {
     pub cuts: usize,
     /// How many kills.
     pub kills: usize,
+    /// How often the power is cut in succession, each time in what was done after the cut before.
+    pub rounds: usize,
     /// Whether its device is to fail.
     pub errors: bool,
     /// Where chance begins.
@@ -100,6 +103,10 @@ pub struct Proof {
     pub strict: Tally,
     /// Those of them that tore a write.
     pub torn: Tally,
+    /// Those of them in what was done after another cut.
+    pub rounds: Tally,
+    /// Why the work after a cut did not come to its end, if it did not.
+    pub rounds_stopped: Option<String>,
     /// Kills of all its processes.
     pub kills: Tally,
     /// After how many cuts the file system itself could not be mounted, which says nothing of the subject.
@@ -157,6 +164,7 @@ impl Workshop {
         let count = Count { all, flushes: effort.cuts, seed: effort.seed };
         let first = self.cut(subject, (&base, &history, 0), count, &mut proof)?;
         let mut harmful = first.map(|cut| (None, cut));
+        self.rounds(subject, (&base, &history, 0), effort, &mut proof)?;
         for number in 1..proof.runs {
             let (other, incomplete) = self.history(subject, &base)?;
             proof.incomplete = proof.incomplete.or(incomplete);
@@ -164,6 +172,8 @@ impl Workshop {
             let count = Count { all, flushes: all / 2, seed };
             if let Some(cut) = self.cut(subject, (&base, &other, number), count, &mut proof)? {
                 harmful.get_or_insert((Some(other), cut));
+            } else if number < CHAINS {
+                self.rounds(subject, (&base, &other, number), effort, &mut proof)?;
             }
         }
         if let (Some((other, cut)), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
@@ -195,7 +205,7 @@ impl Workshop {
 
     /// The history of the subject's work. The text is why it did not come to its end.
     fn history(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
-        let (history, incomplete) = self.record(subject, base, None)?;
+        let (history, incomplete) = self.record(subject, base, None, Manner::default())?;
         // dyno itself moves the folders of servers before and after, which no engine answers for.
         let is_files = self.ground == Ground::Files;
         Ok((if is_files { history.of_commits() } else { history }, incomplete))
@@ -207,10 +217,11 @@ impl Workshop {
         subject: &dyn Subject,
         base: &Content,
         fault: Option<Fault>,
+        manner: Manner,
     ) -> Result<(History, Option<String>)> {
         let disk = self.recorded(base, fault)?;
         Mark::Begins.set(&disk.output()?)?;
-        let worked = subject.work(disk.folder()?, disk.output()?, Manner::default());
+        let worked = subject.work(disk.folder()?, disk.output()?, manner);
         self.interrupts.check()?;
         Mark::Ends.set(&disk.output()?)?;
         let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);

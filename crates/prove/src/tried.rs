@@ -14,7 +14,7 @@ use crate::proof::{Proof, Workshop};
 use crate::subject::{Found, Subject};
 
 /// What a look at a disk after a cut came to.
-enum Look {
+pub(crate) enum Look {
     /// The verdict, and how long the look took.
     Judged(Verdict, Duration),
     /// The file system could not be mounted.
@@ -47,7 +47,8 @@ impl Workshop {
             let promised = history.promised(cut.place).len();
             let is_strict = cut.kept == Kept::None && acknowledgements.contains(&cut.place);
             let after = || describe(cut, is_strict, promised, number);
-            match self.judged(subject, history, cut, &roll.content(cut), proof.is_harmed())? {
+            let judge = |found: &Found| judge_at(subject, history, cut.place, found);
+            match self.judged(subject, &roll.content(cut), proof.is_harmed(), &judge)? {
                 Look::Judged(verdict, took) => {
                     proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
                     proof.count((cut, is_strict), &verdict, promised, &upkeep);
@@ -65,19 +66,18 @@ impl Workshop {
     }
 
     /// Judges a disk; twice, if something is wrong for the first time.
-    fn judged(
+    pub(crate) fn judged(
         &self,
         subject: &dyn Subject,
-        history: &History,
-        cut: &Cut,
         content: &Content,
         is_harmed: bool,
+        judge: &dyn Fn(&Found) -> Verdict,
     ) -> Result<Look> {
         let look = || -> Result<Look> {
             Ok(match self.look(subject, content)? {
                 None => Look::Unmountable,
                 Some((Found { late: Some(why), .. }, _)) => Look::Late(why),
-                Some((found, took)) => Look::Judged(judge_at(subject, history, cut.place, &found), took),
+                Some((found, took)) => Look::Judged(judge(&found), took),
             })
         };
         match look()? {
@@ -117,7 +117,7 @@ impl Proof {
         (!self.errors.is_empty()).then_some(tally)
     }
 
-    fn count(
+    pub(crate) fn count(
         &mut self,
         (cut, is_strict): (&Cut, bool),
         verdict: &Verdict,

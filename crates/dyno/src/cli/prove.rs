@@ -64,6 +64,10 @@ pub struct ProveArgs {
     /// How many kills to try
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub kills: usize,
+    /// How many power cuts in succession: after each but the last, a contender with one client recovers and goes on, and
+    /// the power fails again meanwhile
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub rounds: u64,
     /// Try no devices that fail
     #[arg(long)]
     pub no_errors: bool,

@@ -5,7 +5,7 @@
 
 mod states;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
@@ -63,16 +63,16 @@ pub struct Count {
 /// Chooses cuts whose disks differ, in the order of their places.
 ///
 /// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many, those
-/// of upkeep and the last go before the others. Of the rest a third comes right after an acknowledgement and keeps nothing
-/// that was not flushed either, a third tears a write of upkeep right before it is flushed, and the others come anywhere and
-/// are of all kinds. The same seed makes the same choice. There are fewer where there are not so many different disks.
+/// of upkeep and the last go before the others. Of the rest a half tears a write of upkeep right before it is flushed, a
+/// quarter comes right after an acknowledgement and keeps nothing that was not flushed either, and the others come anywhere
+/// and are of all kinds. The same seed makes the same choice. There are fewer where there are not so many different disks.
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
     let mut candidates = flushed(history, from_start, count.flushes, &mut random);
     let strict = |&place: &usize| Cut { place, kept: Kept::None, why: Why::Acknowledged };
     candidates.extend(history.acknowledgements().iter().map(strict));
     if count.all > 0 {
-        candidates.extend(torn_in_upkeep(history, from_start, CANDIDATES * count.all, &mut random));
+        candidates.extend(torn_in_upkeep(history, base, from_start, CANDIDATES * count.all, &mut random));
         candidates.extend(anywhere(history, from_start, CANDIDATES * count.all, &mut random));
     }
     let mut different = differing(candidates, history, base);
@@ -80,12 +80,12 @@ pub fn choose(history: &History, base: &Content, from_start: bool, count: Count)
     let of = |why: Why| different.iter().filter(move |cut| cut.why == why).cloned();
     let mut chosen: Vec<Cut> = of(Why::Flushed).collect();
     let room = count.all.saturating_sub(chosen.len()).max(count.all.div_ceil(2));
-    let third = room.div_ceil(3);
-    let mut drawn: Vec<Cut> = of(Why::Acknowledged).take(third).collect();
-    drawn.extend(of(Why::Torn).take(third));
+    let (half, quarter) = (room.div_ceil(2), room.div_ceil(4));
+    let mut drawn: Vec<Cut> = of(Why::Torn).take(half).collect();
+    drawn.extend(of(Why::Acknowledged).take(quarter));
     drawn.extend(of(Why::Drawn));
     // Where one kind has too few, the others make up for it.
-    drawn.extend(of(Why::Acknowledged).skip(third).chain(of(Why::Torn).skip(third)));
+    drawn.extend(of(Why::Acknowledged).skip(quarter).chain(of(Why::Torn).skip(half)));
     drawn.truncate(room);
     chosen.extend(drawn);
     chosen.sort_by_key(|cut| cut.place);
@@ -104,23 +104,39 @@ fn flushed(history: &History, from_start: bool, most: usize, random: &mut ChaCha
     places.into_iter().map(|place| Cut { place, kept: Kept::None, why: Why::Flushed }).collect()
 }
 
-/// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for.
-fn torn_in_upkeep(history: &History, from_start: bool, most: usize, random: &mut ChaCha8Rng) -> Vec<Cut> {
+/// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for: three in four are writes over
+/// what was there.
+fn torn_in_upkeep(
+    history: &History,
+    base: &Content,
+    from_start: bool,
+    most: usize,
+    random: &mut ChaCha8Rng,
+) -> Vec<Cut> {
     let (entries, places) = (history.entries(), history.places(from_start));
     let upkeep = history.upkeep();
     let within = upkeep.iter().flat_map(|one| one.range.clone()).filter(|place| places.contains(place));
-    let flushes = within.filter(|&place| entries[place].is_flush());
-    let torn = flushes.flat_map(|place| {
-        let writes = states::unflushed(entries, place);
-        let longer: Vec<usize> =
-            (0..writes.len()).filter(|&write| states::can_be_torn(&entries[writes[write]])).collect();
-        longer.into_iter().map(move |write| (place, write))
-    });
-    let mut torn: Vec<(usize, usize)> = torn.collect();
-    torn.shuffle(random);
-    torn.truncate(most);
-    let cut = |(place, write)| Cut { place, kept: states::tear(write, random), why: Why::Torn };
-    torn.into_iter().map(cut).collect()
+    let flushes: BTreeSet<usize> = within.filter(|&place| entries[place].is_flush()).collect();
+    let mut roll = Roll::new(entries, base.clone());
+    let (mut rewritten, mut others) = (Vec::new(), Vec::new());
+    for place in flushes {
+        let before = roll.content(&Cut { place, kept: Kept::None, why: Why::Torn });
+        for (number, index) in states::unflushed(entries, place).into_iter().enumerate() {
+            match states::can_be_torn(&entries[index]) {
+                true if states::is_rewritten(&before, &entries[index]) => rewritten.push((place, number)),
+                true => others.push((place, number)),
+                false => {}
+            }
+        }
+    }
+    let pools: Vec<_> =
+        [&rewritten, &rewritten, &rewritten, &others].into_iter().filter(|pool| !pool.is_empty()).collect();
+    let cut = |number: usize| {
+        let pool = pools[number % pools.len()];
+        let (place, write) = pool[random.random_range(0..pool.len())];
+        Cut { place, kept: states::tear(write, random), why: Why::Torn }
+    };
+    (0..if pools.is_empty() { 0 } else { most }).map(cut).collect()
 }
 
 /// Cuts of all kinds at any place.
@@ -134,18 +150,21 @@ fn anywhere(history: &History, from_start: bool, many: usize, random: &mut ChaCh
     (0..if places.is_empty() { 0 } else { many }).map(|_| cut()).collect()
 }
 
-/// Those whose disks no earlier one has with the same promises.
+/// Those whose disks no other one has with the same promises: of those that are alike, one after a flush goes before one that
+/// was drawn, which may not be tried.
 fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
-    // The strict ones come first at their place, so that they are kept.
     candidates.sort_by_key(|cut| (cut.place, cut.why));
-    let mut seen = HashSet::new();
     let mut roll = Roll::new(history.entries(), base.clone());
     let mut promises: BTreeMap<usize, usize> = BTreeMap::new();
-    candidates.retain(|cut| {
+    let disk = |cut: Cut| {
         let promised = *promises.entry(cut.place).or_insert_with(|| history.promised(cut.place).len());
-        seen.insert((promised, roll.content(cut).digest()))
-    });
-    candidates
+        ((promised, roll.content(&cut).digest()), cut)
+    };
+    let mut disks: Vec<_> = candidates.into_iter().map(disk).collect();
+    disks.sort_by_key(|(_, cut)| cut.why != Why::Flushed);
+    let mut seen = HashSet::new();
+    disks.retain(|(disk, _)| seen.insert(*disk));
+    disks.into_iter().map(|(_, cut)| cut).collect()
 }
 
 #[cfg(test)]

@@ -99,6 +99,20 @@ pub fn can_be_torn(entry: &Entry) -> bool {
     entry.written().is_some_and(|bytes| bytes > SECTORS[0])
 }
 
+/// How the blocks begin in which ext4 describes a transaction of its journal, and commits it.
+const JOURNAL: [u8; 4] = [0xC0, 0x3B, 0x39, 0x98];
+
+/// Whether a write changes several sectors, of which one held something: the old one and the new one need not go together. What
+/// ext4 writes to its journal before it commits is never read if it is torn.
+pub fn is_rewritten(before: &Content, entry: &Entry) -> bool {
+    let (Content::Disk(image), Entry::Write { offset, bytes }) = (before, entry) else { return true };
+    let old = image.bytes(*offset, bytes.len());
+    let pairs = old.chunks(SECTORS[0]).zip(bytes.chunks(SECTORS[0]));
+    let changed: Vec<&[u8]> = pairs.filter(|(old, new)| old != new).map(|(old, _)| old).collect();
+    let is_old = |sector: &&[u8]| sector.iter().any(|&byte| byte != 0);
+    changed.len() > 1 && changed.iter().any(is_old) && !bytes.starts_with(&JOURNAL)
+}
+
 /// A write of a number, torn.
 pub fn tear(write: usize, random: &mut ChaCha8Rng) -> Kept {
     Kept::Torn { write, sector: SECTORS[random.random_range(0..SECTORS.len())], seed: random.random() }

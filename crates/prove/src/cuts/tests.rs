@@ -166,3 +166,44 @@ fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     assert_eq!(torn.len(), 4, "each sector is there or not: {torn:?}");
     assert!(torn.iter().all(|held| held.as_ref().is_some_and(|(length, _)| *length == 1024)), "{torn:?}");
 }
+
+#[test]
+fn writes_over_what_was_there_are_torn_most_often() {
+    let write =
+        |sector: u64, byte| Entry::Write { offset: sector * SECTOR as u64, bytes: vec![byte; 2 * SECTOR] };
+    let fresh = (1..6).map(|pair| write(2 * pair, 3));
+    // The page that is there is written anew among pages that are not, and then all are flushed.
+    let mut entries = vec![write(0, 1), Entry::Flush, Entry::Text(b"ack 1\n".to_vec())];
+    entries.extend(fresh);
+    entries.extend([write(0, 2), Entry::Flush]);
+    let history = History::new(entries, read);
+    let base = Content::Disk(Image::default());
+    let torn = torn_in_upkeep(&history, &base, false, 40, &mut ChaCha8Rng::seed_from_u64(1));
+    let number = |cut: &Cut| match cut.kept {
+        Kept::Torn { write, .. } => write,
+        _ => panic!("{cut:?}"),
+    };
+    assert_eq!(torn.iter().filter(|cut| number(cut) == 5).count(), 30);
+    assert!(torn.iter().all(|cut| cut.place == 9));
+    assert!(torn.iter().any(|cut| number(cut) < 5), "the others are torn too");
+    let journal =
+        Entry::Write { offset: 0, bytes: [&[0xC0, 0x3B, 0x39, 0x98], &[7; 2 * SECTOR][..]].concat() };
+    let mut before = Image::default();
+    before.put(0, &[1; 2 * SECTOR]);
+    assert!(states::is_rewritten(&Content::Disk(before.clone()), &write(0, 2)));
+    assert!(!states::is_rewritten(&Content::Disk(before), &journal));
+}
+
+#[test]
+fn the_end_is_tried_where_a_drawn_cut_leaves_the_same_disk() {
+    let write = |byte| Entry::Write { offset: 0, bytes: vec![byte; 4 * SECTOR] };
+    let mut entries = vec![write(1), Entry::Flush, Entry::Text(b"ack 1\n".to_vec()), write(2), Entry::Flush];
+    entries.extend((3..30).map(write));
+    let history = History::new(entries, read);
+    let base = Content::Disk(Image::default());
+    for seed in 0..50 {
+        let cuts = choose(&history, &base, false, Count { all: 1, flushes: 1, seed });
+        let mut roll = Roll::new(history.entries(), base.clone());
+        assert!(cuts.iter().any(|cut| sectors(&roll.content(cut))[..4] == [2; 4]), "{cuts:?}");
+    }
+}

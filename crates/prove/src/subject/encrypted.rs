@@ -54,6 +54,10 @@ impl Subject for Encrypted {
         self.inner.before()
     }
 
+    fn can_go_on(&self) -> bool {
+        self.inner.can_go_on()
+    }
+
     fn is_in_order(&self) -> bool {
         self.inner.is_in_order()
     }

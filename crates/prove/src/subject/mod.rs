@@ -68,6 +68,8 @@ pub struct Manner<'a> {
     pub kill_after: Option<Duration>,
     /// Who is to watch it, from before the first commit on.
     pub watch: Option<&'a Watch>,
+    /// The last commit that is there already, where it is to go on after a power cut: a few more follow.
+    pub after: Option<u64>,
     /// Where the files are in which an encrypting file system keeps those that it works on.
     pub below: Option<&'a Path>,
 }
@@ -101,6 +103,11 @@ pub trait Subject {
     /// Whether it can be watched while it works: it makes its commits in a process that waits to be told to begin.
     fn can_be_watched(&self) -> bool {
         true
+    }
+
+    /// Whether it can go on after a power cut, from the last commit that is there.
+    fn can_go_on(&self) -> bool {
+        false
     }
 
     /// Whether a commit that is there implies all that its client made before it.

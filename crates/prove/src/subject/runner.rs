@@ -105,8 +105,13 @@ impl Embedded {
         }
         let numbers: Vec<u64> = data::numbers(client, self.clients, self.commits).collect();
         let [first, end] = [session, session + 1].map(|part| numbers.len() as u64 * part / sessions);
+        self.commits_of(client, numbers[first as usize..end as usize].iter().copied())
+    }
+
+    /// The tests of these commits, and upkeep between them.
+    fn commits_of(&self, client: u64, numbers: impl Iterator<Item = u64>) -> Result<Vec<Test>> {
         let mut tests = Vec::new();
-        for &number in &numbers[first as usize..end as usize] {
+        for number in numbers {
             tests.push(self.commit(number)?);
             if client == 0 && data::is_followed_by_upkeep(number) {
                 let upkeep = self.contender.engine.upkeep(&self.contender.settings);
@@ -128,7 +133,11 @@ impl Embedded {
     ) -> Result<Option<String>> {
         let one = |client: u64| -> Result<Option<String>> {
             let output = Output::Recorder(output.try_clone()?);
-            let ended = self.start(folder, self.tests(client, session)?, output, manner)?;
+            let tests = match manner.after {
+                Some(after) => self.commits_of(client, data::later(after))?,
+                None => self.tests(client, session)?,
+            };
+            let ended = self.start(folder, tests, output, manner)?;
             Ok((!ended.is_success()).then(|| format!("the runner {}", ended.describe())))
         };
         let processes = if self.is_mixed() { 1 } else { self.clients };
@@ -159,7 +168,7 @@ impl Embedded {
         let row = |answer: &[Vec<Value>]| answer.first().cloned().unwrap_or_default();
         let Some((digest, clients)) = answers.split_last() else { return Found::default() };
         if clients.is_empty() {
-            return data::read_digest(&row(digest), self.commits);
+            return data::read_digest(&row(digest));
         }
         let count = |answer: &Vec<Vec<Value>>| row(answer).first().and_then(data::number).unwrap_or_default();
         threads::read(&clients.iter().map(count).collect::<Vec<_>>(), &row(digest))
@@ -197,7 +206,11 @@ impl Subject for Embedded {
 
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
         let start = Instant::now();
-        let sessions = if self.is_mixed() { 1 } else { SESSIONS.min(self.commits / self.clients).max(1) };
+        let sessions = if self.is_mixed() || manner.after.is_some() {
+            1
+        } else {
+            SESSIONS.min(self.commits / self.clients).max(1)
+        };
         let mut failure = None;
         for session in 0..sessions {
             let left = manner.kill_after.map(|after| after.saturating_sub(start.elapsed()));
@@ -278,6 +291,10 @@ impl Subject for Embedded {
 
     fn before(&self) -> Option<u64> {
         Some(FIRST)
+    }
+
+    fn can_go_on(&self) -> bool {
+        self.clients == 1
     }
 
     fn is_in_order(&self) -> bool {

@@ -35,6 +35,8 @@ pub const DATABASE: &str = "dyno_proof";
 /// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
 const STORAGE: &str = "default_storage_engine";
 const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
+/// What makes PostgreSQL read a table by an index.
+const BY_INDEX: [&str; 2] = ["SET enable_seqscan = off", "SET enable_bitmapscan = off"];
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
 /// How often it is looked whether something has happened.
@@ -147,10 +149,19 @@ impl PrivateSubject {
     }
 
     /// Makes the commits of a client and says so.
-    fn commit_all(&self, client: u64, address: &Server, mut output: File) -> Result<()> {
+    fn commit_all(
+        &self,
+        (client, after): (u64, Option<u64>),
+        address: &Server,
+        mut output: File,
+    ) -> Result<()> {
         let link = self.connect(address)?;
         self.enter(&link)?;
-        for number in data::numbers(client, self.clients, self.commits) {
+        let numbers: Vec<u64> = match after {
+            Some(after) => data::later(after).collect(),
+            None => data::numbers(client, self.clients, self.commits).collect(),
+        };
+        for number in numbers {
             let statements = match self.has_accounts() {
                 true => data::shared(number, "BEGIN"),
                 false => data::statements(number, self.parts()),
@@ -178,8 +189,13 @@ impl PrivateSubject {
     /// Starts the server on the data that are there, for those who work and say so in `output`. Cuts come after that:
     /// where the data are is dyno's doing, and no engine answers for it.
     pub fn begin(&self, folder: &Path, output: &File, manner: Manner) -> Result<PrivateServer> {
-        let mut server = self.resume(folder, &folder.join(DATA))?;
+        let data = left(folder)?.context("the folder of the data is gone")?;
+        let mut server = self.resume(folder, &data)?;
         drop(self.reach(&mut server)?);
+        if manner.after.is_some() {
+            // Whatever of the recovery is to be durable, the server has to see to.
+            return Ok(server);
+        }
         // The server's folder is new, and nobody else would make it durable. What encrypts passes no such call on.
         for system in [Some(folder), manner.below].into_iter().flatten() {
             nix::unistd::syncfs(File::open(system)?)?;
@@ -194,7 +210,15 @@ impl PrivateSubject {
 
     /// What a server says of the commits that it found.
     pub fn look_with(&self, link: &Link) -> Result<Found> {
-        let mut found = data::read_rows(&link.rows(&data::rows())?, self.parts());
+        let rows = link.rows(&data::rows())?;
+        let mut found = data::read_rows(&rows, self.parts());
+        if self.speaks() == Protocol::Postgres {
+            // Few rows are read from the table alone, which says nothing of its index.
+            link.execute(&BY_INDEX.map(String::from))?;
+            if link.rows(&data::rows())? != rows {
+                found.troubles.push("the primary key finds other rows than the table holds".to_owned());
+            }
+        }
         if self.has_accounts() {
             data::read_balances(&link.rows(&data::balances())?, &mut found);
         }
@@ -213,11 +237,7 @@ impl PrivateSubject {
     /// As for [`Subject::check`].
     pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Found>) -> Result<Found> {
         let trouble = |why: String| Ok(Found::trouble(why));
-        let Some(data) = find(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
-        match fs::remove_file(data.join(STALE)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+        let Some(data) = left(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
         let mut server = match self.resume(folder, &data) {
             Ok(server) => server,
             Err(error) => {
@@ -278,7 +298,7 @@ impl Subject for PrivateSubject {
         let start = Instant::now();
         let done = thread::scope(|scope| {
             let (address, output) = (&address, &output);
-            let one = move |client| self.commit_all(client, address, output.try_clone()?);
+            let one = move |client| self.commit_all((client, manner.after), address, output.try_clone()?);
             let work: Vec<_> = (0..self.clients).map(|client| scope.spawn(move || one(client))).collect();
             let end = kill_after.unwrap_or(self.patience);
             let is_finished = || work.iter().all(thread::ScopedJoinHandle::is_finished);
@@ -318,6 +338,10 @@ impl Subject for PrivateSubject {
         Some(FIRST)
     }
 
+    fn can_go_on(&self) -> bool {
+        self.clients == 1
+    }
+
     fn is_in_order(&self) -> bool {
         true
     }
@@ -326,6 +350,15 @@ impl Subject for PrivateSubject {
 /// Keeps the data of a server that has ended, whose folder goes with it.
 pub fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
     fs::rename(server.data(), folder.join(DATA)).context("the server's data are gone")
+}
+
+/// Where the data are after a cut, without the note of a process that is no more.
+fn left(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let Some(data) = find(folder)? else { return Ok(None) };
+    match fs::remove_file(data.join(STALE)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(Some(data)),
+    }
 }
 
 /// Where the data are after a cut: perhaps in the folder of the server that ran.

@@ -47,7 +47,7 @@ impl Controls {
         }
         let prove = |contender: Contender| {
             tell("control", &contender.label);
-            let effort = Effort { cuts: CUTS, kills: 0, errors: false, seed };
+            let effort = Effort { cuts: CUTS, kills: 0, rounds: 1, errors: false, seed };
             let subject = &maker.embedded(&contender, COMMITS);
             let named = Named { subject, label: &contender.label, again: &[] };
             workshop.prove(named, effort, &|_| {})

@@ -130,7 +130,8 @@ fn prove_all(
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     // What a failing device takes means nothing of one that loses commits without it, which cuts tell.
     let errors = !arguments.no_errors && arguments.cuts > 0;
-    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, errors, seed };
+    let rounds = arguments.rounds as usize;
+    let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, rounds, errors, seed };
     let tell = |label: &str, what: &str| {
         if !arguments.quiet {
             terminal::say(&format!("{label}: {what}"));

@@ -148,6 +148,15 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
     }
     lines.extend(Survived::of(&proof.cuts, Some(&proof.drawn)).map(|cuts| survived(&cuts, "cuts")));
     lines.extend(recorded(proof));
+    if proof.rounds.tried > 0 {
+        lines.push(format!(
+            "{} of these cuts came while it recovered from another cut or worked on after it",
+            proof.rounds.tried
+        ));
+    }
+    if let Some(why) = &proof.rounds_stopped {
+        lines.push(format!("after a cut it did not go on to its end: {why}"));
+    }
     if proof.observed.unflushed > 0 {
         lines.push(format!(
             "{} of {} commits were acknowledged without a flush",
@@ -201,7 +210,7 @@ fn recorded(proof: &Proof) -> Option<String> {
     let runs = if proof.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proof.runs) };
     let commits = proof.observed.commits;
     (proof.cuts.tried > 0).then(|| match upkeep.is_empty() {
-        true => format!("recorded in {runs} of {commits} commits, without a checkpoint or an orderly close"),
+        true => format!("recorded in {runs} of {commits} commits; no cut came within a checkpoint or an orderly close that wrote anything"),
         false => format!("recorded in {runs} of {commits} commits; cuts came within {upkeep}"),
     })
 }

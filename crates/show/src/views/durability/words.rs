@@ -26,7 +26,11 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
 fn recorded(survival: &Survival) -> Option<String> {
     let Survival { commits, runs, upkeep, cuts, .. } = survival;
     let within = upkeep_in_words(upkeep);
-    let within = if within.is_empty() { "no checkpoint and no orderly close".to_owned() } else { within };
+    let within = if within.is_empty() {
+        "no checkpoint and no orderly close that wrote anything".to_owned()
+    } else {
+        within
+    };
     (cuts.tried > 0)
         .then(|| format!("{commits} commits, recorded {}; cuts came within {within}", times(*runs)))
 }

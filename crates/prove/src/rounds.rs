@@ -1,0 +1,131 @@
+//! Several power cuts in succession: what a cut left is recovered on a recorded disk and worked on, and the power is cut again
+//! meanwhile or afterwards.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use crate::content::Content;
+use crate::cuts::{self, Count, Cut, Roll};
+use crate::ground::Ground;
+use crate::history::History;
+use crate::judge::{Verdict, judge};
+use crate::proof::{Effort, Proof, Workshop};
+use crate::subject::{Found, Manner, Subject};
+use crate::tried::Look;
+
+/// How many cuts are tried of each round.
+const CUTS: usize = 6;
+/// In how many recordings of its work a subject is cut in rounds, at most.
+pub(crate) const CHAINS: usize = 3;
+
+/// A disk that a cut left, and what must and may be on it.
+struct Left {
+    content: Content,
+    /// Acknowledged before the cut, in any round.
+    promised: BTreeSet<u64>,
+    /// The last commit that had begun.
+    most: u64,
+    /// How it came about.
+    how: String,
+}
+
+impl Workshop {
+    /// Cuts the work that a subject does after one of the cuts of its history, recovery included, and so on for the rounds
+    /// after the first.
+    ///
+    /// # Errors
+    /// As for a proof.
+    pub(crate) fn rounds(
+        &self,
+        subject: &dyn Subject,
+        (base, history, number): (&Content, &History, usize),
+        effort: Effort,
+        proof: &mut Proof,
+    ) -> Result<()> {
+        let is_disk = matches!(self.ground, Ground::Disk(_));
+        // Of a subject that loses commits at a single cut, a further one shows nothing more.
+        if !subject.can_go_on() || !is_disk || proof.is_harmed() || effort.rounds < 2 {
+            return Ok(());
+        }
+        let seed = effort.seed.wrapping_add((number * effort.rounds) as u64);
+        let chosen = cuts::choose(history, base, true, Count { all: CUTS, flushes: 0, seed });
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let cut = &chosen[seed as usize % chosen.len()];
+        let content = Roll::new(history.entries(), base.clone()).content(cut);
+        let mut left = left(&content, cut, history, None);
+        for round in 2..=effort.rounds {
+            self.interrupts.check()?;
+            let seed = seed.wrapping_add(round as u64);
+            match self.round(subject, &left, (round, seed), proof)? {
+                Some(next) => left = next,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// One round: what the last cut of it left. None where nothing more can follow.
+    fn round(
+        &self,
+        subject: &dyn Subject,
+        before: &Left,
+        (round, seed): (usize, u64),
+        proof: &mut Proof,
+    ) -> Result<Option<Left>> {
+        let Some((Found { commits, .. }, _)) = self.look(subject, &before.content)? else { return Ok(None) };
+        let Some(after) = commits.last().copied() else { return Ok(None) };
+        let manner = Manner { after: Some(after), ..Manner::default() };
+        let (history, stopped) = self.record(subject, &before.content, None, manner)?;
+        let history = history.with_recovery();
+        if let Some(why) = stopped {
+            proof.rounds_stopped.get_or_insert(why);
+        }
+        let count = Count { all: CUTS, flushes: CUTS / 2, seed };
+        let chosen = cuts::choose(&history, &before.content, true, count);
+        let mut roll = Roll::new(history.entries(), before.content.clone());
+        let (upkeep, mut next) = (history.upkeep(), None);
+        for (number, cut) in chosen.iter().enumerate() {
+            self.interrupts.check()?;
+            let content = roll.content(cut);
+            let here = left(&content, cut, &history, Some((before, round)));
+            let judged = |found: &Found| here.judge(subject, found);
+            match self.judged(subject, &content, proof.is_harmed(), &judged)? {
+                Look::Judged(verdict, _) => {
+                    proof.count((cut, false), &verdict, here.promised.len(), &upkeep);
+                    verdict.count(&mut proof.rounds, here.promised.len());
+                    proof.note(verdict, || here.how.clone());
+                }
+                Look::Unmountable => proof.unmountable += 1,
+                Look::Late(why) => proof.late(why),
+                Look::Unrepeated(verdict) => proof.unrepeated(verdict, || here.how.clone()),
+            }
+            if number == seed as usize % chosen.len() {
+                next = Some(here);
+            }
+        }
+        Ok(next)
+    }
+}
+
+/// What a cut of a round leaves; `before` is what the round began with, and its number.
+fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&Left, usize)>) -> Left {
+    let begun = history.begun(cut.place).unwrap_or_default().last().copied().unwrap_or_default();
+    let mut promised = history.promised(cut.place);
+    let (mut most, mut how) =
+        (begun, format!("a cut at entry {} of the log that keeps {}", cut.place, cut.kept));
+    if let Some((before, round)) = before {
+        promised.extend(&before.promised);
+        most = most.max(before.most);
+        how = format!("{}, and in round {round} {how}", before.how);
+    }
+    Left { content: content.clone(), promised, most, how }
+}
+
+impl Left {
+    fn judge(&self, subject: &dyn Subject, found: &Found) -> Verdict {
+        judge(found, &self.promised, subject.before(), |commit| commit <= self.most, subject.is_in_order())
+    }
+}
