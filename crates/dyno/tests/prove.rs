@@ -200,7 +200,7 @@ fn a_program_of_ones_own_is_proved_by_two_commands() {
     let look = program(&place, "look", "#!/bin/sh\nsed 's/^/have /' \"$1/commits\"\n");
     let commit = |sync: &str| {
         let script = format!(
-            "#!/bin/sh\nfor n in 1 2 3 4 5 6; do echo $n >>\"$1/commits\"; {sync}; echo ack $n; done\n"
+            "#!/bin/sh\nfor n in 1 2 3 4 5 6; do echo $n >>\"$1/commits\" || exit 1; {sync} || exit 1; echo ack $n; done\n"
         );
         program(&place, "commit", &script)
     };

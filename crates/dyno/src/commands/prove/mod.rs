@@ -8,7 +8,7 @@ mod table;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use dyno_engine::{Contender, Home, Registry, proofs, split_list};
@@ -120,9 +120,8 @@ fn prove_all(
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let parent = scratch::default_parent();
-    let scratch = Scratch::create(&parent).map_err(|error| {
-        let (parent, why) = (parent.display(), error.root_cause());
-        anyhow!("cannot make a temporary folder in {parent}: {why}; name another folder in TMPDIR")
+    let scratch = Scratch::create(&parent).with_context(|| {
+        format!("cannot make a temporary folder in {}; TMPDIR names another folder", parent.display())
     })?;
     let place = Place::find(arguments, &scratch, interrupts)?;
     let workshop = &place.workshop;
