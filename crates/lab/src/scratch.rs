@@ -26,6 +26,9 @@ const LOCK: &str = "lock";
 /// No folder takes so long to get its lock.
 const MAKING: Duration = Duration::from_secs(60);
 
+/// The advice of commands without `--dir`.
+pub const BY_TMPDIR: &str = "TMPDIR names another folder";
+
 /// A run's temporary folder.
 #[derive(Debug)]
 pub struct Scratch {
@@ -36,9 +39,19 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes a folder within `parent` and removes those that dead runs left there.
+    ///
+    /// # Errors
+    /// `parent` is missing, or no folder can be made there.
     pub fn create(parent: &Path) -> Result<Scratch> {
-        let context =
-            || format!("cannot make a temporary folder in {}; choose another with --dir", parent.display());
+        Scratch::create_or(parent, "choose another with --dir")
+    }
+
+    /// The same, where the user chooses the folder by `advice`.
+    ///
+    /// # Errors
+    /// As for [`Scratch::create`].
+    pub fn create_or(parent: &Path, advice: &str) -> Result<Scratch> {
+        let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
         sweep(parent);
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.

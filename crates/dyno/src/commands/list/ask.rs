@@ -30,7 +30,7 @@ struct Candidate {
 
 /// The engines with what their runners answered.
 pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> {
-    let scratch = Scratch::create(&scratch::default_parent())?;
+    let scratch = Scratch::create_or(&scratch::default_parent(), scratch::BY_TMPDIR)?;
     let groups = groups(engines, registry)?;
     let asked = thread::scope(|scope| {
         let threads: Vec<_> =

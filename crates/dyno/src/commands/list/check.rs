@@ -29,7 +29,7 @@ pub fn suite(path: &str, registry: &Registry, interrupts: &Interrupts) -> Result
     // As in a run, those that do none of its work take no part.
     let able = contenders.into_iter().filter(|contender| check_models(&suite, &selection, contender).is_ok());
     let parameters = dyno_suite::resolve(&suite.parameters, &[]).input()?;
-    let scratch = Scratch::create(&scratch::default_parent())?;
+    let scratch = Scratch::create_or(&scratch::default_parent(), scratch::BY_TMPDIR)?;
     let (able, inputs, planned) = (able.collect(), scratch.inputs(), suite.clone());
     let memory = planning::memory(dyno_plan::bounds(&suite, &parameters));
     let plan = move |watch: &_| Plan::watched(&planned, &parameters, able, &selection, &inputs, None, watch);

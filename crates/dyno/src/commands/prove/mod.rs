@@ -8,7 +8,7 @@ mod table;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use dyno_engine::{Contender, Home, Registry, proofs, split_list};
@@ -120,9 +120,7 @@ fn prove_all(
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let parent = scratch::default_parent();
-    let scratch = Scratch::create(&parent).with_context(|| {
-        format!("cannot make a temporary folder in {}; TMPDIR names another folder", parent.display())
-    })?;
+    let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let place = Place::find(arguments, &scratch, interrupts)?;
     let workshop = &place.workshop;
     let maker = Maker::new(&scratch, &workshop.place, arguments.timeout, interrupts)?;
