@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, InForce};
-use dyno_record::{EVIDENCE, Hole, KeptProof, Level, PROOF_SCHEMA, Safety, Standing, Survival};
+use dyno_record::{EVIDENCE, FIRST_FAIR, Hole, KeptProof, Level, PROOF_SCHEMA, Safety, Standing, Survival};
 use serde::Deserialize;
 
 use crate::Contender;
@@ -81,14 +81,9 @@ impl Proofs {
         let alike = self.kept.iter().filter(|proof| {
             subject_of(proof) == wanted
                 && proof.survival.file_system == file_system
-                && proof.survival.evidence == EVIDENCE
+                && still_counts(&proof.survival)
         });
-        let rank = |survival: &Survival| {
-            let Survival { cuts, kills, errors, unflushed, .. } = survival;
-            let is_harmed = errors.is_some_and(|errors| errors.lost > 0) || *unflushed > 0;
-            let is_lossy = cuts.tried + kills.tried > cuts.survived + kills.survived || is_harmed;
-            (is_lossy, cuts.tried, kills.tried)
-        };
+        let rank = |survival: &Survival| (is_lossy(survival), survival.cuts.tried, survival.kills.tried);
         alike.map(|proof| &proof.survival).max_by_key(|survival| rank(survival))
     }
 
@@ -99,6 +94,17 @@ impl Proofs {
             _ => safety,
         }
     }
+}
+
+/// True if a result is as strong as today's, or is a loss that today's tries would find too.
+fn still_counts(survival: &Survival) -> bool {
+    survival.evidence == EVIDENCE || (survival.evidence >= FIRST_FAIR && is_lossy(survival))
+}
+
+fn is_lossy(survival: &Survival) -> bool {
+    let Survival { cuts, kills, errors, unflushed, .. } = survival;
+    let is_harmed = errors.is_some_and(|errors| errors.lost > 0) || *unflushed > 0;
+    cuts.tried + kills.tried > cuts.survived + kills.survived || is_harmed
 }
 
 /// Whom a result is about: engine, its version, what else identifies it, an encrypted file system, settings.

@@ -158,7 +158,7 @@ impl Contents {
 }
 
 /// The digest of what is left of a file.
-fn digest(file: &mut File) -> io::Result<Content> {
+pub(crate) fn digest(file: &mut File) -> io::Result<Content> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     let mut bytes = 0;

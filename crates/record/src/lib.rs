@@ -50,7 +50,7 @@ pub use storage::{Device, Storage};
 pub use suite::{
     AMinute, AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord,
 };
-pub use survival::{EVIDENCE, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
+pub use survival::{EVIDENCE, FIRST_FAIR, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
 pub use sustain::{Sought, Target};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 

@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 pub const PROOF_SCHEMA: &str = "dyno-proof/1";
 
 /// The version of what a result is evidence of: it changes when more is tried, or when something is judged differently.
-/// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss.
-pub const EVIDENCE: u32 = 1;
+/// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss. Version 2 tears the
+/// pages that checkpoints rewrite, and cuts again while the database recovers.
+pub const EVIDENCE: u32 = 2;
+/// The first version whose losses still count: what was lost then is lost, though less was tried.
+pub const FIRST_FAIR: u32 = 1;
 
 /// How it went for many cuts, or for many kills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -116,3 +116,13 @@ fn a_commit_without_a_flush_and_a_loss_by_a_failing_device_break_a_promise_about
         assert_ne!(tried(promised(Level::ProcessCrash, None), harmed).standing, Standing::Disproved);
     }
 }
+
+#[test]
+fn an_older_loss_still_counts_and_an_older_survival_does_not() {
+    let whole = tally(10, 0, 0, 0);
+    let older = |cuts| Survival { evidence: FIRST_FAIR, ..survival(cuts, whole) };
+    assert!(still_counts(&survival(whole, whole)));
+    assert!(!still_counts(&older(whole)));
+    assert!(still_counts(&older(tally(10, 1, 1, 0))));
+    assert!(!still_counts(&Survival { evidence: 0, ..older(tally(10, 1, 1, 0)) }));
+}

@@ -1,17 +1,14 @@
-//! Which build of a server something holds of: the digest of its program, beside the version that it reports. A package of a
-//! distribution may be patched, and a wrapper may load other libraries, under one version.
+//! The build of a server that a proof is about: the digest of its program, besides the version that it reports. A
+//! distribution may patch a package, and a wrapper may load other libraries, under one version.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use dyno_engine::Contender;
 use dyno_protocol::Hello;
-use sha2::{Digest, Sha256};
 
 use super::Installation;
+use crate::content::digest;
 
 /// Under which name the digest stands among what identifies a build.
 const NAME: &str = "server";
@@ -39,36 +36,8 @@ fn program(contender: &Contender) -> Option<String> {
         .entry(name)
         .or_insert_with(|| {
             let installation = Installation::find(&engine, &contender.build).ok()?;
-            digest(&installation.server).ok()
+            let mut file = dyno_files::open_found(&installation.server).ok()?;
+            Some(digest(&mut file).ok()?.sha256)
         })
         .clone()
-}
-
-fn digest(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
-    let mut part = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut part)? {
-            0 => break,
-            count => hash.update(&part[..count]),
-        }
-    }
-    let bytes: [u8; 32] = hash.finalize().into();
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_digest_is_that_of_the_content() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("server");
-        std::fs::write(&path, "abc").unwrap();
-        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(digest(&path).unwrap(), known);
-        std::fs::write(&path, "abd").unwrap();
-        assert_ne!(digest(&path).unwrap(), known);
-    }
 }
