@@ -446,7 +446,7 @@ pub fn too_long<T>(line: u64, name: &str, longest: usize) -> Result<T> {
     )
 }
 
-/// The memory for this many fields is not available, whatever the file.
+/// Refuses a record of more than [`MOST_FIELDS`] fields: memory for more is not available, whatever the file.
 #[cold]
 pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
     bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")

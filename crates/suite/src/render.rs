@@ -117,7 +117,7 @@ impl Suite {
         Ok(Some(first.clone()))
     }
 
-    /// The violations to count for the invariants of a test in a store, each with the store's name.
+    /// The invariants of a test in a store, each with the count of its violations and the store's name.
     fn store_invariants(
         &self,
         test: &Test,

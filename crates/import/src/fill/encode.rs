@@ -56,7 +56,7 @@ impl<'f> Encoder<'f> {
 
     /// Puts the values of a row into its record, its number, where a column has it, into `number`, and the keys of its
     /// entries in indexes into `keys`, by their columns. `PLAIN` says what [`Encoder::is_plain`] says.
-    // Data that few fields need are not part of this, so that the processor's registers hold the rest.
+    // Data that not every field needs are not part of this, so that the processor's registers hold the rest.
     #[inline(always)]
     pub fn encode<const PLAIN: bool>(
         &self,
