@@ -1,7 +1,7 @@
 //! JSON Lines: an object on each line, whose keys are columns.
 //!
-//! A number is taken as it is written, a string without its quotes and escapes, and what is nested as JSON. `null` and a
-//! key that is not there are NULL.
+//! A number is taken as it is written, a string without its quotes and escapes, and what is nested as JSON. `null` and
+//! a key that is not there are NULL.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read};

@@ -305,8 +305,8 @@ fn is_json(text: &[u8]) -> bool {
     matches!(inside(text, b'{'), Some(b'"' | b'}')) || matches!(inside(text, b'['), Some(b'{' | b'['))
 }
 
-/// Refuses what is probably no text, or text in another encoding. A zero byte here or there is a letter like others, at the
-/// beginning as at any other place.
+/// Refuses what is probably no text, or text in another encoding. A zero byte here or there is a letter like others, at
+/// the beginning as at any other place.
 pub fn check_zeros(sample: &[u8], name: &str) -> Result<()> {
     let start = &sample[..sample.len().min(4096)];
     let zeros = start.iter().filter(|byte| **byte == 0).count();

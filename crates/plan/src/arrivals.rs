@@ -54,8 +54,8 @@ impl Arrivals {
         Ok(Arrivals { mixes, seed: parameters.seed(), folder: folder.to_owned() })
     }
 
-    /// Writes what arrives in a test (by id) at a rate, or at the highest that can be planned. Each block has arrivals of
-    /// its own, the same for every contender at the same rate. They replace those written before.
+    /// Writes what arrives in a test (by id) at a rate, or at the highest that can be planned. Each block has arrivals
+    /// of its own, the same for every contender at the same rate. They replace those written before.
     ///
     /// # Errors
     /// The test is no mix that lasts a time, nothing arrives in that time, or it cannot be written.

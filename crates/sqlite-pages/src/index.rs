@@ -1,5 +1,5 @@
-//! An index's tree, or that of a table WITHOUT ROWID: the leaves in order, and the levels above them, which are written as
-//! they fill (section 1.6 of the format).
+//! An index's tree, or that of a table WITHOUT ROWID: the leaves in order, and the levels above them, which are written
+//! as they fill (section 1.6 of the format).
 
 use crate::cells::Cells;
 use crate::error::Error;

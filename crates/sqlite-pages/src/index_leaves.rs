@@ -1,8 +1,8 @@
 //! Leaves of an index, or of a table WITHOUT ROWID, that one thread fills from records in order (section 1.6 of the
 //! format).
 //!
-//! Records of interior pages are not repeated in the leaves: where a leaf is full, the next record goes up between it and
-//! the leaf that comes after.
+//! Records of interior pages are not repeated in the leaves: where a leaf is full, the next record goes up between it
+//! and the leaf that comes after.
 
 use crate::cells::Cells;
 use crate::copy::copy;
@@ -19,8 +19,8 @@ const GATHERED: usize = 64;
 /// The fewest bytes of a cell: its place may come to hold a free block.
 const LEAST: usize = 4;
 
-/// Room for the record of a whole number and the number of its row: a byte for the header's length, two types, and eight
-/// bytes for each.
+/// Room for the record of a whole number and the number of its row: a byte for the header's length, two types, and
+/// eight bytes for each.
 const KEY: usize = 3 + 2 * 8;
 
 /// Leaves that are being filled.

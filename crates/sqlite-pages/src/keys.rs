@@ -1,8 +1,8 @@
-//! The entries of an index on one column of whole numbers. They stay pairs of numbers until their leaves are written: the
-//! key, and the number of its row.
+//! The entries of an index on one column of whole numbers. They stay pairs of numbers until their leaves are written:
+//! the key, and the number of its row.
 //!
-//! Pairs are sorted by radix, within a bound of memory: what is more goes sorted to a temporary file. All pairs have the
-//! same length there, so that a part of a run is found by halving.
+//! Pairs are sorted by radix, within a bound of memory: what is more goes sorted to a temporary file. All pairs have
+//! the same length there, so that a part of a run is found by halving.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -29,8 +29,8 @@ pub struct Runs {
     pub keys: Vec<PairRun>,
 }
 
-/// The entries of an index in their order, cut into parts that come one after another. All entries with the same key are
-/// in one part, and where there are several parts each has two entries at least.
+/// The entries of an index in their order, cut into parts that come one after another. All entries with the same key
+/// are in one part, and where there are several parts each has two entries at least.
 pub struct KeyParts {
     runs: Runs,
     /// For each border of a part how many pairs of each run are before it.
@@ -128,8 +128,8 @@ impl SortedKeys {
     }
 }
 
-/// Runs that are merged. Pairs come from one run as long as they are below those of all others, so that runs which hardly
-/// overlap cost hardly a comparison.
+/// Runs that are merged. Pairs come from one run as long as they are below those of all others, so that runs which
+/// hardly overlap cost hardly a comparison.
 struct Merge {
     sources: Vec<Source>,
     /// The next pair of the current run, and the run's index; None before the first pair and at the end.

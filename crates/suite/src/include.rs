@@ -46,7 +46,8 @@ pub fn join(text: &str, other: &str, path: &Path) -> Result<String> {
     Ok(format!("{}\n\n{tables}", own.join("\n")))
 }
 
-/// A document from its first table on that is no rung: the first line that begins with a bracket, and not within a string.
+/// A document from its first table on that is no rung: the first line that begins with a bracket, and not within a
+/// string.
 fn tables(text: &str) -> Option<&str> {
     let starts = text.match_indices('\n').map(|(place, _)| place + 1);
     starts

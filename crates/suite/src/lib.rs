@@ -79,8 +79,8 @@ pub struct Suite {
     /// The tests, in the order in which a trial goes through them.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
-    /// The words of files that values are drawn from, by the file's name as a value writes it. dyno fills them in, so that a
-    /// run file has them.
+    /// The words of files that values are drawn from, by the file's name as a value writes it. dyno fills them in, so
+    /// that a run file has them.
     #[serde(default, rename = "words-of-files")]
     pub(crate) words: BTreeMap<String, Vec<String>>,
     /// Figures that others have published for the same tests.
@@ -173,7 +173,8 @@ pub struct Test {
     pub think: Option<Number>,
     /// Of a mix: how long an operation may wait for locks and be tried again, in seconds; absent: 10.
     pub patience: Option<Number>,
-    /// Of a mix with a rate: how many operations a session has that arrives, connects and leaves; absent or 0: clients stay.
+    /// Of a mix with a rate: how many operations a session has that arrives, connects and leaves; absent or 0: clients
+    /// stay.
     pub sessions: Option<Number>,
     /// Of a mix: where the values of parameters come from, by name.
     #[serde(default)]
@@ -211,8 +212,8 @@ pub struct AMinute {
 pub struct Invariant {
     /// The invariant in words.
     pub says: Spanned<String>,
-    /// The class of operations whose changes must all be there: as many as the database has acknowledged. The query then counts
-    /// those that are.
+    /// The class of operations whose changes must all be there: as many as the database has acknowledged. The query
+    /// then counts those that are.
     pub acknowledged: Option<String>,
     /// A query for one number: how many break it.
     pub query: Spanned<String>,

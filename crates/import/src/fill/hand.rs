@@ -104,8 +104,8 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Writes the piece's rows straight to the leaves, where [`Hand::rows`] says that they can be; `first` is the number of
-    /// the first one where rows are counted.
+    /// Writes the piece's rows straight to the leaves, where [`Hand::rows`] says that they can be; `first` is the
+    /// number of the first one where rows are counted.
     ///
     /// # Errors
     /// As of [`Hand::read`].

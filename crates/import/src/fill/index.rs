@@ -42,8 +42,8 @@ pub fn key_column(columns: &[usize], converter: &Converter) -> Option<usize> {
     }
 }
 
-/// Writes an index's tree of what each thread has kept, and gives its root. No two rows may have the same first `unique`
-/// values, unless one of those is NULL.
+/// Writes an index's tree of what each thread has kept, and gives its root. No two rows may have the same first
+/// `unique` values, unless one of those is NULL.
 pub fn write_index(entries: Vec<Entries>, pages: &Pages, watch: &dyn Watch, unique: usize) -> Result<u32> {
     let (threads, mut tree) = (entries.len(), IndexTree::default());
     let (mut records, mut keys) = (Vec::new(), Vec::new());
@@ -75,7 +75,8 @@ fn fill_with_keys(
     const OFTEN: usize = 1 << 16;
     let (mut written, mut before) = (0, None);
     while let Some((key, number)) = sorted.next()? {
-        // Of equal keys one comes directly behind the other. An empty field of a key is a bad row, which the inserts report.
+        // Of equal keys one comes directly behind the other. An empty field of a key is a bad row, which the inserts
+        // report.
         if is_unique && (key.is_none() || key == before) {
             return Err(Unfit::Violated.into());
         }

@@ -41,8 +41,8 @@ impl Rows {
         Reading::new(self, chunk, dialect, fill).start(None)
     }
 
-    /// Writes a chunk's rows straight to the leaves, up to the first one that is bad. Where rows are counted `first` is the
-    /// number of the first one. No field is quoted.
+    /// Writes a chunk's rows straight to the leaves, up to the first one that is bad. Where rows are counted `first` is
+    /// the number of the first one. No field is quoted.
     pub fn write(
         &mut self,
         chunk: &mut Chunk,
@@ -80,7 +80,8 @@ struct Reading<'a> {
     encoder: Encoder<'a>,
 }
 
-/// The leaves to which rows are written, the sorters of their entries in indexes, and the number of the next row where they are counted.
+/// The leaves to which rows are written, the sorters of their entries in indexes, and the number of the next row where
+/// they are counted.
 type Direct<'l> = Option<((&'l mut Leaves, &'l mut Sorters), i64)>;
 
 impl<'a> Reading<'a> {

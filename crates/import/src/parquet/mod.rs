@@ -1,5 +1,5 @@
-//! Parquet files: their columns, and their rows. If dyno writes the database's pages, all cores turn the rows into pages
-//! directly; otherwise the rows become records of text.
+//! Parquet files: their columns, and their rows. If dyno writes the database's pages, all cores turn the rows into
+//! pages directly; otherwise the rows become records of text.
 //!
 //! The text of a value is one that reads as the same value again: a number becomes its shortest text.
 

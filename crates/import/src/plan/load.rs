@@ -139,7 +139,8 @@ impl Plan {
     }
 
     /// Chooses another way if the keys are not what this one took them for; then it returns None instead of the error.
-    /// After a bad row in a table with a key, the database inserts the rows: it knows whether a violated key comes first.
+    /// After a bad row in a table with a key, the database inserts the rows: it knows whether a violated key comes
+    /// first.
     fn adapted(&mut self, error: Error) -> Option<Error> {
         let is_built = !self.table.primary_key.is_empty() && self.target.builds(&self.table, self.existing);
         match error.downcast_ref() {

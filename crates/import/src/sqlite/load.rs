@@ -130,8 +130,8 @@ impl Sqlite {
     }
 }
 
-/// Does the work in one transaction, commits it and closes the database. If the work is more than one statement, `begin`
-/// is BEGIN IMMEDIATE, so that no one else's writing can come between and fail it half way.
+/// Does the work in one transaction, commits it and closes the database. If the work is more than one statement,
+/// `begin` is BEGIN IMMEDIATE, so that no one else's writing can come between and fail it half way.
 pub(super) fn in_transaction(
     connection: Connection,
     begin: &str,

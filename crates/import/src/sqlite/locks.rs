@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The other processes with a lock on a database or on its write-ahead log's index, each as `process 12 (name)`. None where
-/// the kernel does not say, as of processes in other namespaces.
+/// The other processes with a lock on a database or on its write-ahead log's index, each as `process 12 (name)`. None
+/// where the kernel does not say, as of processes in other namespaces.
 pub fn holders(database: &Path) -> Vec<String> {
     let index = format!("{}-shm", database.display());
     let inode = |path: &Path| path.metadata().ok().map(|data| data.ino());

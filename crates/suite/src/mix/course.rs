@@ -1,7 +1,7 @@
 //! A number over the time of a mix: its rate, or the weight of a class.
 //!
-//! `0s 100, 30s 1000, 60s 100` are points with straight lines between them; two points at one moment are a jump, and the
-//! last value stays. `…, every 10s` repeats them. `sine 100 to 1000 every 20s` swings between two values.
+//! `0s 100, 30s 1000, 60s 100` are points with straight lines between them; two points at one moment are a jump, and
+//! the last value stays. `…, every 10s` repeats them. `sine 100 to 1000 every 20s` swings between two values.
 
 use std::f64::consts::TAU;
 use std::fmt;

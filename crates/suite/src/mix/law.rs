@@ -22,7 +22,8 @@ pub enum Law {
     Gauss(f64),
     /// The less often the further they are from the first; this far on the average, in a range without end.
     Exponential(f64),
-    /// A share of the numbers, the first ones, takes one less this share of all draws; so do the first of these among them.
+    /// A share of the numbers, the first ones, takes one less this share of all draws; so do the first of these among
+    /// them.
     Pareto(f64),
     /// Some numbers, next to each other, take most of the draws, and move on.
     HotSpot {

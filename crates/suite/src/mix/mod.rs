@@ -98,8 +98,8 @@ pub struct Drawn {
 }
 
 impl Mix {
-    /// The class, by position, that a client (from 0) does and nothing else, if there is one. Such classes take the first
-    /// clients, in their order.
+    /// The class, by position, that a client (from 0) does and nothing else, if there is one. Such classes take the
+    /// first clients, in their order.
     pub fn only_class(&self, client: u64) -> Option<usize> {
         let mut end = 0;
         self.classes.iter().position(|class| {

@@ -17,8 +17,8 @@ pub enum Source {
     Letters(u64, u64),
     /// The numbers from the second on: each operation of a class takes one that no other takes.
     Next(String, i64),
-    /// One of the numbers that the value of this name took lately, by Zipf's law the latest most often, and beyond those
-    /// one of the numbers down to this.
+    /// One of the numbers that the value of this name took lately, by Zipf's law the latest most often, and beyond
+    /// those one of the numbers down to this.
     Latest(String, i64),
     /// 1 in this share of all operations, else 0.
     Coin(f64),

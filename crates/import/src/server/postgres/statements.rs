@@ -50,8 +50,8 @@ impl Statements {
         Statements { before, copy, after: keys(table, name, existing) }
     }
 
-    /// Rows that go to a passing table first, and from there to the table whose keys they may have. Of rows with one key
-    /// the last one counts where the table's row is updated, as if they came one after another, else the first.
+    /// Rows that go to a passing table first, and from there to the table whose keys they may have. Of rows with one
+    /// key the last one counts where the table's row is updated, as if they came one after another, else the first.
     pub fn merged(table: &Table, name: &str, staged: &str, safety: Safety) -> Statements {
         let all: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
         let columns = all.join(", ");
