@@ -1,5 +1,5 @@
-//! What the tests left, read once more after the database was closed and opened again: an engine that kept it in memory
-//! only, or wrote something else to its files than it showed, is found out here. All of it is outside the clock.
+//! Reads the data that tests left once more, after the database was closed and opened again: an engine that kept it in
+//! memory only, or wrote something else to its files than it showed, is found out here. All of it is outside the clock.
 
 use std::collections::BTreeSet;
 

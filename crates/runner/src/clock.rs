@@ -98,12 +98,12 @@ pub fn spin(began: Instant, slowdown: f64) {
     }
 }
 
-/// What the system's monotonic clock stands at, in nanoseconds: the one that other processes see too.
+/// The reading of the system's monotonic clock, in nanoseconds; other processes read the same clock.
 fn monotonic() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
 }
 
-/// A duration as samples tell it.
+/// A duration as samples report it.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What a runner says of its engine, and of one client of it.
+//! The traits that a runner implements for its engine, and for one client of it.
 
 use std::ffi::CStr;
 
@@ -23,7 +23,7 @@ pub trait Engine: Sized {
     /// Begins a session, with the settings applied.
     ///
     /// # Errors
-    /// The engine does not let in so many.
+    /// The engine does not accept this many sessions.
     fn session(&mut self) -> Result<Self::Session>;
 
     /// What lets sessions in from any thread, with the settings applied, where clients come and go. It is called within
@@ -47,7 +47,7 @@ pub trait Engine: Sized {
         Ok(None)
     }
 
-    /// What outlives a close. Called outside the clock.
+    /// The data that outlives a close. Called outside the clock.
     fn lasts(&self) -> Lasting {
         Lasting::Files
     }
@@ -57,7 +57,7 @@ pub trait Engine: Sized {
     fn close(self) -> Result<()>;
 }
 
-/// What outlives the closing of a database.
+/// The data that outlives the closing of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lasting {
     /// Nothing: it is in memory, or temporary.
@@ -97,8 +97,8 @@ pub trait Session: Rows + Send + Sized {
         bail!("this runner has no SQL")
     }
 
-    /// How many rows have been inserted, updated or deleted by the session, where the engine counts them in all and
-    /// not by statement. Called outside the clock.
+    /// The number of rows inserted, updated or deleted by the session, where the engine counts them in all and not by
+    /// statement. Called outside the clock.
     fn changes(&mut self) -> u64 {
         0
     }
@@ -109,8 +109,8 @@ pub trait Session: Rows + Send + Sized {
         bail!("this runner does not implement the model reopen")
     }
 
-    /// Does something while nobody is connected, where that matters to those who come and go: an engine within the
-    /// process may tidy up when its last connection goes, and a server does not care. Called outside the clock.
+    /// Calls `meanwhile` with no connection open, if that matters to short sessions: an engine within the process may
+    /// tidy up when its last connection goes, and a server does not care. Called outside the clock.
     fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> Result<()> {
         meanwhile();
         Ok(())
@@ -137,9 +137,9 @@ pub trait Session: Rows + Send + Sized {
 /// An operation that failed within a timed section.
 #[derive(Debug)]
 pub struct Failure {
-    /// The operation's place in its input, counted from zero; none where the engine does not tell.
+    /// The operation's place in its input, counted from zero; none if the engine does not report it.
     pub index: Option<u64>,
-    /// What the engine said, with its code.
+    /// The engine's error, with its code.
     pub error: anyhow::Error,
 }
 

@@ -53,7 +53,7 @@ impl<W: Write> Events<W> {
     }
 }
 
-/// What a value weighs in an event, roughly.
+/// The approximate size of a value in an event, in bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Integer(_) | Value::Real(_) => 8,

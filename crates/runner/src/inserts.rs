@@ -1,4 +1,4 @@
-//! The loops over rows that are inserted by statements, so many to a statement and to a transaction.
+//! The loops over rows that are inserted by statements, n to a statement and m to a transaction.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ const ROWS: u64 = 1000;
 /// Most parameters of one statement into a server: both protocols count them in 16 bits.
 const PARAMETERS: u64 = 65_535;
 
-/// How many rows there are, and how they commit.
+/// The number of rows, and their transactions.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent<'a> {
-    /// How many.
+    /// The number of rows.
     pub count: u64,
-    /// How many of them make a transaction; none: all.
+    /// The number of rows in a transaction; none: all.
     pub per_commit: Option<u64>,
-    /// Whether a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which
-    /// cost an exchange with a server each.
+    /// True if a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which cost an
+    /// exchange with a server each.
     pub alone: bool,
     /// When they are inserted.
     pub turns: Turns<'a>,
 }
 
-/// What begins transactions and commits them.
+/// Begins transactions and commits them.
 pub trait Around {
     /// Begins one.
     fn begin(&mut self) -> Result<()>;
@@ -101,7 +101,7 @@ pub fn insert<S>(
                     part => &mut part.insert((end - start, prepare(end - start)?)).1,
                 };
                 call(statement, start..end).map_err(|failure| Failure {
-                    // Of several rows in one call, no engine tells which it refused.
+                    // If one call inserts several rows, no engine reports which it refused.
                     index: failure.index.or((group == 1).then_some(start)),
                     ..failure
                 })?;

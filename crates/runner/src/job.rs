@@ -7,7 +7,7 @@ use dyno_protocol::{Job, PROTOCOL, Server, Test, Work};
 use serde::Deserialize;
 use serde_json::error::Category;
 
-/// How the name of every database begins that a runner makes on a server.
+/// The prefix of every database that a runner makes on a server.
 const SCRATCH: &str = "dyno_";
 /// The longest name that PostgreSQL and MySQL keep whole.
 const LONGEST: usize = 63;
@@ -25,7 +25,7 @@ struct Turns {
     turns: bool,
 }
 
-/// How many clients a job has at once, at most.
+/// The largest number of clients that a job has at once.
 pub fn clients(job: &Job) -> u32 {
     let clients = |test: &Test| match &test.work {
         Work::Mix(mix) => mix.clients,

@@ -42,41 +42,41 @@ pub trait KeyValue {
     /// that adds lengths, and called outside the clock with one that takes checksums.
     fn scan(&mut self, visit: impl FnMut(&[u8], &[u8])) -> Result<()>;
 
-    /// How many pairs have been written or deleted, as the engine counts them, where it does. Called outside the clock.
+    /// The number of pairs written or deleted, if the engine counts them. Called outside the clock.
     fn written(&self) -> Option<u64> {
         None
     }
 
-    /// Whether what is put can be read back: of the harness it cannot.
+    /// Returns true if what is put can be read back: of the harness it cannot.
     fn keeps(&self) -> bool {
         true
     }
 
-    /// Whether an operation that failed so, with other clients at work, may succeed if it is tried again.
+    /// Returns true if an operation that failed so, with other clients at work, may succeed if it is tried again.
     fn may_pass(&self, _error: &Error) -> bool {
         false
     }
 }
 
-/// What lookups a reader is for.
+/// The kind of lookups that a reader serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookups {
     /// Single keys.
     Get,
-    /// Ranges of up to so many pairs.
+    /// Ranges of at most this many pairs.
     Range(u64),
 }
 
-/// What is to be written in transactions.
+/// The writes of a test and their transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writes {
-    /// What an operation does.
+    /// The kind of each operation.
     pub kind: WriteKind,
-    /// How many operations make a transaction; none: all of them.
+    /// The number of operations in a transaction; none: all of them.
     pub per_commit: Option<u64>,
 }
 
-/// What an operation does.
+/// The kind of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteKind {
     /// It puts a key that is not there.

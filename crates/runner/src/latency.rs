@@ -1,4 +1,4 @@
-//! How long single operations take, where the job asks for it.
+//! Response times of single operations, if the job asks for them.
 
 use std::time::Instant;
 
@@ -45,12 +45,12 @@ impl Watch for Unwatched {
 pub struct Latency(Histogram);
 
 impl Latency {
-    /// How many operations were timed.
+    /// The number of operations timed.
     pub fn count(&self) -> u64 {
         self.0.count()
     }
 
-    /// How long they took, all of which succeeded.
+    /// The response times of these operations, all of which succeeded.
     pub fn class(&self, name: &str) -> Class {
         Class { class: name.to_owned(), done: self.count(), response: self.0.response(), ..Class::default() }
     }

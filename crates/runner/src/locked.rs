@@ -1,4 +1,4 @@
-//! The versions of crates that a runner is built from, for engines that are crates and do not tell their own.
+//! The versions of crates that a runner is built from, for engines that are crates and do not report their own.
 
 use anyhow::{Context, Result};
 

@@ -21,8 +21,8 @@ const ROOM: u64 = 1 << 20;
 
 /// Reads a job from standard input, goes through it and writes events to standard output.
 ///
-/// Success means that `bye` was sent. Any failure, a panic included, has been told in a `failed` event
-/// and on standard error; where standard output is closed there is nobody to tell and it ends quietly.
+/// Success means that `bye` was sent. Any failure, a panic included, has been reported in a `failed` event and on
+/// standard error; if standard output is closed, no reader is left and it ends quietly.
 pub fn run<E: Engine>() -> ExitCode {
     // Not the buffered and locked handle: an event is one write.
     let out = io::stdout();
@@ -74,12 +74,12 @@ fn advise(message: String, directory: Option<&Path>) -> String {
     }
 }
 
-/// Whether less than [`ROOM`] is left.
+/// Returns true if less than [`ROOM`] is left.
 fn is_full(directory: &Path) -> bool {
     statvfs(directory).is_ok_and(|left| left.blocks_available() * left.fragment_size() < ROOM)
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")

@@ -61,7 +61,7 @@ impl Statements {
         self.ends.len() as u64
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The loop over writes that commit so many at a time.
+//! The loop over writes that commit n at a time.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::{Failure, Turns, Watch};
 
 /// Operations by their places.
 pub trait Operations {
-    /// How many there are.
+    /// The number of writes.
     fn count(&self) -> u64;
 
-    /// How long the longest key is, in bytes.
+    /// The length of the longest key, in bytes.
     fn longest(&self) -> usize;
 
     /// Does one.

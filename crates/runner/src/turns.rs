@@ -53,7 +53,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Who gives turns.
+/// The source of turns.
 pub struct Giver<'a> {
     input: RefCell<&'a mut dyn BufRead>,
     tell: &'a dyn Fn(&Event) -> io::Result<()>,
@@ -89,7 +89,7 @@ pub struct Slices<'a, 'g> {
     done: Cell<u64>,
     /// How many operations the turn has left.
     left: Cell<u64>,
-    /// What the slices so far came to.
+    /// The sum of the slices so far.
     section: RefCell<Section>,
     /// What the counters and the clock stood at when the slice began.
     began: RefCell<(Before, Instant)>,
@@ -113,7 +113,7 @@ impl<'a, 'g> Slices<'a, 'g> {
         Ok(slices)
     }
 
-    /// Stops the clock and tells what all slices came to.
+    /// Stops the clock and returns the sum of all slices.
     pub fn end(self) -> Section {
         self.stop();
         self.section.into_inner()

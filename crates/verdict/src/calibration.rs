@@ -45,20 +45,20 @@ pub struct Calibration {
     pub contenders: Vec<Calibrated>,
 }
 
-/// What can be told of one contender.
+/// The differences that can be shown for one contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
     /// Its label.
     pub label: String,
     /// The mean over all tests of an equal copy's time over its own: a bias shows here.
     pub equal: Option<Ratio>,
-    /// What a table of all blocks says of the equal copy.
+    /// The differences that a table of all blocks claims for the equal copy.
     pub told_apart: ToldApart,
     /// By how long a run is.
     pub spans: Vec<Span>,
 }
 
-/// What a table says of an equal copy. All that it says is wrong.
+/// The differences that a table claims for an equal copy. All of them are wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldApart {
     /// True if the mean is called different.
@@ -151,7 +151,7 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
     Some(Calibrated { label: label.clone(), equal, told_apart: told(&equals), spans })
 }
 
-/// What a table of these blocks says.
+/// The differences that a table of these blocks claims.
 fn told(pairs: &Blocks) -> ToldApart {
     if pairs.len() < MIN_BLOCKS {
         return ToldApart { by_mean: false, tests: 0 };

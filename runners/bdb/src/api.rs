@@ -197,7 +197,7 @@ pub const INIT_TXN: u32 = 0x2000;
 pub const AUTO_COMMIT: u32 = 0x100;
 /// Flag of an environment's `open`: what its parts share lies in the process's own memory and not in files.
 pub const PRIVATE: u32 = 0x1_0000;
-/// Flag of an environment's `open`: what the log tells is done before anything else.
+/// Flag of an environment's `open`: recovery from the log runs before anything else.
 pub const RECOVER: u32 = 0x2;
 /// Flag of `txn_checkpoint`: also where nothing has changed since the last.
 pub const FORCE: u32 = 0x1;

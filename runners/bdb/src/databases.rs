@@ -37,7 +37,7 @@ pub struct Databases {
     password: Option<CString>,
     kind: c_int,
     folder: PathBuf,
-    /// Whether threads share the environment.
+    /// True if threads share the environment.
     pub is_shared: bool,
 }
 
@@ -50,7 +50,7 @@ unsafe impl Sync for Databases {}
 
 impl Databases {
     /// Opens the environment, where one is asked for, in a folder, for one thread or for several. `kind` is that of the
-    /// databases. Whoever `joins` another process must not recover what that is at work on.
+    /// databases. A process that `joins` another must not recover an environment that is in use.
     pub fn open(
         api: Api,
         settings: Settings,
@@ -123,7 +123,7 @@ impl Databases {
 
     /// The database of a session's store, opened if it was not. It is made where it is missing.
     pub fn store(&self, session: u32, name: &str) -> Result<*mut Db> {
-        // Nobody panics who holds it.
+        // No thread panics while it holds the lock.
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (session, name.to_owned());
         if let Some(db) = stores.get(&key) {
@@ -221,12 +221,12 @@ impl Databases {
         Ok(())
     }
 
-    /// Whether the databases end with their process.
+    /// Returns true if the databases end with their process.
     pub fn is_temporary(&self) -> bool {
         self.settings.temporary
     }
 
-    /// Whether there is an environment, and with it transactions.
+    /// Returns true if there is an environment, and with it transactions.
     pub fn has_transactions(&self) -> bool {
         !self.env.is_null()
     }

@@ -1,4 +1,4 @@
-//! What the library says of calls that failed.
+//! The library's messages about calls that failed.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ pub struct BdbError {
 }
 
 impl BdbError {
-    /// Whether it was in the way of others that were in its way, and may succeed if it is tried again.
+    /// Returns true if it was in the way of others that were in its way, and may succeed if it is tried again.
     pub fn may_pass(&self) -> bool {
         self.code == api::LOCK_DEADLOCK
     }
@@ -44,7 +44,7 @@ pub fn explain(api: &Api, code: c_int) -> Error {
     Error::new(BdbError { code, text: format!("{text} (Berkeley DB error {code}){said}{advice}") })
 }
 
-/// Keeps the library's messages: the first tells the cause, and the last only what came of it.
+/// Keeps the library's messages: the first states the cause, and the last only its consequence.
 pub unsafe extern "C" fn hear(_: *const Env, _: *const c_char, text: *const c_char) {
     // SAFETY: the library hands over a string that ends in NUL.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();

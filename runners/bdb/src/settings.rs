@@ -24,21 +24,21 @@ const LOCKS: u32 = 100_000;
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether there is an environment with locks, log, cache and transactions.
+    /// True if there is an environment with locks, log, cache and transactions.
     pub environment: bool,
-    /// Whether the databases have no name and end with the process.
+    /// True if the databases have no name and end with the process.
     pub temporary: bool,
-    /// Whether the environment is this process's alone, its cache in memory and in no file.
+    /// True if the environment is this process's alone, its cache in memory and in no file.
     pub private: bool,
-    /// Whether the databases and the log are encrypted by the job's key.
+    /// True if the databases and the log are encrypted by the job's key.
     pub encrypted: bool,
     /// The size of the cache, in bytes; none: the library's choice.
     pub cache: Option<u64>,
     /// The size of pages, in bytes; none: the library's choice, the file system's block.
     pub page: Option<u32>,
-    /// Whether a commit leaves the log in memory.
+    /// True if a commit leaves the log in memory.
     pub nosync: bool,
-    /// Whether a commit writes the log and does not sync it.
+    /// True if a commit writes the log and does not sync it.
     pub write_nosync: bool,
     /// The size of the log's buffer, in bytes; none: the library's choice.
     pub log_buffer: Option<u32>,

@@ -10,7 +10,7 @@ use fjall::{Database, Keyspace, PersistMode};
 const LOOK: Duration = Duration::from_micros(100);
 
 /// Writes out what is in memory, merges all tables of each keyspace, and syncs the journal. fjall's own threads write
-/// memtables out, and tell nobody when they have: its `rotate_memtable_and_wait` looks every 10 ms, this more often.
+/// memtables out, and send no signal when they have: its `rotate_memtable_and_wait` looks every 10 ms, this more often.
 pub fn settle(database: &Database, keyspaces: &[Keyspace]) -> Result<()> {
     for keyspace in keyspaces {
         keyspace.rotate_memtable()?;

@@ -13,7 +13,7 @@ pub struct Store<'s> {
     pub keyspace: Keyspace,
     /// What a commit waits for; none: nothing.
     pub persist: Option<PersistMode>,
-    /// Whether what commits together is one batch. If not, each operation is a write of its own, which syncs nothing.
+    /// True if what commits together is one batch. If not, each operation is a write of its own, which syncs nothing.
     pub batches: bool,
 }
 

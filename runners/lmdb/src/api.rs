@@ -34,7 +34,7 @@ pub struct Val {
     pub data: *mut c_void,
 }
 
-/// What `env_info` tells.
+/// The result of `env_info`.
 #[repr(C)]
 #[derive(Default)]
 pub struct EnvInfo {

@@ -117,7 +117,7 @@ impl Environment {
         if code == 0 { Ok(()) } else { Err(self.error(code)) }
     }
 
-    /// What a code means, in LMDB's words, and what to do.
+    /// Translates a code to LMDB's message, and adds the remedy.
     #[cold]
     pub fn error(&self, code: c_int) -> Error {
         // SAFETY: it returns a constant string or one of strerror's.

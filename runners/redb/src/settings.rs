@@ -1,4 +1,4 @@
-//! Settings: what the builder of a database and a transaction can be told.
+//! Settings of a database's builder and of transactions.
 
 use anyhow::Result;
 use dyno_protocol::{InForce, Setting};
@@ -11,7 +11,7 @@ const NAMES: [&str; 4] = ["database", "durability", "two_phase_commit", "cache_s
 /// The cache where none is asked for: redb's own default, 1 GiB.
 const CACHE: usize = 1 << 30;
 
-/// What was asked for. redb tells nothing of this again: each is reported once its call has taken it.
+/// The settings asked for. redb does not report them: each is reported once its call has taken it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
     memory: bool,
@@ -43,7 +43,7 @@ impl Settings {
         if self.memory { builder.create_with_backend(InMemoryBackend::new()) } else { builder.create(file) }
     }
 
-    /// Applies what is told to a transaction.
+    /// Applies the settings to a transaction.
     #[inline]
     pub fn apply(&self, transaction: &mut WriteTransaction) -> Result<()> {
         if !self.durable {
@@ -55,7 +55,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether the database ends with its process.
+    /// Returns true if the database ends with its process.
     pub fn is_in_memory(&self) -> bool {
         self.memory
     }

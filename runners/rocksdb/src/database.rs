@@ -71,7 +71,7 @@ impl Database {
 
     /// The column family of a store, made where it is missing.
     pub fn store(&self, name: &str) -> Result<*mut Family> {
-        // Nobody panics who holds it.
+        // No thread panics while it holds the lock.
         let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(family) = families.get(name) {
             return Ok(*family);

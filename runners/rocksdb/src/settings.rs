@@ -20,15 +20,15 @@ const FILE: &str = "OPTIONS-";
 /// The sections of such a file that hold for every store.
 const SECTIONS: [&str; 4] =
     ["[Version]", "[DBOptions]", "[CFOptions \"default\"]", "[TableOptions/BlockBasedTable \"default\"]"];
-/// What tells how large the cache of blocks is.
+/// The property that holds the size of the cache of blocks.
 const CAPACITY: &std::ffi::CStr = c"rocksdb.block-cache-capacity";
 
-/// What was asked for.
+/// The settings asked for.
 #[derive(Debug)]
 pub struct Settings {
-    /// Whether a commit waits until its log is on the device.
+    /// True if a commit waits until its log is on the device.
     pub sync: bool,
-    /// Whether nothing is logged.
+    /// True if nothing is logged.
     pub disable_wal: bool,
     /// The size of the cache of blocks, in bytes.
     cache: Option<u64>,

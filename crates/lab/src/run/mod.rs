@@ -75,8 +75,8 @@ pub struct Runner<'a> {
     pub file: &'a mut Writer,
     /// What is known of the durability of contenders.
     pub proofs: &'a Proofs,
-    /// Returns true if the samples so far are enough: what that means is no business of who measures. It is told, by
-    /// contender, whether a trial of it failed.
+    /// Decides whether the samples so far are enough; the verdict defines it, not this crate. The slice says for each
+    /// contender whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
     /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
     /// its clients begin one as soon as they are free. What that depends on is no business of who measures either.

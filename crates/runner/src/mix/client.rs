@@ -20,11 +20,11 @@ const EARLY: u64 = 20_000;
 /// (`PR_SET_TIMERSLACK` in prctl(2)).
 const SLACK: u64 = 1;
 
-/// One client at work, whoever does its statements.
+/// One client at work, with any executor of statements.
 pub struct Client<'a> {
     pub mix: &'a MixWork,
     pub steps: &'a Steps,
-    /// Where others have a part in the steps: the next one that nobody has.
+    /// The next step that no client has taken, if clients share the steps.
     pub next: Option<&'a AtomicU64>,
     pub window: Window,
     /// Whether somebody wants the clients to end.
@@ -39,7 +39,7 @@ pub struct Client<'a> {
     pub answer: Answer,
 }
 
-/// How a try ended that met no error.
+/// The outcome of a try that met no error.
 #[derive(Clone, Copy)]
 pub enum Tried {
     Done,
@@ -218,7 +218,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Executes all of them by whoever does statements.
+    /// Executes all of them by the given executor.
     #[inline]
     pub fn with(self, doer: &mut impl Run) -> Result<Tried> {
         let Attempt { of, first, program, kept, answer, step } = self;
@@ -243,7 +243,7 @@ impl Attempt<'_> {
 
 /// Has the kernel wake this thread when it asked for it.
 pub fn wake_in_time() {
-    // Where it is refused, steps are sent somewhat later than due, which their record tells.
+    // If it is refused, steps are sent somewhat later than due, as their records show.
     let _ = nix::sys::prctl::set_timerslack(SLACK);
 }
 

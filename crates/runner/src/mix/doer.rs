@@ -1,4 +1,4 @@
-//! Who does the statements of an operation: a session with prepared statements, or a store of keys and values.
+//! The executor of an operation's statements: a session with prepared statements, or a store of keys and values.
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
@@ -14,10 +14,10 @@ pub trait Doer {
     /// Does them as one transaction, which is committed if they are done, and else undone.
     fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried>;
 
-    /// Whether an operation that failed so may succeed if it is tried again.
+    /// Returns true if an operation that failed so may succeed if it is tried again.
     fn may_pass(&self, error: &Error) -> bool;
 
-    /// Whether an error has this code.
+    /// Returns true if an error has this code.
     fn has_code(&self, _error: &Error, _code: &str) -> bool {
         false
     }
@@ -28,7 +28,7 @@ pub trait Run {
     /// By its position among those of all classes; its rows go to the sink.
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()>;
 
-    /// Whether what is stored can be read back.
+    /// Returns true if what is stored can be read back.
     fn keeps(&self) -> bool;
 }
 
@@ -69,7 +69,7 @@ impl<P: Prepared> Sql<P> {
     fn undo(&mut self, error: Error) -> Error {
         match self.0.rollback() {
             Ok(()) => error,
-            // What went wrong first is the cause.
+            // The first error is the cause.
             Err(second) => error.context(format!("and the rollback failed ({second:#})")),
         }
     }

@@ -1,4 +1,4 @@
-//! What must hold of a store after a mix: all of it is read once, and what breaks an invariant is counted.
+//! Checks the invariants of a store after a mix: reads all of it once and counts violations.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ enum Counting {
         times: u64,
         broken: i64,
     },
-    /// How many keys there are.
+    /// The number of keys.
     Count {
         from: i64,
         to: i64,
@@ -90,7 +90,7 @@ impl Counting {
     }
 }
 
-/// Whether a value is so many times the same bytes.
+/// Returns true if a value repeats the same bytes this many times.
 fn is_whole(value: &[u8], times: u64) -> bool {
     let piece = value.len() / usize::try_from(times).unwrap_or(1).max(1);
     piece > 0
@@ -98,8 +98,8 @@ fn is_whole(value: &[u8], times: u64) -> bool {
         && value.chunks_exact(piece).all(|part| *part == value[..piece])
 }
 
-/// Adds a row to the answer for each invariant: its place, what it says, how many break it; then one for each pair that is
-/// to be told.
+/// Adds a row to the answer for each invariant: its place, what it says, how many break it; then one for each pair that
+/// is to be reported.
 pub fn read_back(mix: &MixWork, store: &mut impl KeyValue, answer: &mut Answer) -> Result<()> {
     let mut all: Vec<Counting> = mix.invariants.iter().map(Counting::new).collect();
     let mut odd = None;
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_gap_is_one_of_a_client() {
         let gaps = |pairs: &[(i64, &str)]| counted(StoreCount::Gaps { from: 10, below: 100, step: 2 }, pairs);
-        // The first client has 10, 12 and 14, the second 11; one beyond the end is nobody's.
+        // The first client has 10, 12 and 14, the second 11; one beyond the end belongs to no client.
         assert_eq!(gaps(&[(10, ""), (11, ""), (12, ""), (14, ""), (103, "")]), 0);
         assert_eq!(gaps(&[(10, ""), (14, ""), (13, "")]), 2);
         assert_eq!(gaps(&[]), 0);

@@ -1,4 +1,4 @@
-//! What an operation keeps of the rows of its statements, for the parameters of later ones.
+//! The columns that an operation keeps of its statements' rows, for the parameters of later ones.
 
 use dyno_protocol::{MixRows, Sink};
 
@@ -32,7 +32,7 @@ impl Kept {
         Kept { shape, ..Kept::default() }
     }
 
-    /// Whether a statement without a row fails.
+    /// Returns true if a statement without a row fails.
     pub fn may_miss(&self) -> bool {
         self.shape.may_miss
     }
@@ -45,7 +45,7 @@ impl Kept {
         (self.column, self.rows) = (0, 0);
     }
 
-    /// How many rows are kept.
+    /// The number of rows kept.
     #[inline]
     pub fn len(&self) -> usize {
         if self.shape.all { self.rows } else { self.rows.min(1) }

@@ -1,5 +1,5 @@
-//! The life of one client in a section: it gets ready, begins when it is told to, does its work, says how that ended, and
-//! stays until it may leave.
+//! The life of one client in a section: it gets ready, begins at the given instant, does its work, reports the outcome,
+//! and stays until it may leave.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
@@ -20,7 +20,7 @@ use super::told::Told;
 use super::visitor::{Door, Sessions, visit};
 use crate::{Answer, Session};
 
-/// What all clients of a process share.
+/// The state that all clients of a process share.
 pub struct Shared<'a> {
     pub mix: &'a MixWork,
     pub steps: &'a [Steps],
@@ -36,7 +36,7 @@ pub struct Shared<'a> {
 pub struct Lines {
     /// It is ready, or why it is not.
     pub ready: Sender<Result<()>>,
-    /// When it is to begin. Where nobody says so any more it ends.
+    /// The instant at which to begin. If the channel closes first, the client ends.
     pub begin: Receiver<Instant>,
     /// It has done its work, or why not.
     pub done: Sender<Result<()>>,
@@ -120,7 +120,7 @@ fn live<'a, 'b>(
     sleep_until(began);
     let done = work(&mut at_work, began, &mut recorder).map_err(|error| client(shared, place, error));
     let _ = lines.done.send(done);
-    // Whoever waits for those that are still at work sees by their lines that there is one.
+    // The closed channel shows the thread that waits for the others that this client is missing.
     drop(lines.done);
     let _ = lines.leave.recv();
     Some(recorder)

@@ -10,11 +10,11 @@ use dyno_protocol::{MixClass, MixRows, MixValue, MixWork, Over};
 use super::kept::Kept;
 use super::{Step, Value};
 
-/// What the parameters of a statement are now.
+/// The source of the current values of a statement's parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'a> {
     step: &'a Step<'a>,
-    /// What earlier statements of the operation keep, by their positions.
+    /// The rows that earlier statements of the operation keep, by their positions.
     kept: &'a [Kept],
     /// Where the statement is repeated: for what, now.
     turn: Turn,
@@ -36,7 +36,7 @@ impl<'a> Values<'a> {
         Values { step, kept: &[], turn: Turn::default() }
     }
 
-    /// What a parameter is.
+    /// The value of a parameter.
     #[inline]
     pub fn get(&self, source: MixValue) -> Value<'a> {
         match source {
@@ -73,7 +73,7 @@ enum Part {
     },
 }
 
-/// What statements are repeated for.
+/// The rows or numbers for which statements are repeated.
 #[derive(Debug)]
 enum Items {
     /// Items of a step: the fields of how many, of the first, and of how many each has.
@@ -85,7 +85,7 @@ enum Items {
     Rows(usize),
 }
 
-/// How an operation's statements ended.
+/// The outcome of an operation's statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executed {
     /// All are done.

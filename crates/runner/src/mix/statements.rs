@@ -1,4 +1,4 @@
-//! What a session does with prepared statements.
+//! The interface of a session with prepared statements.
 
 use anyhow::{Error, Result};
 use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, Sink};
@@ -20,16 +20,16 @@ pub trait Prepared {
     /// Undoes it. The engine may have done so already.
     fn rollback(&mut self) -> Result<()>;
 
-    /// Whether an operation that failed so may succeed if it is tried again: the database was busy, it was the victim
-    /// of a deadlock, or it could not be put in an order with the others.
+    /// Returns true if an operation that failed so may succeed if it is tried again: the database was busy, it was the
+    /// victim of a deadlock, or it could not be put in an order with the others.
     fn may_pass(&self, error: &Error) -> bool;
 
-    /// Whether an error has this code, as a suite names errors.
+    /// Returns true if an error has this code, as a suite names errors.
     fn has_code(&self, _error: &Error, _code: &str) -> bool {
         false
     }
 
-    /// Whether what is stored can be read back: of the harness it cannot, and it misses no row.
+    /// Returns true if what is stored can be read back: of the harness it cannot, and it misses no row.
     fn keeps(&self) -> bool {
         true
     }

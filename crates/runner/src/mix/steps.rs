@@ -1,4 +1,4 @@
-//! What clients do and when: files of steps, mapped.
+//! The operations of clients and their due times: files of steps, mapped.
 
 use anyhow::{Result, ensure};
 use dyno_inputs::Cells;
@@ -11,7 +11,7 @@ pub struct Steps {
     fields: Vec<Field>,
 }
 
-/// Where a field lies in a step.
+/// The place of a field in a step.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     start: usize,
@@ -96,7 +96,7 @@ impl Steps {
         all.collect()
     }
 
-    /// How many there are; not 0.
+    /// The number of steps; not 0.
     pub fn count(&self) -> u64 {
         self.cells.len()
     }
@@ -112,7 +112,7 @@ impl Steps {
 }
 
 impl<'a> Step<'a> {
-    /// When it is due, in nanoseconds since the section began; 0: at once.
+    /// The due time, in nanoseconds since the section began; 0: at once.
     #[inline]
     pub fn due(&self) -> u64 {
         self.number(0)

@@ -19,7 +19,7 @@ pub struct StoreClient<K> {
     operations: Vec<Operation>,
 }
 
-/// What one statement does.
+/// The operation of one statement.
 struct Operation {
     does: StoreDoes,
     parameters: Vec<MixValue>,

@@ -9,17 +9,17 @@ use super::client::{Attempt, Tried};
 use super::doer::Doer;
 use crate::events::Events;
 
-/// Who does them, and says so.
+/// The executor that performs the operations and reports them.
 pub struct Told<D> {
     doer: D,
-    /// The field of a step with the number by which it is told.
+    /// The field of a step with the number that identifies the operation in reports.
     field: usize,
     /// Standard output, of which each client has its own: an event is one write.
     events: Events<Stdout>,
 }
 
 impl<D: Doer> Told<D> {
-    /// Operations are done by `doer`, and told by the number in a field of their steps.
+    /// Lets `doer` execute operations, and reports each by the number in a field of its step.
     pub fn new(doer: D, field: usize) -> Told<D> {
         Told { doer, field, events: Events::new(io::stdout()) }
     }

@@ -22,7 +22,7 @@ type Classes = Vec<bool>;
 
 /// The sessions of a mix: what each prepares is what it executes, as a program does that comes for a moment.
 pub struct Sessions {
-    /// How many steps each has.
+    /// The number of steps of each session.
     each: u64,
     /// For what sessions execute, the mix with the statements of these classes alone, and the positions of each class's
     /// first statement in it.

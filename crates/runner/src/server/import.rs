@@ -1,4 +1,4 @@
-//! What the ways of importing files into a server have in common.
+//! The shared part of all ways of importing files into a server.
 
 use std::ffi::CStr;
 
@@ -81,7 +81,7 @@ impl<'a> Pieces<'a> {
         Pieces { rest: import.bytes, left: import.records }
     }
 
-    /// The bytes of the next so many records. Only where others follow are line feeds looked for.
+    /// The bytes of the next `records` records. Only where others follow are line feeds looked for.
     pub fn take(&mut self, records: u64) -> &'a [u8] {
         let end = match records {
             0 => 0,

@@ -6,8 +6,8 @@ use dyno_inputs::Slice;
 
 use crate::Load;
 
-/// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read unless told otherwise.
-/// Nothing is escaped, because cells are letters and digits.
+/// Rows as lines of cells with tabs between them: what both COPY and LOAD DATA read by default. Nothing is escaped,
+/// because cells are letters and digits.
 #[derive(Debug)]
 pub struct Lines<'a> {
     load: &'a Load<'a>,

@@ -1,9 +1,9 @@
-//! What the runners of servers share: all of a server's client that is not its protocol.
+//! The shared part of the runners of servers: everything except a client's protocol.
 //!
-//! [`Access`] is how one client library reaches a server, [`Client`] a connection to it. [`Scratch`] is the engine made of
-//! them: a database of the trial's own that goes away whatever happens, and the greeting. `settings` applies and reads
-//! back what was asked for, `lines` makes lines of rows, `import` is what the ways of importing files have in common.
-//! Calls are resolved at compile time.
+//! [`Access`] is how one client library reaches a server, [`Client`] a connection to it. [`Scratch`] is the engine made
+//! of them: a separate database for the trial that is removed whatever happens, and the greeting. `settings` applies
+//! and reads back what was asked for, `lines` makes lines of rows, `import` is what the ways of importing files have in
+//! common. Calls are resolved at compile time.
 
 mod client;
 mod import;

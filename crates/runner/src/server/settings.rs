@@ -1,8 +1,8 @@
 //! Settings of a server: set for the session where the server lets it be, and read back.
 //!
-//! What is asked and what is in force are compared by dyno, which cannot know all spellings of one value:
-//! `6GB` and `6144MB`, `128M` and `134217728`. So a value that means the one asked for is told in the
-//! spelling in which it was asked.
+//! What is asked and what is in force are compared by dyno, which cannot know all spellings of one value: `6GB` and
+//! `6144MB`, `128M` and `134217728`. So a value that means the one asked for is reported in the spelling in which it
+//! was asked.
 
 use std::sync::OnceLock;
 
@@ -16,18 +16,17 @@ pub trait Parameters: Client {
     /// The engine, for messages.
     const TITLE: &str;
 
-    /// The value of a setting in the server's own spelling. The error tells whether there is none of that
-    /// name.
+    /// The value of a setting in the server's own spelling. The error shows whether the name is unknown.
     fn show(&self, name: &str) -> Result<String>;
 
     /// Sets it for the session.
     fn set(&self, setting: &Setting) -> Result<()>;
 
-    /// Whether the server refused because the setting is the whole server's or an administrator's to
-    /// set. That it is not in force as asked is dyno's to tell.
+    /// Whether the server refused because the setting is the whole server's or an administrator's to set. That it is
+    /// not in force as asked is for dyno to report.
     fn is_not_the_sessions(refusal: &Self::Refusal) -> bool;
 
-    /// Whether a value found is the one asked for.
+    /// Returns true if a value found is the one asked for.
     fn means(&self, asked: &Setting, found: &str) -> bool;
 }
 
@@ -40,7 +39,7 @@ pub fn check_names(asked: &[Setting], title: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is a name that can stand in a statement: letters, digits, `_`, and dots between parts.
+/// Returns true if it is a name that can stand in a statement: letters, digits, `_`, and dots between parts.
 fn is_name(name: &str) -> bool {
     name.split('.').all(|part| {
         let mut letters = part.bytes();
@@ -68,8 +67,8 @@ impl Asked {
         &self.all
     }
 
-    /// Sets what is not in force by itself, for this session only. The first session finds out which these are; to ask
-    /// again would cost each of the others what no program does.
+    /// Sets for this session what the server does not have in force already. The first session finds out which settings
+    /// these are; asking again would cost each of the others an exchange that no ordinary program makes.
     pub fn apply<P: Parameters>(&self, client: &P) -> Result<()> {
         match self.own.get() {
             Some(own) => own.iter().try_for_each(|setting| set(client, setting)),
@@ -132,7 +131,7 @@ pub fn in_force<'a, P: Parameters>(
     Ok(settings)
 }
 
-/// What a server that has no such thing refuses is left out; that the server is lost is an error.
+/// Omits a value that the server refuses because it has no such thing; a lost connection is an error.
 pub fn if_told<C: Client, T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),

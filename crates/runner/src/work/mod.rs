@@ -1,4 +1,4 @@
-//! What each model does: its input loaded, its work between two readings of the clock, its answer.
+//! The work of each model: loading its input, running it between two readings of the clock, collecting its answer.
 
 mod import;
 mod kv;

@@ -16,7 +16,7 @@ impl Databases {
         let mut caches = 0;
         // SAFETY: the handle is fresh, is closed once and not used after that, and the numbers outlive the calls.
         unsafe {
-            // Only an environment that is open tells its flags.
+            // Only an open environment reports its flags.
             if !self.env.is_null() {
                 self.check(Env::get_open_flags(Db::get_env(db), &mut flags))?;
             }
@@ -72,8 +72,8 @@ impl Databases {
     }
 }
 
-/// The library makes caches of less than 500 MB larger, by a quarter and a little, and tells that size. This is
-/// the size asked for where the one in force is such an enlargement of it.
+/// The library makes caches of less than 500 MB larger, by a quarter and a little, and reports that size. This is the
+/// size asked for where the one in force is such an enlargement of it.
 fn without_overhead(in_force: u64, asked: Option<u64>) -> u64 {
     let enlarged = |asked: &u64| (*asked..=asked + asked / 4 + (64 << 10)).contains(&in_force);
     asked.filter(enlarged).unwrap_or(in_force)

@@ -31,7 +31,7 @@ pub fn be_client<E: Engine>(mut input: impl BufRead, mut output: impl Write) -> 
         Ok(Err(error)) => Said::Failed(format!("{error:#}")),
         Err(_) => Said::Failed("a client panicked, which is an error in the runner".to_owned()),
     };
-    // Where nobody listens any more the trial has ended.
+    // If the runner no longer reads, the trial has ended.
     let heard = say(&said).is_ok();
     if heard && matches!(said, Said::Closed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

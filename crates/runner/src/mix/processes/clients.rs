@@ -51,7 +51,7 @@ impl Clients {
         Ok(())
     }
 
-    /// Tells all of them when they begin.
+    /// Sends all of them the instant at which they begin.
     pub fn begin(&mut self, moment: Duration) -> Result<()> {
         let line = format!("{}\n", moment.as_nanos());
         (0..self.0.len()).try_for_each(|place| self.tell(place, line.as_bytes()))

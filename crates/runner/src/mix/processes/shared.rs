@@ -1,4 +1,4 @@
-//! What processes have in common: a number in memory, and the monotonic clock.
+//! The state that processes share: a number in memory, and the monotonic clock.
 
 use std::fs::OpenOptions;
 use std::os::fd::OwnedFd;
