@@ -1,4 +1,4 @@
-// Command dyno-runner-go-gosqlite is the runner of sqlite/gosqlite. It is a program of its own because the
+// Command dyno-runner-go-gosqlite is the runner of sqlite/gosqlite. It is a separate program because the
 // driver carries SQLite's symbols in C, as another one does.
 package main
 

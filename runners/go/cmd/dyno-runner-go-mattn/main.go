@@ -1,4 +1,4 @@
-// Command dyno-runner-go-mattn is the runner of sqlite/mattn. It is a program of its own because the driver
+// Command dyno-runner-go-mattn is the runner of sqlite/mattn. It is a separate program because the driver
 // carries SQLite's symbols in C, as another one does.
 package main
 

@@ -1,5 +1,5 @@
 // Command dyno-runner-go is the runner of the drivers in Go that can be linked into one program. Those
-// that carry a SQLite in C of their own have a program each beside it.
+// that carry a SQLite in C of their own have a separate program each.
 package main
 
 import (

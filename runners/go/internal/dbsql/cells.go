@@ -17,8 +17,8 @@ type fetched struct {
 	conn   *Conn
 	rows   *sql.Rows
 	answer *runner.Answer
-	// kinds are the types of the columns; asked for when the first bytes come, of which only they tell what
-	// they are.
+	// kinds are the types of the columns; asked for when the first bytes come, whose meaning only they
+	// define.
 	kinds []string
 }
 

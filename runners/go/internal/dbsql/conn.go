@@ -22,7 +22,7 @@ type Conn struct {
 	conn *sql.Conn
 	// bytes adds a value that the driver hands over as bytes, by the engine's name of its column's type.
 	bytes func(value []byte, kind string, answer *runner.Answer)
-	// changed is how many rows statements have changed, as the engine tells of each.
+	// changed is how many rows statements have changed, as the engine reports for each.
 	changed int
 	// cells is where the values of a row are put, kept from query to query.
 	cells fetched
@@ -49,7 +49,7 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Changed is how many rows statements have changed, as the engine told of each.
+// Changed is how many rows statements have changed, as the engine reported for each.
 func (c *Conn) Changed() int { return c.changed }
 
 // Statements executes statements from one place of a list to another and fetches every value of every row. This is a timed section.
@@ -82,7 +82,7 @@ func (c *Conn) Exec(text string) error {
 	if err != nil {
 		return err
 	}
-	// A driver that cannot tell is asked in another way.
+	// A driver that cannot report this is asked in another way.
 	if changed, err := result.RowsAffected(); err == nil {
 		c.changed += int(changed)
 	}

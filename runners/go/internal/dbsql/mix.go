@@ -25,7 +25,7 @@ type Engine struct {
 	BeginWrite string
 	// IsText says whether the statements of transactions are sent as text: not every server prepares them.
 	IsText bool
-	// Explain tells of an error in common words; nil: as it is.
+	// Explain rewords an error in common terms; nil: as it is.
 	Explain func(error) error
 	// MayPass says whether what failed so may succeed if it is tried again.
 	MayPass func(error) bool

@@ -17,12 +17,12 @@ const module = "github.com/eatonphil/gosqlite"
 // Database is an open database.
 type Database struct {
 	conn *driver.Conn
-	// How it was opened, for more connections to it.
+	// The settings with which it was opened, for more connections to it.
 	settings *sqlite.Settings
 	location string
 }
 
-// Open opens a fresh database. The driver sets nothing by itself.
+// Open opens a fresh database. The driver changes no setting unprompted.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err := runner.NoVariants(job); err != nil {
 		return nil, nil, err

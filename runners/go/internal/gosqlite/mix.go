@@ -52,7 +52,7 @@ func (d *Database) Connect() (runner.Session, error) {
 }
 
 // StepAside does something while the database is closed: the last connection that goes copies the log into the database
-// and removes it, which is a part of what those pay who come and go.
+// and removes it, which is a part of what short sessions pay.
 func (d *Database) StepAside(meanwhile func()) error {
 	if err := d.settings.MayShare(); err != nil {
 		return err

@@ -21,8 +21,8 @@ func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driv
 
 func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-// Open opens a fresh database. The driver sets synchronous=NORMAL by itself where it is not told: it is
-// told SQLite's own default, and the settings asked for come after that.
+// Open opens a fresh database. The driver sets synchronous=NORMAL unless it gets a value: Open passes
+// SQLite's own default, and the settings asked for come after that.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	return sqlite.Open(job, sqlite.Driver{
 		Module: "github.com/mattn/go-sqlite3",

@@ -12,7 +12,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// Open opens a fresh database. The driver sets nothing by itself.
+// Open opens a fresh database. The driver changes no setting unprompted.
 func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	return sqlite.Open(job, sqlite.Driver{Module: "modernc.org/sqlite", Connect: driver.NewConnector, Code: code})
 }

@@ -44,7 +44,7 @@ func codes(err error) []string {
 	return []string{fmt.Sprint(refused.Number), string(refused.SQLState[:])}
 }
 
-// explain tells of an error in common words. It keeps the place of an operation.
+// explain rewords an error in common terms. It keeps the place of an operation.
 func explain(err error) error {
 	var failure *runner.Failure
 	var refused *mysql.MySQLError

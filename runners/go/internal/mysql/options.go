@@ -31,7 +31,7 @@ func configOf(server *protocol.Server) (*mysql.Config, error) {
 	config.Collation = ""
 	// An UPDATE counts the rows that it finds, as on every engine.
 	config.ClientFoundRows = true
-	// The server tells how large a packet may be.
+	// The server reports how large a packet may be.
 	config.MaxAllowedPacket = 0
 	config.Timeout = 10 * time.Second
 	config.Logger = &mysql.NopLogger{}

@@ -46,8 +46,8 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 
 // loadData is LOAD DATA LOCAL from memory. Because the server cannot stop a client that sends, it takes
 // what does not fit with a warning, also in strict mode. To ask for warnings would be another exchange within the
-// clock, and this driver does not tell how many the server's answer counts: the digest of the table, which is read back
-// after the clock, finds what was cut or changed.
+// clock, and this driver does not report how many the server's answer counts: the digest of the table, which is read
+// back after the clock, finds what was cut or changed.
 func (d *Database) loadData(load *runner.Load, from, to int) error {
 	mysql.RegisterReaderHandler(reader, func() io.Reader { return runner.NewLines(load, from, to) })
 	defer mysql.DeregisterReaderHandler(reader)

@@ -17,7 +17,7 @@ const unknownVariable = 1193
 const wrongType = 1232
 
 // notHere are errors where the variable is the whole server's, can only be read, or is set by
-// administrators. That it is not in force as asked is dyno's to tell.
+// administrators. That it is not in force as asked is for dyno to report.
 var notHere = []uint16{1227, 1228, 1229, 1238, 3530}
 
 // isName is a name that can stand in a statement: letters, digits, _, and dots between parts.
@@ -25,7 +25,7 @@ var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]
 
 // settings are those of a job: any system variable. What is not in force already is set for the session, if
 // the server lets it be. All are read back after that; dyno compares, and cannot know that 128M and
-// 134217728 are one value: so a value that means the one asked for is told in the spelling in which it was
+// 134217728 are one value: so a value that means the one asked for is reported in the spelling in which it was
 // asked.
 type settings struct {
 	asked []protocol.Setting

@@ -74,7 +74,7 @@ func (d *Database) Close() error { return d.db.Close() }
 // Lasts says whether there are files that can be opened again.
 func (d *Database) Lasts() bool { return d.lasts }
 
-// logger tells people of errors and ends the trial where Pebble cannot go on.
+// logger reports errors to people and ends the trial where Pebble cannot go on.
 type logger struct{}
 
 func (logger) Infof(string, ...any) {}
@@ -97,7 +97,7 @@ func bounds(prefix []byte) *pebble.IterOptions {
 	return &pebble.IterOptions{LowerBound: prefix, UpperBound: upper}
 }
 
-// batches does operations on batches of so many each, and commits them. An operation that is a batch by
+// batches does operations on batches of a given size, and commits them. An operation that is a batch by
 // itself goes without one. It returns how many were done.
 func (d *Database) batches(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
 	operation func(writer pebble.Writer, place int) error) (int, error) {

@@ -33,7 +33,7 @@ var isOption = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 type settings struct {
 	sync, inMemory bool
 	asked          []protocol.Setting
-	// readBack is what is told though it was not asked for.
+	// readBack is what is reported though it was not asked for.
 	readBack []string
 	options  *pebble.Options
 }
@@ -89,7 +89,7 @@ func filterPolicy(name string) (pebble.FilterPolicy, error) {
 		bloom.FilterPolicy(10).Name(), name)
 }
 
-// inForce reads the options back from the file that Pebble has written, and tells dyno's own, what was
+// inForce reads the options back from the file that Pebble has written, and reports dyno's own, what was
 // asked for and what the job wants read back.
 func (s *settings) inForce(folder string) ([]protocol.Setting, error) {
 	found, err := s.written(folder)

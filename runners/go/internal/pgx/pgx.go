@@ -154,7 +154,7 @@ func (s *session) fetch(sql string, answer *runner.Answer) error {
 	return nil
 }
 
-// explain tells of an error in common words. It keeps the place of an operation.
+// explain rewords an error in common terms. It keeps the place of an operation.
 func (s *session) explain(err error) error {
 	var failure *runner.Failure
 	var refused *pgconn.PgError

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// statementName is the name of a prepared insert, of which the session has prepared so many before. It stays prepared until
-// the connection ends, as those of libpq and libmariadb do, so that giving it back is in nobody's clock.
+// statementName is the name of a prepared insert, of which the session has prepared this many before. It stays prepared
+// until the connection ends, as those of libpq and libmariadb do, so that giving it back is within no clock.
 func statementName(before int) string { return fmt.Sprintf("dyno_insert_%d", before) }
 
 // batchRows is how many inserts of a batch are sent before their results are read.

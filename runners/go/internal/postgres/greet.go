@@ -25,7 +25,7 @@ func Open[S Session](job *protocol.Job, module string, dial Dial[S]) (*Scratch[S
 	}
 	hello, err := greet(scratch.Session, settings)
 	if err != nil {
-		// The cause is told, and not that something could not be removed.
+		// The cause is reported, and not that something could not be removed.
 		_ = scratch.Remove()
 		return nil, nil, err
 	}

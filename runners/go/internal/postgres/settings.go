@@ -9,7 +9,7 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// localeColumns are what is fixed when a database is made, with the columns of pg_database that tell it:
+// localeColumns are what is fixed when a database is made, with the columns of pg_database that hold it:
 // SHOW has not known these since PostgreSQL 16.
 var localeColumns = [][2]string{{"lc_collate", "datcollate"}, {"lc_ctype", "datctype"}}
 
@@ -17,7 +17,7 @@ var localeColumns = [][2]string{{"lc_collate", "datcollate"}, {"lc_ctype", "datc
 const undefinedObject = "42704"
 
 // notHere are the errors' codes where only the server's start or its configuration can set it, or only an
-// administrator. That it is not in force as asked is dyno's to tell.
+// administrator. That it is not in force as asked is for dyno to report.
 var notHere = []string{"55P02", "42501"}
 
 // isName is a name that can stand in a statement: letters, digits, _, and dots between parts.
@@ -29,7 +29,7 @@ type Locale struct{ Collate, Ctype string }
 // Settings are those of a job: any parameter of PostgreSQL, and lc_collate and lc_ctype of the trial's
 // database. What is not in force already is set for the session, if the server lets it be. All are read
 // back after that; dyno compares, and cannot know that 6GB and 6144MB are one value: so a value that means
-// the one asked for is told in the spelling in which it was asked.
+// the one asked for is reported in the spelling in which it was asked.
 type Settings struct {
 	// Locale is what the database is to be made with.
 	Locale Locale
@@ -175,7 +175,7 @@ func means(session Session, asked protocol.Setting, found string) bool {
 	if strings.EqualFold(asked.Value, found) {
 		return true
 	}
-	// What speaks the protocol and has no such view tells its values in their only spelling.
+	// What speaks the protocol and has no such view reports its values in their only spelling.
 	unit, _, _ := value(session, fmt.Sprintf("SELECT unit FROM pg_settings WHERE lower(name) = lower('%s')", asked.Name))
 	return areEqual(asked.Value, found, unit)
 }

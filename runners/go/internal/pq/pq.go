@@ -29,7 +29,7 @@ type Database struct {
 	way     string
 }
 
-// session is a connection whose errors are told in common words.
+// session is a connection whose errors are reworded in common terms.
 type session struct{ conn *dbsql.Conn }
 
 // Open makes the trial's database.
@@ -116,7 +116,7 @@ func (d *Database) Changes() (int, error) { return d.conn.Changed(), nil }
 
 func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.scratch.Session) }
 
-// explain tells of an error in common words. It keeps the place of an operation.
+// explain rewords an error in common terms. It keeps the place of an operation.
 func explain(err error) error {
 	var failure *runner.Failure
 	if errors.As(err, &failure) {
@@ -137,7 +137,7 @@ func explain(err error) error {
 	return err
 }
 
-// isEnd says whether the server has ended the connection: it was told to (class 57P), or met an error after
+// isEnd says whether the server has ended the connection: it was ordered to (class 57P), or met an error after
 // which there is none.
 func isEnd(refused *pq.Error) bool {
 	code := string(refused.Code)

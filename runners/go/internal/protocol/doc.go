@@ -1,6 +1,6 @@
 // Package protocol has the types of the contract between dyno and a runner: one Job as JSON on the
-// runner's standard input, then events as JSON lines on its standard output. docs/protocol.md tells what
-// they mean; crates/protocol is the same in Rust.
+// runner's standard input, then events as JSON lines on its standard output. docs/protocol.md defines
+// them; crates/protocol is the same in Rust.
 //
 // It holds types only. Durations are nanoseconds, sizes are bytes.
 package protocol

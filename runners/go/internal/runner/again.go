@@ -14,7 +14,7 @@ type Lasting interface {
 	Lasts() bool
 }
 
-// Reconnecting is a driver of a server, which keeps the trial's database when nobody is connected to it.
+// Reconnecting is a driver of a server, which keeps the trial's database when no client is connected to it.
 type Reconnecting interface {
 	// Reconnect closes the connection to the database and opens another, with the settings in force.
 	Reconnect() error

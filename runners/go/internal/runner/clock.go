@@ -30,8 +30,8 @@ func newClock(job *protocol.Job, giver *giver) (*clock, error) {
 	return &clock{gauge: gauge, giver: giver, slowdown: job.Slowdown}, err
 }
 
-// time does work of so many operations (1: it is one piece) and returns what it cost: the sample's section. The garbage
-// of what came before is collected first: it is the harness's own, or that of a test that has ended.
+// time does work of this many operations (1: it is one piece) and returns what it cost: the sample's section. The
+// garbage of what came before is collected first: it is the harness's own, or that of a test that has ended.
 func (c *clock) time(of int, work func(turns *Turns) error) (protocol.Sample, error) {
 	runtime.GC()
 	if c.giver == nil {
@@ -98,7 +98,7 @@ func (c *clock) spin(start time.Time) {
 }
 
 // monotonic is what the system's monotonic clock stands at, in nanoseconds: the one that other processes see too, which a
-// time.Time keeps to itself. It is 0 where the kernel does not tell.
+// time.Time keeps to itself. It is 0 where the kernel does not report it.
 func monotonic() int64 {
 	const clockMonotonic = 1
 	var now syscall.Timespec

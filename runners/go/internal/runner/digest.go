@@ -12,7 +12,7 @@ type tableDigest struct {
 	count int64
 	// columns has for each column the sum of its cells' checksums.
 	columns []int64
-	// rows is the sum of the checksums of whole rows, which tells cells of different rows that changed
+	// rows is the sum of the checksums of whole rows, which detects cells of different rows that changed
 	// places.
 	rows int64
 	// wanted are the first cells of the rows that are shown whole, and shown those rows where found.

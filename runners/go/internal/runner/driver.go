@@ -62,7 +62,7 @@ type KeyValue interface {
 	// Integer keys are handed over in 8 bytes. It is timed with a visit that adds lengths, and called
 	// outside the clock with one that takes checksums.
 	ScanPairs(visit func(key, value []byte)) error
-	// Range visits from each key up to so many pairs in the order of the keys. Where ranges are not in one
+	// Range visits from each key up to a number of pairs in the order of the keys. Where ranges are not in one
 	// transaction, each has an iterator of its own.
 	Range(ranges *Ranges, watch *Latency) (Found, error)
 	// Delete deletes each key and returns how many.

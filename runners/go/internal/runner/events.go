@@ -91,7 +91,7 @@ func weight(row []protocol.Value) int {
 	return sum
 }
 
-// fail tells of a failure, to dyno and to people.
+// fail reports a failure, to dyno and to people.
 func (t *trial) fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	// Nothing more can be done where this cannot be written either.

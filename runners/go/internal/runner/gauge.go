@@ -56,7 +56,7 @@ func openGauge(server int) (*gauge, error) {
 	return &gauge{handle, found["before"], found["after"], found["prepare"], &cost{}, &cost{}}, nil
 }
 
-// gaugePath is the library beside this program.
+// gaugePath is the library next to this program.
 var gaugePath = func() (string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -82,7 +82,7 @@ func (g *gauge) end() protocol.Section {
 	return section
 }
 
-// told is the cost as the contract has it.
+// told returns the cost as the contract has it.
 func (c *cost) told() protocol.Cost {
 	return protocol.Cost{
 		UserNS:             int64(c.userNS),

@@ -87,7 +87,7 @@ func place(text []byte, offset int64) string {
 	return fmt.Sprintf("line %d column %d", bytes.Count(before, []byte{'\n'})+1, len(before)-bytes.LastIndexByte(before, '\n')-1)
 }
 
-// scratchName is what a database may be called that a runner makes and removes: a name that nobody else
+// scratchName is what a database may be called that a runner makes and removes: a name that no one else
 // gives to a database, and one that needs no care in a statement. PostgreSQL and MySQL keep 63 letters.
 var scratchName = regexp.MustCompile(`^dyno_[a-z0-9_]{1,58}$`)
 

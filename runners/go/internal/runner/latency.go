@@ -8,10 +8,10 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// longest is the longest duration that is told apart from longer ones: one hour, in nanoseconds.
+// longest is the longest duration that is distinguished from longer ones: one hour, in nanoseconds.
 const longest = 3_600_000_000_000
 
-// epoch is a reading of the clock from which others are told: the monotonic clock alone, which costs half
+// epoch is a reading of the clock from which others are measured: the monotonic clock alone, which costs half
 // of what time.Now does.
 var epoch = time.Now()
 

@@ -2,7 +2,7 @@ package runner
 
 import "io"
 
-// Lines reads rows as lines of cells with tabs between them: what LOAD DATA reads unless told otherwise.
+// Lines reads rows as lines of cells with tabs between them: what LOAD DATA reads by default.
 // Nothing is escaped, because cells are letters and digits.
 type Lines struct {
 	load *Load

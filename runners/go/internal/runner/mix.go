@@ -15,11 +15,11 @@ type mixWork struct {
 	steps  []steps
 	// visits are the sessions of clients that come and go; nil where clients stay.
 	visits *visits
-	// names are those of the classes that are told.
+	// names are those of the classes that are reported.
 	names  []string
 	board  *board
 	window window
-	// next is the next step that nobody has, where clients have a part in one file.
+	// next is the next step that no client has taken, where clients have a part in one file.
 	next *atomic.Int64
 	stop atomic.Bool
 	// before is how many clients there are in the processes before this one.
@@ -29,7 +29,7 @@ type mixWork struct {
 	firsts []int
 	// programs has for each class the order of its statements.
 	programs []program
-	// tell says how far an operation is; nil where nothing is said.
+	// tell reports the progress of an operation; nil where nothing is reported.
 	tell func(protocol.Operation) error
 }
 
@@ -76,7 +76,7 @@ func (w *mixWork) part(t *trial) (sample protocol.Sample, all []counts, err erro
 	if !ok || w.visits == nil {
 		return work(t)
 	}
-	// Nobody but those who come and go is connected.
+	// Only the sessions that come and go are connected.
 	if after := driver.StepAside(func() { sample, all, err = work(t) }); err == nil {
 		err = after
 	}

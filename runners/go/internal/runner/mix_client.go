@@ -24,10 +24,10 @@ type client struct {
 	mix     *protocol.Mix
 	session Session
 	steps   *steps
-	// next is the next step that nobody has, where others have a part in the steps; else nil.
+	// next is the next step that no client has taken, where others have a part in the steps; else nil.
 	next   *atomic.Int64
 	window window
-	// stop says whether somebody wants the clients to end.
+	// stop says whether the clients are to end.
 	stop *atomic.Bool
 	// firsts has for each class the position of its first statement.
 	firsts []int
@@ -40,7 +40,7 @@ type client struct {
 	values Values
 	// answer is where rows go. It counts and keeps none.
 	answer *Answer
-	// tell says how far an operation is; nil where nothing is said.
+	// tell reports the progress of an operation; nil where nothing is reported.
 	tell func(protocol.Operation) error
 }
 
@@ -255,7 +255,7 @@ const (
 	early = 20 * time.Microsecond
 )
 
-// sleep sleeps until so many nanoseconds have passed since then: as the language does it while that is far,
+// sleep sleeps until this many nanoseconds have passed since then: as the language does it while that is far,
 // and then by a call of its own, which holds a thread. A call that is interrupted ends early.
 func (m moment) sleep(until int64) {
 	if left := time.Duration(until - m.since()); left > coarse {
@@ -275,7 +275,7 @@ func (m moment) sleep(until int64) {
 	}
 }
 
-// wait waits until so many nanoseconds have passed since then: asleep while that is far, and then awake. It
+// wait waits until this many nanoseconds have passed since then: asleep while that is far, and then awake. It
 // returns how many have passed.
 func (m moment) wait(due int64) int64 {
 	m.sleep(due - int64(early))

@@ -22,7 +22,7 @@ import (
 func beClientProcess(drivers map[string]Open, input io.Reader, output io.Writer) int {
 	lines, says := json.NewDecoder(input), json.NewEncoder(output)
 	err := guarded(func() error { return clientPart(drivers, lines, func(what said) error { return says.Encode(what) }) })
-	// Where nobody listens any more the trial has ended.
+	// If the runner no longer reads, the trial has ended.
 	if err != nil {
 		_ = says.Encode(said{Failed: err.Error()})
 		return 1
@@ -84,7 +84,7 @@ func clientPart(drivers map[string]Open, lines *json.Decoder, say func(said) err
 		err = say(said{Done: &sample})
 	}
 	if err == nil {
-		// Until nobody has anything more to say to it.
+		// Until the runner closes its input.
 		for lines.Decode(&struct{}{}) == nil {
 		}
 	}

@@ -15,7 +15,7 @@ type counting struct {
 	broken, found int64
 	// clients has for each client how many of its numbers are there, and the largest.
 	clients map[int64]*numbers
-	// pairs are those that are to be told.
+	// pairs are those that are to be reported.
 	pairs []pair
 }
 
@@ -64,14 +64,14 @@ func (c *counting) count() int64 {
 	return c.broken
 }
 
-// isWhole says whether a value is so many times the same bytes.
+// isWhole says whether a value repeats the same bytes this many times.
 func isWhole(value []byte, times int) bool {
 	piece := len(value) / max(times, 1)
 	return piece > 0 && len(value) == piece*times && bytes.Equal(value, bytes.Repeat(value[:piece], times))
 }
 
-// readStore reads a store once and answers a row for each invariant: its place, what it says, how many break it; then
-// one for each pair that is to be told.
+// readStore reads a store once and answers a row for each invariant: its place, what it says, the number that break it;
+// then one for each pair that is to be reported.
 func readStore(mix *protocol.Mix, store KeyValue, answer *Answer) error {
 	if err := store.OpenStore(mix.Store); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 // clientArgument is the argument with which this program is a client of another process of it.
 const clientArgument = "client"
 
-// processNotice is how long before they begin client processes are told to.
+// processNotice is how long before they begin client processes receive the order to.
 const processNotice = 20 * time.Millisecond
 
 // clientJob is what a client process does: its part of a mix, as JSON on its standard input. After it comes the moment
@@ -68,12 +68,12 @@ type processes struct {
 type clientProcess struct {
 	command *exec.Cmd
 	input   io.WriteCloser
-	// closed says that it has told that it has closed the database.
+	// closed says that it has reported that it has closed the database.
 	closed bool
 }
 
 // byProcesses lets each client work as a process of its own: this program once more, with a driver of its own on the same
-// database. It lets all of them go at once, and adds up what they tell.
+// database. It lets all of them go at once, and adds up what they report.
 func (w *mixWork) byProcesses(t *trial) (sample protocol.Sample, all []counts, err error) {
 	count := w.mix.Clients
 	clients := &processes{heard: make(chan heard, saysAtMost*count)}
@@ -192,7 +192,7 @@ func (p *processes) start(job clientJob, shared *os.File) error {
 	return p.tell(place, job)
 }
 
-// tell tells a client something.
+// tell sends a client a message.
 func (p *processes) tell(place int, what any) error {
 	if err := json.NewEncoder(p.list[place].input).Encode(what); err != nil {
 		return p.lost(place)
@@ -225,7 +225,7 @@ func (p *processes) next(isOver <-chan time.Time) (*said, error) {
 	}
 }
 
-// collect adds what clients have done, until all have told it or the time is up.
+// collect adds what clients have done, until all have reported it or the time is up.
 func (p *processes) collect(parts []*protocol.Sample, isOver <-chan time.Time) ([]*protocol.Sample, error) {
 	for len(parts) < len(p.list) {
 		said, err := p.next(isOver)

@@ -13,7 +13,7 @@ import (
 const (
 	// tickNS is how long a tick is, in nanoseconds.
 	tickNS = 1_000_000_000
-	// tickDigits are the significant digits of a tick's histogram: two tell a stall, and take an eighth of the
+	// tickDigits are the significant digits of a tick's histogram: two show a stall, and take an eighth of the
 	// memory of three.
 	tickDigits = 2
 	// unpacked is how many ticks before the current one have room for what clients add that are late.
@@ -43,7 +43,7 @@ type counts struct {
 	// unfinished is how long those that were not done at the end had waited. It is made after the end, because few clients
 	// have one.
 	unfinished durations
-	// What else there is to tell of operations that are due at a time; nil where they are not.
+	// Further durations of operations that are due at a time; nil where they are not.
 	service, wait, late durations
 }
 
@@ -105,7 +105,7 @@ func (c *counts) add(other *counts) {
 	c.late.add(other.late)
 }
 
-// join adds what another process told of the same class.
+// join adds what another process reported of the same class.
 func (c *counts) join(told protocol.Class) error {
 	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone, ignored: told.Ignored,
 		acknowledged: told.Acknowledged, failure: told.Failure}
@@ -125,7 +125,7 @@ func (c *counts) join(told protocol.Class) error {
 			return fmt.Errorf("a client tells durations that nobody understands: %w", err)
 		}
 		if part.own.Histogram == nil {
-			// The first to tell any.
+			// The first process to report any.
 			part.own.Histogram = decoded
 		} else {
 			part.others.Histogram = decoded
@@ -198,7 +198,7 @@ func (h hundredths) told() string {
 	return number.Text(16)
 }
 
-// join marks those that another process told.
+// join marks those that another process reported.
 func (h *hundredths) join(told string) error {
 	if told == "" {
 		return nil
@@ -232,7 +232,7 @@ func (s *second) add(tick []counts, succeeded hundredths) error {
 	return nil
 }
 
-// join adds what another process told of it.
+// join adds what another process reported of it.
 func (s *second) join(told protocol.Tick) error {
 	for class := range s.classes {
 		if err := s.classes[class].unpack(); err != nil {
@@ -312,7 +312,7 @@ type recorder struct {
 	succeeded hundredths
 }
 
-// newRecorder is one for so many classes, due at times or not.
+// newRecorder is one for this many classes, due at times or not.
 func newRecorder(board *board, classes int, isDue bool) *recorder {
 	ends := int64(unlimited)
 	if board.window.until != unlimited {
@@ -321,7 +321,7 @@ func newRecorder(board *board, classes int, isDue bool) *recorder {
 	return &recorder{board: board, all: newCounts(classes, 3, isDue), tick: newCounts(classes, tickDigits, false), ends: ends}
 }
 
-// done counts an operation that succeeded, or was undone as planned, after so many tries that did not.
+// done counts an operation that succeeded, or was rolled back as planned, after this many tries that did not.
 func (r *recorder) done(class int, times times, retried int64, undone bool) {
 	if !undone && !r.anew {
 		r.all[class].acknowledged++
@@ -345,7 +345,7 @@ func (r *recorder) done(class int, times times, retried int64, undone bool) {
 	}
 	if times.due > 0 && all.service.Histogram != nil {
 		all.service.record(times.done - times.sent)
-		// Whoever was free only after it was due kept it waiting until then.
+		// A client that was free only after it was due kept it waiting until then.
 		all.wait.record(times.free - times.due)
 		all.late.record(times.sent - max(times.free, times.due))
 	}

@@ -8,10 +8,10 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// notice is how long before they begin the clients are told to, so that all of them have heard it.
+// notice is how long before they begin the clients receive the order to, so that all of them have it.
 const notice = 5 * time.Millisecond
 
-// lines are between a client and whoever lets it go.
+// lines are between a client and the section that starts it.
 type lines struct {
 	// ready gets nil when the client is ready, or why it is not.
 	ready chan error
@@ -48,8 +48,8 @@ func (w *mixWork) stay(t *trial) (sample protocol.Sample, all []counts, err erro
 	return w.together(t, sessions)
 }
 
-// together lets all clients go at once, each with its session, or with nil where it comes and goes, and tells what they
-// did.
+// together lets all clients go at once, each with its session, or with nil where it comes and goes, and returns what
+// they did.
 func (w *mixWork) together(t *trial, sessions []Session) (sample protocol.Sample, all []counts, err error) {
 	clients := w.mix.Clients
 	lines := lines{make(chan error, clients), make(chan moment, clients), make(chan ended, clients)}
@@ -114,7 +114,7 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 		// What ended later does not count.
 		sample.Section.Nanoseconds = lasts.DurationNS
 	} else {
-		// The clients began before whoever looks at the clock was awake.
+		// The clients began before the goroutine that reads the clock was awake.
 		sample.Section.Nanoseconds = last
 	}
 	return sample, err

@@ -89,7 +89,7 @@ func (s *toySession) Run(place int, from *Values, answer *Answer) error {
 			answer.Text(fmt.Sprint("row ", number))
 			answer.EndRow()
 		}
-	// Two of three tries are in somebody's way.
+	// Two of three tries are in another client's way.
 	case word == "crowded" && s.try()%3 != 0:
 		return errBusy
 	}
@@ -167,7 +167,7 @@ func mixed(t *testing.T, mix *protocol.Mix) (protocol.Sample, []string, error) {
 	return visited(t, mix, mix.Clients)
 }
 
-// visited does a mix, in so many sessions.
+// visited does a mix, in this many sessions.
 func visited(t *testing.T, mix *protocol.Mix, sessions int) (protocol.Sample, []string, error) {
 	t.Helper()
 	clock, err := newClock(&protocol.Job{}, nil)

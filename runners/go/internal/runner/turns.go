@@ -64,7 +64,7 @@ func (t *Turns) begin() error {
 	return t.wait()
 }
 
-// wait tells how far the section is, waits for a turn and starts the clock.
+// wait reports the section's progress, waits for a turn and starts the clock.
 func (t *Turns) wait() error {
 	err := t.clock.giver.ask(t)
 	debug.SetGCPercent(t.percent)
@@ -83,7 +83,7 @@ func (t *Turns) pause() {
 // stop stops the clock.
 func (t *Turns) stop() { t.section.Add(t.clock.end(t.start)) }
 
-// giver is who gives turns.
+// giver is the source of turns.
 type giver struct {
 	input  *bufio.Reader
 	events *events

@@ -90,7 +90,7 @@ func (d *Database) Statements(list *runner.StatementList, from, to int, answer *
 
 func (d *Database) Query(sql string, answer *runner.Answer) error { return d.conn.Query(sql, answer) }
 
-// Changes asks SQLite, because what its drivers tell of a statement that changes nothing is the figure of
+// Changes asks SQLite, because what its drivers report for a statement that changes nothing is the figure of
 // the one before.
 func (d *Database) Changes() (int, error) { return TotalChanges(d.conn.Rows) }
 

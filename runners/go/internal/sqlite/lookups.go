@@ -102,7 +102,7 @@ func (d *Database) Visit(from []byte, length int, visit func(value []byte)) erro
 	return rows.Err()
 }
 
-// Settle moves the log into the database and waits until it is on the device. A connection that syncs nothing is told
+// Settle moves the log into the database and waits until it is on the device. A connection that syncs nothing is set
 // to do so meanwhile. With a journal that is all that there is to do, and SQLite syncs only where it writes: so it writes
 // the version of its application once more, which nobody reads.
 func (d *Database) Settle([]protocol.Store) error {

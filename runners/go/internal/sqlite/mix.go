@@ -15,7 +15,7 @@ const (
 	// it has read may have changed meanwhile (https://www.sqlite.org/lang_transaction.html).
 	BeginWrite = "BEGIN IMMEDIATE"
 
-	// patience is how long whoever connects waits for a lock.
+	// patience is how long a new connection waits for a lock.
 	patience = 10 * time.Second
 
 	codeError  = 1
@@ -50,7 +50,7 @@ func (d *Database) Connect() (runner.Session, error) {
 }
 
 // StepAside does something while the database is closed: the last connection that goes copies the log into the database
-// and removes it, which is a part of what those pay who come and go.
+// and removes it, which is a part of what short sessions pay.
 func (d *Database) StepAside(meanwhile func()) error {
 	if err := d.opening.settings.MayShare(); err != nil {
 		return err

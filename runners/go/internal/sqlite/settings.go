@@ -112,7 +112,7 @@ func (s *Settings) InForce(ask Asker) ([]protocol.Setting, error) {
 	return settings, nil
 }
 
-// databaseInForce is where the data lives. SQLite tells whether there is a file with a name; of the other
+// databaseInForce is where the data lives. SQLite reports whether there is a file with a name; of the other
 // two it is the one asked for.
 func (s *Settings) databaseInForce(ask Asker) (protocol.Setting, error) {
 	rows, err := ask("PRAGMA database_list")
