@@ -68,6 +68,7 @@ impl Arrays<'_> {
                 patience_ns: mix.patience_ns,
                 store: None,
                 invariants: Vec::new(),
+                queries: Vec::new(),
             },
             mix,
             due,

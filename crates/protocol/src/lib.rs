@@ -21,8 +21,8 @@ pub use event::{Event, Failed, Hello, InForce, Operation, Value, Waiting};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting, Turn, VersionRule};
 pub use mix::{
-    CONNECT, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Pause, Purpose,
-    STEP_HEAD, StepField, StepFile, StepKind, StepList,
+    CONNECT, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery, Over, Pause,
+    Purpose, STEP_HEAD, StepField, StepFile, StepKind, StepList,
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};

@@ -54,6 +54,19 @@ pub struct MixWork {
     /// number of violations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<StoreInvariant>,
+    /// What the test's check is made of, where it asks for several things that must hold: each again by itself, so that a runner
+    /// whose check fails finds the one that does, and names it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<NamedQuery>,
+}
+
+/// A query with what it is about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedQuery {
+    /// What must hold, in the suite's words, and where these stand.
+    pub says: String,
+    /// The query.
+    pub query: String,
 }
 
 /// A class of operations.

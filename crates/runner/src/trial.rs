@@ -114,9 +114,24 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
     /// Asks what a test left: by its check, or as the model says.
     fn answer(&mut self, test: &Test) -> Result<()> {
         if let Some(sql) = &test.check {
-            return self.query(sql).with_context(|| format!("the check query ({})", quote(sql)));
+            let checked = self.query(sql);
+            return checked.or_else(|error| {
+                Err(self
+                    .failing(test)
+                    .unwrap_or_else(|| error.context(format!("the check query ({})", quote(sql)))))
+            });
         }
         work::read_back(&test.work, &mut self.bench).context("reading back what is stored")
+    }
+
+    /// Why the check of several things that must hold failed: the first of its queries that fails by itself.
+    #[cold]
+    fn failing(&mut self, test: &Test) -> Option<Error> {
+        let Work::Mix(mix) = &test.work else { return None };
+        mix.queries.iter().find_map(|one| {
+            let error = self.query(&one.query).err()?;
+            Some(error.context(format!("the invariant {}: {}", one.says, quote(&one.query))))
+        })
     }
 
     /// Asks the same of a database that was opened again.

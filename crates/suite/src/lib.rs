@@ -24,7 +24,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use dyno_protocol::{StoreInvariant, Value};
+use dyno_protocol::{NamedQuery, StoreInvariant, Value};
 use dyno_record::{Figure, ParameterValue};
 use serde::Deserialize;
 use toml::Spanned;
@@ -263,6 +263,8 @@ pub struct Rendered {
     pub classes: Vec<RenderedClass>,
     /// The checking query.
     pub check: Option<String>,
+    /// The same queries one by one, with where they stand.
+    pub queries: Vec<NamedQuery>,
     /// The invariants in words: the rows of the checking query, each with the number of its violations.
     pub invariants: Vec<String>,
     /// The store of a mix without SQL.

@@ -1,7 +1,7 @@
 //! Renders the tests of a suite for one dialect.
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::StoreInvariant;
+use dyno_protocol::{NamedQuery, StoreInvariant};
 use dyno_record::Parameters;
 use toml::Spanned;
 
@@ -80,6 +80,13 @@ impl Suite {
             None if !invariants.is_empty() && dialect != NO_SQL => Some(all()?),
             check => check,
         };
+        let queries = test.invariants.iter().zip(&invariants).filter(|_| dialect != NO_SQL);
+        let queries = queries.map(|(invariant, says)| {
+            let place = self.template_place(test, &invariant.says, 1);
+            let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, dialect)?;
+            Ok(NamedQuery { says: format!("\"{says}\" ({place})"), query })
+        });
+        let queries = queries.collect::<Result<_>>()?;
         let counts = match dialect {
             NO_SQL if does => self.store_invariants(test, &invariants, render)?,
             _ => Vec::new(),
@@ -93,6 +100,7 @@ impl Suite {
             statements,
             classes,
             check,
+            queries,
             invariants,
             store,
             counts: counts.into_iter().map(|(counts, _)| counts).collect(),

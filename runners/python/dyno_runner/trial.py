@@ -2,15 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from . import VERSION
 from .again import Left, lasting, read_again
 from .clock import Clock
-from .contract import PROTOCOL, Job, Test
+from .contract import PROTOCOL, Job, Test, take
 from .driver import Driver
 from .drivers import find
 from .events import Events
+from .failure import Failure
 from .models import asked, perform
 from .turns import Giver
 
@@ -66,11 +67,22 @@ class Trial:
         size = folder_bytes(self._job.directory) if size is None else size
         self._events.send("sample", test=test.id, **sample, database_bytes=size)
         check = test.check
-        ask = answer if check is None else lambda driver: asked(driver, check, "the check query")
+        ask = answer if check is None else lambda driver: checked(driver, test, check)
         rows = ask(driver)
         self._events.send_answer(test.id, rows)
         if place in self._lasting:
             self._left.append(Left.of(test, ask, rows))
+
+
+def checked(driver: Driver, test: Test, check: str) -> Any:
+    """The rows of a check. Where that fails and asks for several things that must hold, the failure names the
+    first that fails by itself."""
+    try:
+        return asked(driver, check, "the check query")
+    except Failure:
+        for one in take(test.input, "queries", list, []):
+            asked(driver, take(one, "query", str), f"the invariant {take(one, 'says', str)}")
+        raise
 
 
 # What the kernel counts blocks of files in.

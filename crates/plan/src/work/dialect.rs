@@ -40,7 +40,7 @@ pub fn in_dialect(
             let classes = test.classes.into_iter().map(|class| mix::class(class, &work));
             let classes = classes.collect::<Result<_>>().with_context(|| format!("test {}", test.id))?;
             let store = test.store.map(|name| Store { name, key: KeyKind::Integer });
-            Work::Mix(MixWork { classes, store, invariants: test.counts, ..work })
+            Work::Mix(MixWork { classes, store, invariants: test.counts, queries: test.queries, ..work })
         }
         Some(work) => work,
     };

@@ -30,6 +30,8 @@ type Mix struct {
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.
 	PatienceNS int64 `json:"patience_ns"`
+	// Queries are what the check is made of, each by itself.
+	Queries []NamedQuery `json:"queries"`
 	// Store is the store on which all statements are operations; nil: they are SQL. In a job it is the test's.
 	Store *Store `json:"-"`
 	// Invariants are what must hold of the store after the section.
@@ -92,6 +94,12 @@ type MixLoop struct {
 		// Rows is the position of an earlier statement, which keeps all of its rows.
 		Rows *int `json:"rows"`
 	} `json:"over"`
+}
+
+// NamedQuery is a query with what it is about.
+type NamedQuery struct {
+	Says  string `json:"says"`
+	Query string `json:"query"`
 }
 
 // Pause is a pause of a client before a statement, by its position; behind the last one before the commit.

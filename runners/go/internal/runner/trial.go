@@ -123,7 +123,9 @@ func (t *trial) test(test *protocol.Test) error {
 		return err
 	}
 	if test.Check != nil {
-		err = t.query("the check query", *test.Check)
+		if err = t.query("the check query", *test.Check); err != nil {
+			err = t.failing(work, err)
+		}
 	} else {
 		err = Place("reading back what is stored", work.readBack(t))
 	}
@@ -132,6 +134,20 @@ func (t *trial) test(test *protocol.Test) error {
 	}
 	work.release()
 	return t.events.sendAnswer(test.ID, t.answer)
+}
+
+// failing is why the check of several things that must hold failed: the first of its queries that fails by itself.
+func (t *trial) failing(work work, err error) error {
+	mix, ok := work.(*mixWork)
+	if !ok {
+		return err
+	}
+	for _, one := range mix.mix.Queries {
+		if err := t.query("the invariant "+one.Says, one.Query); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // query runs a statement outside the clock; its rows are the answer.
