@@ -6,7 +6,7 @@ use crate::clients::samples;
 use crate::common::{Place, Result, read_json};
 
 /// A suite whose mix has these keys and classes.
-fn suite(keys: &str, classes: &str) -> String {
+pub fn suite(keys: &str, classes: &str) -> String {
     format!(
         r#"name = "own"
 title = "A mix"
@@ -42,7 +42,7 @@ values.id = {{ from = 1, to = 3 }}
     )
 }
 
-const READ: &str = "[[test.class]]\nname = \"read\"\nstatements = \"SELECT n FROM t WHERE id = :id\"\n";
+pub const READ: &str = "[[test.class]]\nname = \"read\"\nstatements = \"SELECT n FROM t WHERE id = :id\"\n";
 const WRITE: &str =
     "[[test.class]]\nname = \"write\"\nstatements = \"UPDATE t SET n = n + 1 WHERE id = :id\"\n";
 const RUN: &str = "--trials 1 --no-warm-up --quiet -o run.jsonl";

@@ -18,6 +18,7 @@ mod faults;
 mod go_runner;
 mod golden;
 mod import;
+mod invariants;
 mod kv;
 mod kv_runners;
 mod labels;

@@ -44,6 +44,8 @@ pub struct PlannedTest {
     /// The conditions that must hold after it, in words: each is a row of its answer, whose last value counts the
     /// violations.
     pub invariants: Vec<String>,
+    /// The lines of the suite's file in which these words stand.
+    pub invariant_lines: Vec<usize>,
     /// The invariants, by position, that count what a class's acknowledged operations left in the database.
     pub acknowledged: Vec<(usize, String)>,
     /// The kind of arrivals, in a mix that lasts a time.
@@ -105,6 +107,7 @@ pub(crate) fn describe(
             says => Some((1..).zip(says).map(all_hold).collect()),
         },
         invariants: test.invariants.clone(),
+        invariant_lines: test.invariant_lines.clone(),
         acknowledged: written
             .invariants
             .iter()

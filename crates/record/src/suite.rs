@@ -179,6 +179,9 @@ pub struct TestRecord {
     /// What must hold after it, in words. Each is a row of its answer: its place, the words, and how many break it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
+    /// The lines of the suite's file in which these words stand, from 1; empty in files of before dyno wrote it down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariant_lines: Vec<usize>,
     /// How its operations arrive, in a mix that lasts a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,

@@ -267,6 +267,8 @@ pub struct Rendered {
     pub queries: Vec<NamedQuery>,
     /// The invariants in words: the rows of the checking query, each with the number of its violations.
     pub invariants: Vec<String>,
+    /// The lines of the suite's file in which these words stand.
+    pub invariant_lines: Vec<usize>,
     /// The store of a mix without SQL.
     pub store: Option<String>,
     /// The invariants of the store.

@@ -87,6 +87,8 @@ impl Suite {
             Ok(NamedQuery { says: format!("\"{says}\" ({place})"), query })
         });
         let queries = queries.collect::<Result<_>>()?;
+        let line = |invariant: &Invariant| self.template_line(&invariant.says, 1);
+        let invariant_lines = test.invariants.iter().map(line).collect();
         let counts = match dialect {
             NO_SQL if does => self.store_invariants(test, &invariants, render)?,
             _ => Vec::new(),
@@ -102,6 +104,7 @@ impl Suite {
             check,
             queries,
             invariants,
+            invariant_lines,
             store,
             counts: counts.into_iter().map(|(counts, _)| counts).collect(),
         })

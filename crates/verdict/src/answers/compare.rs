@@ -266,6 +266,11 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// A value as messages have it: a text in quotation marks, and only the beginning of a long one.
+pub fn shown(value: &Value) -> String {
+    Shown(value).to_string()
+}
+
 fn rows(n: u64) -> String {
     if n == 1 { "1 row".to_owned() } else { format!("{n} rows") }
 }

@@ -5,5 +5,5 @@
 mod compare;
 mod judge;
 
-pub use compare::{Mismatch, compare};
+pub use compare::{Mismatch, compare, shown};
 pub use judge::{AnswerVerdict, Given, Judgement, Reference, judge};

@@ -6,18 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The invariants of a test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Invariants {
     /// The test's id.
     pub test: String,
     /// What had to hold, in words, in order.
     pub says: Vec<String>,
+    /// The lines of the suite's file in which that stands; empty where the run does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines_in_suite: Vec<usize>,
     /// For each contender shown, by its position in the run, what became of each of them.
     pub lines: Vec<(usize, Vec<Invariant>)>,
 }
 
 /// What became of an invariant.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Invariant {
     /// The trials after which it was looked at, those to warm up too.
     pub trials: u64,
@@ -25,9 +28,12 @@ pub struct Invariant {
     pub held: u64,
     /// How many rows broke it in the worst trial.
     pub broken: i64,
-    /// The trials after which its query returned no whole number: NULL, a text, or nothing.
+    /// The trials after which its query returned no number of rows: NULL, a text, or a number less than 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
+    /// The first of these values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub came: Option<Value>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -41,7 +47,12 @@ pub(super) fn invariants(run: &Run) -> Vec<Invariants> {
         let lines = run
             .shown_contenders()
             .map(|(contender, _)| (contender, line(run, contender, &test.id, test.invariants.len())));
-        Invariants { test: test.id.clone(), says: test.invariants.clone(), lines: lines.collect() }
+        Invariants {
+            test: test.id.clone(),
+            says: test.invariants.clone(),
+            lines_in_suite: test.invariant_lines.clone(),
+            lines: lines.collect(),
+        }
     });
     judged.collect()
 }
@@ -55,11 +66,14 @@ fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<Invariant>
         for (invariant, row) in line.iter_mut().zip(&answer.kept) {
             invariant.trials += 1;
             match row.last() {
-                Some(Value::Integer(broken)) => {
+                Some(Value::Integer(broken @ 0..)) => {
                     invariant.held += u64::from(*broken == 0);
                     invariant.broken = invariant.broken.max(*broken);
                 }
-                _ => invariant.unknown += 1,
+                value => {
+                    invariant.unknown += 1;
+                    invariant.came.get_or_insert(value.cloned().unwrap_or(Value::Null));
+                }
             }
         }
     }

@@ -189,6 +189,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         }),
         expect: test.answer.clone(),
         invariants: test.invariants.clone(),
+        invariant_lines: test.invariant_lines.clone(),
         load: test.load,
         clients: test.clients.clone(),
         a_minute: test

@@ -1,5 +1,7 @@
 //! The invariants of a test, as rows of text.
 
+use dyno_protocol::Value;
+use dyno_verdict::answers::shown;
 use dyno_verdict::{Invariant, Invariants, Verdict};
 
 use crate::grid::Grid;
@@ -42,27 +44,36 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes = Vec::new();
     for test in &verdict.views.invariants {
         for (contender, line) in &test.lines {
-            let broken =
-                line.iter().zip(&test.says).filter(|(invariant, _)| invariant.held < invariant.trials);
-            notes.extend(broken.map(|(invariant, says)| {
-                let broken =
-                    (invariant.broken > 0).then(|| format!("up to {} rows broke it", invariant.broken));
-                let unknown = (invariant.unknown > 0).then(|| {
-                    format!("its query returned no whole number after {} of them", invariant.unknown)
-                });
-                // A negative value is not a number of rows.
-                let how: Vec<String> = broken.into_iter().chain(unknown).collect();
-                format!(
-                    "Broken: {} in test {}: \"{says}\" did not hold after {} of {} trials{}{}.",
-                    verdict.label(*contender),
-                    test.test,
-                    invariant.trials - invariant.held,
-                    invariant.trials,
-                    if how.is_empty() { "" } else { "; " },
-                    how.join(", and ")
-                )
-            }));
+            let broken = line.iter().enumerate().filter(|(_, invariant)| invariant.held < invariant.trials);
+            notes.extend(
+                broken.map(|(place, invariant)| note(test, verdict.label(*contender), place, invariant)),
+            );
         }
     }
     notes
+}
+
+/// The note on one that was broken, by its place among those of its test.
+fn note(test: &Invariants, label: &str, place: usize, invariant: &Invariant) -> String {
+    let says = test.says.get(place).map_or("", String::as_str);
+    let line = test.lines_in_suite.get(place).map(|line| format!(" (line {line} of the suite)"));
+    let rows = match invariant.broken {
+        1 => "1 row broke it".to_owned(),
+        rows => format!("up to {rows} rows broke it"),
+    };
+    let rows = (invariant.broken > 0).then_some(rows);
+    let value = (invariant.unknown > 0).then(|| {
+        let value = shown(invariant.came.as_ref().unwrap_or(&Value::Null));
+        format!("its query returned {value} after {} of them, which is no number of rows", invariant.unknown)
+    });
+    let how: Vec<String> = rows.into_iter().chain(value).collect();
+    format!(
+        "Broken: {label} in test {}: \"{says}\"{} did not hold after {} of {} trials{}{}.",
+        test.test,
+        line.unwrap_or_default(),
+        invariant.trials - invariant.held,
+        invariant.trials,
+        if how.is_empty() { "" } else { "; " },
+        how.join(", and ")
+    )
 }
