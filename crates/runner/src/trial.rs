@@ -114,11 +114,9 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
     /// Asks what a test left: by its check, or as the model says.
     fn answer(&mut self, test: &Test) -> Result<()> {
         if let Some(sql) = &test.check {
-            let checked = self.query(sql);
-            return checked.or_else(|error| {
-                Err(self
-                    .failing(test)
-                    .unwrap_or_else(|| error.context(format!("the check query ({})", quote(sql)))))
+            return self.query(sql).map_err(|error| {
+                self.failing(test)
+                    .unwrap_or_else(|| error.context(format!("the check query ({})", quote(sql))))
             });
         }
         work::read_back(&test.work, &mut self.bench).context("reading back what is stored")
