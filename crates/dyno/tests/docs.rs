@@ -63,7 +63,7 @@ fn the_mix_with_rows_and_lists_in_the_documentation_runs_and_finds_what_it_is_fo
     let one = suite.replace("values.id = { from = 1, to = 50 }", "values.id = { from = 1, to = 1 }");
     place.write("seats.toml", &one);
     let result = place.dyno(&format!("run ./seats.toml {small} --with postgres")).exits(3);
-    result.prints("Broken: postgres in test book: \"no seat is booked twice\" did not hold");
+    result.prints("Broken: postgres in test book: \"no seat is booked twice\" (line ");
     place.write("seats.toml", &one.replace("LIMIT 1;", "LIMIT 1 FOR UPDATE;"));
     place.dyno(&format!("run ./seats.toml {small} --with postgres")).exits(0);
     place.assert_clean();

@@ -93,6 +93,11 @@ impl Contender {
         self.runner.implements(&self.driver, self.variant.as_ref(), model)
     }
 
+    /// Whether its runner reports what clients of a mix do while they are at work.
+    pub fn reports_intervals(&self) -> bool {
+        self.runner.intervals && !self.processes
+    }
+
     /// The reason why it cannot take turns with others; `None` if it can. Between its turns it must leave the machine
     /// idle: background work, or writes still to be done, would slow down the others.
     pub fn apart(&self) -> Option<String> {

@@ -27,6 +27,11 @@ impl Key {
         Ok(Key { secret: Secret::new(text), origin })
     }
 
+    /// Where it comes from, in words.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// The key itself, for a job.
     pub fn secret(&self) -> &Secret {
         &self.secret

@@ -32,6 +32,9 @@ pub struct Runner {
     /// True if the clients of a mix can be separate processes on one database.
     #[serde(default)]
     pub processes: bool,
+    /// Whether it reports what clients of a mix do while they are at work, where a job asks for that.
+    #[serde(default)]
+    pub intervals: bool,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,

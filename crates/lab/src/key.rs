@@ -45,6 +45,14 @@ pub unsafe fn take_from_environment() {
     let _ = FROM_ENVIRONMENT.set(found);
 }
 
+/// Where a key comes from that was made for the run.
+const MADE: &str = "the run";
+
+/// Whether a key was made for the run and is gone with it.
+pub fn is_made(key: &Key) -> bool {
+    key.origin() == MADE
+}
+
 /// The key of a file, else of the environment, else one made now: 256 bits as hexadecimal digits,
 /// which serve as a passphrase and as a raw key.
 ///
@@ -54,7 +62,7 @@ pub fn obtain(file: Option<&Path>) -> Result<Key> {
     let (text, origin) = match (file, FROM_ENVIRONMENT.get().cloned().flatten()) {
         (Some(file), _) => (read(file)?, file.display().to_string()),
         (None, Some(text)) => (text, VARIABLE.to_owned()),
-        (None, None) => (made()?, "the run".to_owned()),
+        (None, None) => (made()?, MADE.to_owned()),
     };
     Key::new(text, origin)
 }

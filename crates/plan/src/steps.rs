@@ -62,6 +62,7 @@ impl Arrays<'_> {
                 steps,
                 think,
                 tells: None,
+                interval_ns: None,
                 session: mix.session,
                 processes: false,
                 lasts,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Sample;
+use crate::{Class, Sample};
 
 /// One line of a runner's standard output.
 ///
@@ -26,6 +26,8 @@ pub enum Event {
     /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `tells`; from several clients in any
     /// order.
     Operation(Operation),
+    /// What clients of a mix did in an interval. Only where the mix asks for intervals.
+    Interval(Interval),
     /// A test has ended and this is what it took.
     Sample(Sample),
     /// Rows of the test's answer; large answers come as several events, in order.
@@ -86,6 +88,18 @@ pub struct Operation {
     pub number: i64,
     /// True if it is done, with success; else it is about to begin, for the first time or once more.
     pub done: bool,
+}
+
+/// What clients of a mix did lately: the operations that they have reported since the interval before. A client reports those
+/// of a second with its first operation that ends after it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// How long the mix has been measured, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// How long the interval is, in nanoseconds.
+    pub nanoseconds: u64,
+    /// The classes within it. Two digits are enough for their histograms.
+    pub classes: Vec<Class>,
 }
 
 /// A failure of the trial.

@@ -136,6 +136,9 @@ pub struct Server {
     /// The name of the trial's own database. The runner removes one of that name if it is there, makes
     /// it, works only in it and removes it before `bye`.
     pub scratch: String,
+    /// Whether the runner leaves that database there when it ends.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keep: bool,
     /// Further options of the connection as the user's URL gave them, such as those of TLS.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,

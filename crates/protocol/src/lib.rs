@@ -17,7 +17,7 @@ mod sink;
 mod store;
 mod test;
 
-pub use event::{Event, Failed, Hello, InForce, Operation, Value, Waiting};
+pub use event::{Event, Failed, Hello, InForce, Interval, Operation, Value, Waiting};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{Build, Job, Secret, Server, Setting, Turn, VersionRule};
 pub use mix::{

@@ -31,6 +31,10 @@ pub struct MixWork {
     /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<usize>,
+    /// In a mix that lasts a time: how often an event `interval` says what was done since the one before, in nanoseconds, whole
+    /// seconds. Absent: nothing is said before the sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<u64>,
     /// Steps of a session. A client that is free takes this many of the next steps of the file that all share, connects
     /// when the first of them is due, does them one after another and leaves; steps after a session's first are due at
     /// once. Connecting, with the preparation of what the session executes, is reported as a class named [`CONNECT`]

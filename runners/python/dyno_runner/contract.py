@@ -38,6 +38,8 @@ class Server:
     database: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     process: int | None = None
+    # Whether the database stays when the runner ends.
+    keep: bool = False
     # Words that the version of the engine's own servers holds, and those that it lacks.
     holds: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
@@ -187,6 +189,7 @@ def _server(server: dict[str, Any]) -> Server:
         database=take(server, "database", str, None),
         options=take(server, "options", dict, {}),
         process=take(server, "process", int, None),
+        keep=take(server, "keep", bool, False),
         holds=take(version, "holds", list, []),
         lacks=take(version, "lacks", list, []),
     )

@@ -7,7 +7,7 @@ use clap::Args;
 use dyno_record::Target;
 
 use super::ShowOptions;
-use super::values::{SharingArg, duration, share, size, target};
+use super::values::{SharingArg, duration, seconds, share, size, target};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -154,6 +154,13 @@ pub struct PlaceArgs {
     /// statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
     #[arg(long)]
     pub trust: bool,
+    /// Keep the database of the last trial of each contender, in a new folder below results/ or on the server of its URL,
+    /// and print where each is
+    #[arg(long)]
+    pub keep: bool,
+    /// Print a line to standard error every so many seconds while a mix is measured: rates, p99 and failures of these seconds
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "quiet")]
+    pub progress: Option<Duration>,
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,

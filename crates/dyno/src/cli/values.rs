@@ -38,6 +38,17 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a duration must be longer than nothing".to_owned())
 }
 
+/// Reads `5s`, `1m`: whole seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let whole = duration(text)?;
+    match whole.subsec_nanos() {
+        0 => Ok(whole),
+        _ => {
+            Err("write whole seconds, like 5s: that is how often clients say what they have done".to_owned())
+        }
+    }
+}
+
 /// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
 pub fn size(text: &str) -> Result<u64, String> {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
@@ -103,6 +114,8 @@ mod tests {
         assert!(duration("soon").is_err());
         assert!(duration("0s").is_err());
         assert!(duration("-5s").is_err());
+        assert_eq!(seconds("5s"), Ok(Duration::from_secs(5)));
+        assert!(seconds("0.5").is_err() && seconds("0s").is_err());
         assert_eq!((size("64MiB"), size("1G"), size("4096")), (Ok(64 << 20), Ok(1 << 30), Ok(4096)));
         assert!(size("big").is_err() && size("0").is_err() && size("99999999999GiB").is_err());
         assert_eq!(share("5%"), Ok(0.05));

@@ -8,6 +8,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use dyno_lab::run::{Observer, USEFUL_TRIALS};
+use dyno_protocol::{Class, Interval, quantile};
 use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
 use dyno_show::units;
 
@@ -133,10 +134,30 @@ impl Progress {
         }
         let times: Vec<String> =
             times.into_iter().map(|(label, time)| format!("{label} {}", units::duration(time))).collect();
-        let block = self.now.block;
-        let name = if block == 0 { "warm-up".to_owned() } else { format!("block {block}") };
-        self.say(&format!("{name}: {}", times.join(", ")));
+        self.say(&format!("{}: {}", block_name(self.now.block), times.join(", ")));
     }
+}
+
+fn block_name(block: u32) -> String {
+    if block == 0 { "warm-up".to_owned() } else { format!("block {block}") }
+}
+
+/// What clients did in an interval: `5 s: read 1.2k/s, p99 3 ms; write 300/s, p99 8 ms, 2 failed`.
+fn interval_line(interval: &Interval) -> String {
+    let class = |class: &Class| {
+        let seconds = interval.nanoseconds as f64 / 1e9;
+        let mut line = format!("{} {}", class.class, units::rate(class.done as f64 / seconds));
+        let response = class.response.histogram().ok().flatten();
+        if let Some(slow) = response.and_then(|response| quantile(&response, 0.99, class.failed)) {
+            line.push_str(&format!(", p99 {}", units::duration(slow as f64)));
+        }
+        if class.failed > 0 {
+            line.push_str(&format!(", {} failed", class.failed));
+        }
+        line
+    };
+    let classes: Vec<String> = interval.classes.iter().map(class).collect();
+    format!("{} s: {}", interval.elapsed_ns / 1_000_000_000, classes.join("; "))
 }
 
 /// A time as a person waits for it: `75 s`, `12 min`.
@@ -207,6 +228,15 @@ impl Observer for Progress {
     fn test_begins(&mut self, test: usize, run: &Run) {
         self.now.test = Some(test);
         self.draw(run);
+    }
+
+    fn interval(&mut self, interval: &Interval, run: &Run) {
+        let contender = self.now.contender.map(|contender| &run.contenders[contender]);
+        if let Some(contender) = contender.filter(|contender| contender.named) {
+            let test = self.now.test.map_or("", |test| &run.tests[test].id);
+            let block = block_name(self.now.block);
+            self.say(&format!("{block}: {}, {test}, {}", contender.label, interval_line(interval)));
+        }
     }
 
     fn trial_ends(&mut self, trial: &TrialRecord, run: &Run) {

@@ -1,17 +1,17 @@
 //! A trial by itself: its contender's server reached, its folder made and removed.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
-use dyno_protocol::Job;
+use dyno_protocol::{Job, Work};
 use dyno_record::Run;
 
 use super::keep::Came;
 use super::sustain::Seeking;
 use super::{Runner, State, Step, When, settle};
 use crate::content::Mapped;
-use crate::trial::{Outcome, Trial};
+use crate::trial::{Outcome, Report, Trial};
 
 impl Runner<'_> {
     /// Runs one trial by itself and adds it to the record.
@@ -32,6 +32,9 @@ impl Runner<'_> {
         let result = match directory {
             Ok(directory) => {
                 let result = self.measure(index, when, directory.path(), run);
+                if let Ok((trial, _)) = &result {
+                    self.leave(index, &trial.outcome, directory.path());
+                }
                 settle(directory.path());
                 result
             }
@@ -63,8 +66,17 @@ impl Runner<'_> {
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
         let seeking = self.seek(run, index, when.block, &mut job)?;
         job.server = self.servers.reach(contender)?;
+        if let (Some(left), Some(server), Some(_)) = (&mut self.left, &mut job.server, &contender.url) {
+            left.name(index, server);
+        }
+        if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
+            ask_for_intervals(&mut job, every);
+        }
         let observer = &mut *self.observer;
-        let mut trial = self.conduct.run_tidily(contender, &job, |test| observer.test_begins(test, run))?;
+        let mut trial = self.conduct.run_tidily(contender, &job, |report| match report {
+            Report::Begins(test) => observer.test_begins(test, run),
+            Report::Interval(interval) => observer.interval(&interval, run),
+        })?;
         let started =
             job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
         trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
@@ -75,5 +87,35 @@ impl Runner<'_> {
         }
         trial.left.iter().for_each(|left| self.observer.warn(left));
         Ok((trial, seeking))
+    }
+
+    /// Keeps the database of a trial that came to its end, where databases are kept.
+    pub(super) fn leave(&mut self, index: usize, outcome: &Outcome, directory: &Path) {
+        let Some(left) = &mut self.left else { return };
+        let contender = &self.plan.contenders[index];
+        if contender.engine.harness {
+            return;
+        }
+        let is_finished = *outcome == Outcome::Finished;
+        match &contender.url {
+            // The trial removed the database of the one before it.
+            Some(_) if !is_finished => left.forget(index),
+            None if is_finished => {
+                if let Err(error) = left.take(index, directory) {
+                    let label = &contender.label;
+                    self.observer.warn(&format!("the database of {label} could not be kept: {error:#}"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Has the runner report what clients do, in the mixes that last a time.
+fn ask_for_intervals(job: &mut Job, every: Duration) {
+    for test in &mut job.tests {
+        if let Work::Mix(mix) = &mut test.work {
+            mix.interval_ns = mix.lasts.map(|_| every.as_nanos() as u64);
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod apart;
 mod keep;
+mod left;
 mod side_by_side;
 mod stop;
 mod sustain;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_engine::proofs::Proofs;
 use dyno_plan::Plan;
+use dyno_protocol::Interval;
 use dyno_record::{Ended, Failure, Run, TrialRecord, Writer};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -29,6 +31,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Conduct, Servers};
 
+pub use left::{Left, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
 /// Trials of each contender in which every operation is timed by itself.
@@ -53,6 +56,8 @@ pub trait Observer {
     fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A test (by position) begins.
     fn test_begins(&mut self, _test: usize, _run: &Run) {}
+    /// What clients of the mix that runs did lately.
+    fn interval(&mut self, _interval: &Interval, _run: &Run) {}
     /// A trial has ended and is part of the record.
     fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
     /// A contender takes no further part.
@@ -81,6 +86,10 @@ pub struct Runner<'a> {
     /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
     /// its clients begin one as soon as they are free. What that depends on is no business of who measures either.
     pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
+    /// The databases of the newest trials, where they are kept.
+    pub left: Option<&'a mut Left>,
+    /// How often runners report what clients of a mix do, where they can; whole seconds.
+    pub every: Option<Duration>,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
 }

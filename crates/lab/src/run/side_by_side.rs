@@ -35,6 +35,9 @@ impl Runner<'_> {
         let observer = &mut *self.observer;
         let watch = |test: usize| observer.test_begins(test, run);
         let sliced = self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch);
+        for ((&index, folder), one) in contenders.iter().zip(&folders).zip(&sliced) {
+            self.leave(index, &one.trial.outcome, folder.path());
+        }
         folders.iter().for_each(|folder| settle(folder.path()));
         if self.conduct.interrupts.signal().is_some() {
             return Ok(Step::Stopped);

@@ -29,6 +29,7 @@ pub fn connection(speaks: Protocol, folders: &Folders, user: &str) -> Server {
         password: None,
         database,
         scratch: String::new(),
+        keep: false,
         options: Default::default(),
         version: Default::default(),
         process: None,

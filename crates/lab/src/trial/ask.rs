@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use dyno_engine::Contender;
-use dyno_protocol::{Build, Hello, Job};
+use dyno_protocol::{Build, Hello, Job, Server};
 
-use super::{Conduct, Interrupts, Outcome, Servers, Trial};
+use super::{Conduct, Interrupts, Outcome, Report, Servers, Trial};
 
 /// What came of asking.
 #[derive(Debug)]
@@ -67,8 +67,13 @@ impl Conduct {
     ///
     /// # Errors
     /// The runner cannot be started.
-    pub fn run_tidily(&self, contender: &Contender, job: &Job, on_test: impl FnMut(usize)) -> Result<Trial> {
-        let mut trial = self.run(&contender.runner.command(), job, on_test)?;
+    pub fn run_tidily(
+        &self,
+        contender: &Contender,
+        job: &Job,
+        on_report: impl FnMut(Report),
+    ) -> Result<Trial> {
+        let mut trial = self.run(&contender.runner.command(), job, on_report)?;
         let may_leave = trial.outcome != Outcome::Finished && trial.may_have_connected;
         if contender.url.is_some() && may_leave && !self.tidy(contender, job) {
             let scratch = job.server.as_ref().map_or("", |server| &server.scratch);
@@ -84,7 +89,8 @@ impl Conduct {
     fn tidy(&self, contender: &Contender, job: &Job) -> bool {
         let timeout = self.timeout.min(TO_TIDY);
         let conduct = Conduct { interrupts: Interrupts::default(), timeout, ..self.clone() };
-        let job = Job { tests: Vec::new(), ..job.clone() };
+        let server = job.server.clone().map(|server| Server { keep: false, ..server });
+        let job = Job { tests: Vec::new(), server, ..job.clone() };
         let result = conduct.run(&contender.runner.command(), &job, |_| {});
         matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished)
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Hello, Job, Sample, Waiting};
+use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
 use dyno_record::{Answer, Others, Placement, Sharing};
 
 use crate::around::{Readings, Watch};
@@ -75,6 +75,15 @@ impl Trial {
     }
 }
 
+/// What a runner reports while a trial goes on.
+#[derive(Debug)]
+pub enum Report {
+    /// A test begins, by its number from 0.
+    Begins(usize),
+    /// What clients of its mix did lately.
+    Interval(Interval),
+}
+
 /// How a trial ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Outcome {
@@ -124,12 +133,12 @@ impl Conduct {
         Servers::new(scratch.folder().to_owned(), &self.placement, self.sharing).obeying(&self.interrupts)
     }
 
-    /// Runs a trial. `on_test` hears the number of each test, from 0, as it begins.
+    /// Runs a trial. `on_report` hears how far its runner is.
     ///
     /// Errors are those of starting the process; everything after that is in the outcome.
-    pub fn run(&self, command: &[String], job: &Job, on_test: impl FnMut(usize)) -> Result<Trial> {
+    pub fn run(&self, command: &[String], job: &Job, on_report: impl FnMut(Report)) -> Result<Trial> {
         let text = serde_json::to_vec(job).context("cannot write the job")?;
-        self.run_text(command, &text, job, on_test)
+        self.run_text(command, &text, job, on_report)
     }
 
     /// Runs a trial with a job's text that may be anything, for checking what a runner makes of it; the
@@ -139,14 +148,14 @@ impl Conduct {
         command: &[String],
         text: &[u8],
         job: &Job,
-        mut on_test: impl FnMut(usize),
+        mut on_report: impl FnMut(Report),
     ) -> Result<Trial> {
         let watched = self.watched(job);
         let before = watched.moment();
         let mut running = Running::start(self, command, text, job)?;
         let watch = Watch::begin(job);
         running.end_input();
-        running.go_on(&mut on_test);
+        running.go_on(&mut on_report);
         let trial = running.finish();
         let readings = watch.end();
         let others = before.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));

@@ -1,9 +1,9 @@
 //! Reads what a runner says: events in the contract's order, collected into a trial.
 
-use dyno_protocol::{Event, Hello, Job, PROTOCOL, Waiting};
+use dyno_protocol::{Event, Hello, Job, PROTOCOL, Test, Waiting, Work};
 use dyno_record::Answer;
 
-use super::{Outcome, Trial};
+use super::{Outcome, Report, Trial};
 
 /// How much of a runner's message is kept, in characters: an engine may quote a whole statement or value.
 const LONGEST_MESSAGE: usize = 10_000;
@@ -52,6 +52,8 @@ pub struct Reader {
     tests: Vec<String>,
     /// True if the job has turns.
     turns: bool,
+    /// Whether a test of the job asks for intervals.
+    intervals: bool,
     state: State,
     /// How many operations of the test were done when the runner last waited.
     waited: Option<u64>,
@@ -63,11 +65,19 @@ impl Reader {
     /// Reads the events of a job.
     pub fn new(job: &Job) -> Reader {
         let tests = job.tests.iter().map(|test| test.id.clone()).collect();
-        Reader { tests, turns: job.turns, state: State::Hello, waited: None, trial: Trial::default() }
+        let asks = |test: &Test| matches!(&test.work, Work::Mix(mix) if mix.interval_ns.is_some());
+        Reader {
+            tests,
+            turns: job.turns,
+            intervals: job.tests.iter().any(asks),
+            state: State::Hello,
+            waited: None,
+            trial: Trial::default(),
+        }
     }
 
     /// Takes one line. The error is nonsense that the runner wrote.
-    pub fn read(&mut self, line: &[u8], on_test: &mut impl FnMut(usize)) -> Result<Heard, String> {
+    pub fn read(&mut self, line: &[u8], on_report: &mut impl FnMut(Report)) -> Result<Heard, String> {
         let event: Event = serde_json::from_slice(line).map_err(|error| {
             format!("the runner wrote a line that is no event of the protocol: {} ({error})", excerpt(line))
         })?;
@@ -77,13 +87,16 @@ impl Reader {
         match (event, self.state) {
             (Event::Hello(hello), State::Hello) => self.greet(hello)?,
             (Event::Progress { test }, State::Between) if Some(&test) == self.next_test() => {
-                on_test(self.trial.samples.len());
+                on_report(Report::Begins(self.trial.samples.len()));
                 self.waited = None;
                 self.state = State::Running;
             }
             (Event::Waiting(waiting), State::Running) if self.turns && self.is_further(waiting) => {
                 self.waited = Some(waiting.done);
                 return Ok(Heard::Waiting(waiting));
+            }
+            (Event::Interval(interval), State::Running) if self.intervals => {
+                on_report(Report::Interval(interval));
             }
             (Event::Sample(sample), State::Running) if Some(&sample.test) == self.next_test() => {
                 self.trial.samples.push(sample);

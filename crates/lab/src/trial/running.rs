@@ -8,7 +8,7 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
 use super::process::{Message, Process};
 use super::reader::{Heard, Reader};
-use super::{Conduct, MemoryCap, Outcome, Trial};
+use super::{Conduct, MemoryCap, Outcome, Report, Trial};
 
 /// A trial whose runner was started.
 pub struct Running {
@@ -74,9 +74,8 @@ impl Running {
         Ok(())
     }
 
-    /// Reads what the runner says until it waits for a turn or says no more. `on_test` hears the number of each test, from
-    /// 0, as it begins.
-    pub fn go_on(&mut self, on_test: &mut impl FnMut(usize)) -> Pause {
+    /// Reads what the runner says until it waits for a turn or says no more. `on_report` hears how far it is.
+    pub fn go_on(&mut self, on_report: &mut impl FnMut(Report)) -> Pause {
         if self.over.is_some() {
             return Pause::Over;
         }
@@ -86,7 +85,7 @@ impl Running {
             let lasts = test.map_or(Duration::ZERO, |test| self.lasts[test]);
             let timeout = test.map_or(self.timeout, |test| self.timeouts[test]);
             match self.process.next(Instant::now() + lasts + timeout) {
-                Some(Message::Line(line)) => match self.reader.read(&line, on_test) {
+                Some(Message::Line(line)) => match self.reader.read(&line, on_report) {
                     Ok(Heard::Last) => break Over::Ended,
                     Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
                     // Its first section comes after it has opened its database and its input.

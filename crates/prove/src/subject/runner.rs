@@ -327,6 +327,7 @@ fn answers(ended: &Ended) -> Answers {
             | Event::Progress { .. }
             | Event::Waiting(_)
             | Event::Operation(_)
+            | Event::Interval(_)
             | Event::Bye {} => {}
         }
     }

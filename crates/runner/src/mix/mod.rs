@@ -16,6 +16,7 @@ mod life;
 mod processes;
 mod program;
 mod recorder;
+mod reporter;
 mod section;
 mod statements;
 mod steps;

@@ -171,20 +171,40 @@ struct TickSum {
 /// What the clients of a section share: the classes by tick, into which each adds a tick when it is over.
 pub struct Board {
     window: Window,
-    ticks: Mutex<Vec<TickSum>>,
+    ticks: Mutex<Ticks>,
+}
+
+struct Ticks {
+    all: Vec<TickSum>,
+    /// What was added since it was last taken, by class; none where nobody takes it.
+    news: Option<Vec<TickCounts>>,
 }
 
 impl Board {
-    /// An empty one. Where all steps are done once there are no ticks.
-    pub fn new(window: Window, classes: usize) -> Board {
+    /// An empty one, that keeps what is new if somebody takes that. Where all steps are done once there are no ticks.
+    pub fn new(window: Window, classes: usize, has_news: bool) -> Board {
         let ticks = if window.until == u64::MAX { 0 } else { (window.until - window.from).div_ceil(TICK) };
         let tick = || TickSum { classes: vec![TickCounts::default(); classes], succeeded: 0 };
-        Board { window, ticks: Mutex::new((0..ticks).map(|_| tick()).collect()) }
+        let all = (0..ticks).map(|_| tick()).collect();
+        let news = has_news.then(|| vec![TickCounts::default(); classes]);
+        Board { window, ticks: Mutex::new(Ticks { all, news }) }
+    }
+
+    /// Takes what was added since this was last called, with the names of the classes. Clients that end a tick meanwhile wait
+    /// only for as long as it takes to put an empty one in its place.
+    pub fn news(&self, names: &[&str]) -> Vec<Class> {
+        let mut empty = vec![TickCounts::default(); names.len()];
+        if let Ok(mut ticks) = self.ticks.lock()
+            && let Some(news) = &mut ticks.news
+        {
+            std::mem::swap(news, &mut empty);
+        }
+        empty.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
     }
 
     /// The ticks, with the names of the classes.
     pub fn told(self, names: &[&str]) -> Vec<Tick> {
-        let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).all;
         let length = self.window.until - self.window.from;
         let told = |(place, tick): (u64, &TickSum)| {
             let classes = tick.classes.iter().zip(names).map(|(counts, name)| counts.told(name)).collect();
@@ -316,12 +336,19 @@ impl<'b> Recorder<'b> {
     /// Ends ticks until one holds this moment.
     #[cold]
     fn turn(&mut self, now: u64) {
-        if let Ok(mut ticks) = self.board.ticks.lock()
-            && let Some(tick) = ticks.get_mut(self.place)
-        {
-            let own = tick.classes.iter_mut().zip(&self.tick);
-            own.for_each(|(all, (counts, response))| all.add(counts, response));
-            tick.succeeded |= self.succeeded;
+        if let Ok(mut ticks) = self.board.ticks.lock() {
+            let Ticks { all, news } = &mut *ticks;
+            let add = |classes: &mut [TickCounts]| {
+                let own = classes.iter_mut().zip(&self.tick);
+                own.for_each(|(sum, (counts, response))| sum.add(counts, response));
+            };
+            if let Some(tick) = all.get_mut(self.place) {
+                add(&mut tick.classes);
+                tick.succeeded |= self.succeeded;
+            }
+            if let Some(news) = news {
+                add(news);
+            }
         }
         for (counts, response) in &mut self.tick {
             *counts = TickCounts::default();
@@ -368,7 +395,7 @@ mod tests {
     #[test]
     fn what_ends_within_the_window_counts_once_and_in_its_tick() {
         let window = Window { from: TICK, until: 3 * TICK + TICK / 2 };
-        let board = Board::new(window, 2);
+        let board = Board::new(window, 2, true);
         let mut sum = Sum::default();
         for _ in 0..2 {
             let mut recorder = Recorder::new(&board, 2, false);
@@ -384,6 +411,10 @@ mod tests {
         assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
         assert!(classes[0].service.is_empty());
         assert_eq!((classes[0].undone, classes[1].failure.as_str()), (2, "no row"));
+        let news = board.news(&["a", "b"]);
+        assert_eq!(news.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
+        assert_eq!(news[0].response.histogram().unwrap().unwrap().len(), 2);
+        assert_eq!(board.news(&["a", "b"]).iter().map(counts).collect::<Vec<_>>(), [(0, 0, 0), (0, 0, 0)]);
         let ticks = board.told(&["a", "b"]);
         let told = ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
         assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
@@ -391,7 +422,7 @@ mod tests {
 
     #[test]
     fn an_hour_of_seconds_takes_as_much_memory_as_it_has_durations() {
-        let board = Board::new(Window { from: 0, until: 3600 * TICK }, 1);
+        let board = Board::new(Window { from: 0, until: 3600 * TICK }, 1, false);
         let mut recorder = Recorder::new(&board, 1, false);
         for second in 0..3600 {
             for operation in 0..100 {
@@ -402,14 +433,14 @@ mod tests {
         recorder.end(&mut Sum::default());
         let ticks = board.ticks.lock().unwrap();
         let kept: usize =
-            ticks.iter().flat_map(|tick| &tick.classes).map(|counts| counts.response.len()).sum();
+            ticks.all.iter().flat_map(|tick| &tick.classes).map(|counts| counts.response.len()).sum();
         // The map of a tick takes about twice the bytes of its pairs; a histogram takes 37 kB.
         assert!(kept <= 3600 * 20 && kept * size_of::<(u64, u64)>() < 2_000_000, "{kept} durations");
     }
 
     #[test]
     fn a_wait_is_split_into_nobody_free_and_late() {
-        let board = Board::new(Window { from: 0, until: TICK }, 1);
+        let board = Board::new(Window { from: 0, until: TICK }, 1, false);
         let (mut sum, mut recorder) = (Sum::default(), Recorder::new(&board, 1, true));
         recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0, false);
         recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0, false);

@@ -14,6 +14,7 @@ use super::life::{Lines, Shared, be_client, be_visitor};
 use super::processes;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
+use super::reporter::Reporter;
 use super::visitor::Sessions;
 use crate::clock::Clock;
 use crate::trial::Bench;
@@ -79,9 +80,8 @@ pub fn perform_part<E: Engine>(
         Some(lasts) => Window { from: lasts.warm_up_ns, until: lasts.warm_up_ns + lasts.duration_ns },
         None => Window { from: 0, until: u64::MAX },
     };
-    let mut names: Vec<&str> = mix.classes.iter().map(|class| class.name.as_str()).collect();
-    names.extend(mix.session.map(|_| CONNECT));
-    let board = Board::new(window, names.len());
+    let names = names(mix);
+    let board = Board::new(window, names.len(), mix.interval_ns.is_some());
     let programs = mix.classes.iter().map(|class| Program::new(mix, class)).collect::<Result<_>>()?;
     let (stop, firsts) = (AtomicBool::new(false), firsts(mix));
     let shared = Shared { mix, steps: &steps, part, window, stop, firsts, programs, board: &board };
@@ -112,6 +112,12 @@ pub fn perform_part<E: Engine>(
     // To connect is no operation of the suite.
     let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
     Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
+}
+
+/// The names of what is recorded by itself: the classes, and connecting where clients come and go.
+pub fn names(mix: &MixWork) -> Vec<&str> {
+    let classes = mix.classes.iter().map(|class| class.name.as_str());
+    classes.chain(mix.session.map(|_| CONNECT)).collect()
 }
 
 /// The position of each class's first statement among those of all classes.
@@ -156,7 +162,7 @@ where
         }
         sleep_until(began + Duration::from_nanos(window.from));
         let ((ended, took), mut sample) =
-            clock.time_clients(counted, || (wait(&is_done, clients, began, window), began.elapsed()));
+            clock.time_clients(counted, || (wait(&is_done, clients, began, shared), began.elapsed()));
         shared.stop.store(true, Ordering::Relaxed);
         let ended = ended.and_then(|missing| is_done.iter().take(missing).collect::<Result<()>>());
         drop(leaves);
@@ -180,17 +186,24 @@ where
 }
 
 /// Waits until the time is up, or all clients are done, or one has failed. Returns how many are still at work.
-fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, window: Window) -> Result<usize> {
-    let mut missing = clients;
-    let end = (window.until != u64::MAX).then(|| began + Duration::from_nanos(window.until));
+fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, shared: &Shared) -> Result<usize> {
+    let (mut missing, until) = (clients, shared.window.until);
+    let end = (until != u64::MAX).then(|| began + Duration::from_nanos(until));
+    let mut reporter = Reporter::new(shared, began);
     while missing > 0 {
-        let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        let next = reporter.as_ref().map(Reporter::next).into_iter().chain(end).min();
+        let left = next.map_or(Duration::MAX, |next| next.saturating_duration_since(Instant::now()));
         match is_done.recv_timeout(left) {
-            Ok(done) => done?,
-            Err(RecvTimeoutError::Timeout) => break,
+            Ok(done) => {
+                done?;
+                missing -= 1;
+            }
+            Err(RecvTimeoutError::Timeout) => match &mut reporter {
+                Some(reporter) if end.is_none_or(|end| Instant::now() < end) => reporter.report()?,
+                _ => break,
+            },
             Err(RecvTimeoutError::Disconnected) => return Ok(0),
         }
-        missing -= 1;
     }
     // Clients whose steps came to an end before their time leave the rest of it empty.
     if let Some(end) = end {

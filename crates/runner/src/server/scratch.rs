@@ -1,4 +1,4 @@
-//! The trial's own database on a server: made anew, worked in, and removed whatever happens.
+//! The trial's own database on a server: made anew, worked in, and removed whatever happens, unless the job keeps it.
 
 use std::sync::Arc;
 
@@ -41,12 +41,14 @@ pub trait Access: Sized + Send + Sync + 'static {
     fn database_bytes(&self, session: &Self::Session) -> Result<u64>;
 }
 
-/// A database that goes away with this: the engine of a runner whose engine is a server.
+/// A database that goes away with this unless the job keeps it: the engine of a runner whose engine is a server.
 pub struct Scratch<A: Access> {
     access: Arc<A>,
     /// The connection by which it was made, until it is somebody's session.
     first: Option<A::Session>,
     made: bool,
+    /// Whether the database stays where it is.
+    keep: bool,
 }
 
 impl<A: Access> Engine for Scratch<A> {
@@ -54,8 +56,9 @@ impl<A: Access> Engine for Scratch<A> {
 
     /// Removes a database of that name, makes it and works in it from then on.
     fn open(job: &Job) -> Result<(Self, Hello)> {
-        let mut scratch =
-            Scratch { access: Arc::new(A::new(job, job::server(job)?)?), first: None, made: false };
+        let server = job::server(job)?;
+        let access = Arc::new(A::new(job, server)?);
+        let mut scratch = Scratch { access, first: None, made: false, keep: server.keep };
         let session = scratch.access.connect()?;
         scratch.access.remove(&session)?;
         scratch.access.make(&session)?;
@@ -80,7 +83,7 @@ impl<A: Access> Engine for Scratch<A> {
 
     fn join(job: &Job) -> Result<Self> {
         let access = Arc::new(A::new(job, job::server(job)?)?);
-        Ok(Scratch { access, first: None, made: false })
+        Ok(Scratch { access, first: None, made: false, keep: true })
     }
 
     fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {
@@ -102,7 +105,7 @@ impl<A: Access> Scratch<A> {
         // some servers remove no database to which somebody is connected. What they have not committed is
         // rolled back.
         self.first = None;
-        if std::mem::take(&mut self.made) {
+        if std::mem::take(&mut self.made) && !self.keep {
             self.access.remove(&self.access.connect()?)?;
         }
         Ok(())

@@ -115,12 +115,12 @@ func (d *Database) begin(engine string, settings *settings) (*protocol.Hello, er
 	return hello, err
 }
 
-// Close closes the connection and removes the database.
+// Close closes the connection and removes the database, unless the job keeps it.
 func (d *Database) Close() error {
 	// A new connection, because the old one may be lost or in the middle of anything. The server rolls back
 	// what that has not committed.
 	_ = d.session.Close()
-	if d.joins {
+	if d.joins || d.server.Keep {
 		return nil
 	}
 	last, err := connect(d.server)

@@ -86,12 +86,12 @@ func (s *Scratch[S]) Reconnect() error {
 	return err
 }
 
-// Remove closes the connection and removes the database.
+// Remove closes the connection and removes the database, unless the job keeps it.
 func (s *Scratch[S]) Remove() error {
 	// No database can be removed while somebody is connected to it. A connection that is lost does not
 	// close well, and need not.
 	_ = s.Session.Close()
-	if s.joins {
+	if s.joins || s.server.Keep {
 		return nil
 	}
 	return s.drop()

@@ -77,7 +77,9 @@ type Server struct {
 	// Database is one that exists and in which nothing is changed; empty where the engine needs none.
 	Database string `json:"database"`
 	// Scratch is the name of the trial's own database.
-	Scratch string            `json:"scratch"`
+	Scratch string `json:"scratch"`
+	// Keep says whether that database stays when the runner ends.
+	Keep    bool              `json:"keep"`
 	Options map[string]string `json:"options"`
 	// Version tells which servers are the engine's own.
 	Version VersionRule `json:"version"`

@@ -51,12 +51,12 @@ class Scratch:
         self.connection = self.another()
 
     def remove(self) -> None:
-        """Closes the connection and removes the database."""
+        """Closes the connection and removes the database, unless the job keeps it."""
         # By a new connection, because the old one may be lost or in the middle of anything, and because some
         # servers remove no database to which somebody is connected. What it has not committed is rolled back.
         if self.connection is not None:
             self._close(self.connection)
-        if self._made:
+        if self._made and not self._server.keep:
             self._made = False
             with self._connect() as connection:
                 self._drop(connection)

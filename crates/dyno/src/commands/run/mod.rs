@@ -3,12 +3,14 @@
 mod contenders;
 mod file;
 mod head;
+mod kept;
 mod open_files;
 mod outputs;
 mod probing;
 mod request;
 mod sustain;
 mod trust;
+mod watching;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +22,7 @@ use dyno_engine::{Contender, Home, Registry};
 use dyno_files::Output;
 use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::proof::{Prover, hold_together};
-use dyno_lab::run::{Observer, Runner};
+use dyno_lab::run::{Left, Observer, Runner};
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::server::sweep_segments;
 use dyno_lab::trial::{self, Conduct, Interrupts};
@@ -141,6 +143,9 @@ pub(super) fn perform(
     };
     contenders = with_limits(contenders, &request.limits).input()?;
     key::give(&mut contenders, place.key_file.as_deref()).input()?;
+    if place.keep {
+        contenders.iter().try_for_each(kept::check).input()?;
+    }
     trust::confirm(&trust::of_contenders(&contenders, &request.origin), &request.origin, place.trust)?;
     let selection = select(&request.suite, request.only.as_deref()).input()?;
     open_files::allow(&request.suite, &request.parameters, &selection).input()?;
@@ -193,6 +198,10 @@ pub(super) fn perform(
     };
     trust::confirm(reaching.get().map_or(&[], Vec::as_slice), &origin, place.trust)
         .inspect_err(|_| progress.finish())?;
+    let every = place.progress;
+    if every.is_some() {
+        watching::check(&plan).inspect_err(|_| progress.finish()).input()?;
+    }
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.
@@ -207,6 +216,7 @@ pub(super) fn perform(
     let probed = proved.and_then(|()| probing::probe(&mut run, &plan, prober, &mut progress));
     let (proofs, troubles) = Proofs::load();
     troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
+    let mut left = place.keep.then(|| Left::new(&scratch)).transpose()?;
     let mut runner = Runner {
         proofs: &proofs,
         plan: &plan,
@@ -216,14 +226,18 @@ pub(super) fn perform(
         file: &mut file,
         is_precise: &dyno_verdict::is_precise,
         next_rate: &dyno_verdict::next_rate,
+        left: left.as_mut(),
+        every,
         observer: &mut progress,
     };
     let result = probed.and_then(|()| runner.execute(&mut run));
     progress.finish();
+    let kept = left.map(|left| kept::hand_over(left, &run, &plan)).transpose();
     // Servers first: their folders are within the scratch folder.
     drop(servers);
     drop(scratch);
     let shown = show(&run, file.path())?;
+    kept?.iter().flatten().for_each(|line| say(line));
     result?;
     conclude(&run, file.output(), page, place.quiet)?;
     Ok(match conduct.interrupts.signal() {

@@ -77,6 +77,6 @@ pub fn page(place: &PlaceArgs) -> Result<Option<Output>> {
 }
 
 /// A time as it may stand in the name of a file.
-fn file_time(time: &str) -> String {
+pub(super) fn file_time(time: &str) -> String {
     time.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect()
 }

@@ -109,7 +109,9 @@ fn collect(
 
 /// The job of a client by its place.
 fn client_job(job: &Job, mix: MixWork, place: usize, memory: Option<&OwnedFd>) -> ClientJob {
-    let test = Test { id: String::new(), setup: Vec::new(), work: Work::Mix(mix), check: None };
+    // What a client says on its standard output is for this process.
+    let work = Work::Mix(MixWork { interval_ns: None, ..mix });
+    let test = Test { id: String::new(), setup: Vec::new(), work, check: None };
     // A file that is inherited has the same number in each client.
     let next = memory.map(|memory| Path::new("/proc/self/fd").join(memory.as_raw_fd().to_string()));
     // What a server's processes cost is counted once, by this process.

@@ -1,0 +1,27 @@
+//! What `--progress` can print: the mixes of a run, and the contenders whose runners report.
+
+use anyhow::{Result, ensure};
+use dyno_plan::Plan;
+
+use crate::terminal::say;
+
+/// Prints which contenders report nothing while they work.
+///
+/// # Errors
+/// No test of the run is a mix that lasts a time.
+pub fn check(plan: &Plan) -> Result<()> {
+    ensure!(
+        plan.tests.iter().any(|test| test.load.is_some()),
+        "--progress prints what clients of a mix do while it is measured, and no test of this run is a mix that lasts a time; \
+         leave it out"
+    );
+    let silent = plan.contenders.iter().filter(|contender| !contender.reports_intervals());
+    for contender in silent.filter(|contender| !contender.engine.harness) {
+        let why = match contender.processes {
+            true => "its clients are processes".to_owned(),
+            false => format!("its runner {} reports nothing before the end", contender.runner.name),
+        };
+        say(&format!("dyno: --progress prints nothing of {}: {why}", contender.label));
+    }
+    Ok(())
+}

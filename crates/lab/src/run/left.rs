@@ -1,0 +1,166 @@
+//! The databases that a run leaves: of each contender the one of its newest trial that came to its end.
+//!
+//! While the run goes on, folders lie in the run's temporary folder, so that a run that is killed leaves nothing. At its end
+//! they are handed over to the user.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use dyno_plan::Plan;
+use dyno_protocol::Server;
+
+use crate::scratch::Scratch;
+
+/// Where a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In a folder.
+    Folder(PathBuf),
+    /// On its server, by this name.
+    Server(String),
+    /// Nowhere: the trial left no file.
+    Nowhere,
+}
+
+/// The databases of the newest trials, by contender.
+#[derive(Debug)]
+pub struct Left {
+    folder: PathBuf,
+    places: BTreeMap<usize, Place>,
+}
+
+impl Left {
+    /// None as yet; folders are put into a run's temporary folder.
+    ///
+    /// # Errors
+    /// No folder can be made there.
+    pub fn new(scratch: &Scratch) -> Result<Left> {
+        let folder = scratch.folder().join("kept");
+        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(Left { folder, places: BTreeMap::new() })
+    }
+
+    /// Asks the trial of a contender on somebody's server to leave its database there, under a name that no other contender
+    /// has. A trial removes the database that the one before it left.
+    pub(super) fn name(&mut self, contender: usize, server: &mut Server) {
+        server.scratch = format!("{}_{contender}", server.scratch);
+        server.keep = true;
+        self.places.insert(contender, Place::Server(server.scratch.clone()));
+    }
+
+    /// What a contender left is gone.
+    pub(super) fn forget(&mut self, contender: usize) {
+        self.places.remove(&contender);
+    }
+
+    /// Takes the folder of a trial, in the place of the one before it.
+    pub(super) fn take(&mut self, contender: usize, directory: &Path) -> Result<()> {
+        let place = self.folder.join(contender.to_string());
+        self.forget(contender);
+        match fs::remove_dir_all(&place) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let is_empty = fs::read_dir(directory)?.next().is_none();
+        if is_empty {
+            self.places.insert(contender, Place::Nowhere);
+            return Ok(());
+        }
+        fs::rename(directory, &place)?;
+        self.places.insert(contender, Place::Folder(place));
+        Ok(())
+    }
+
+    /// Moves the folders into a new one below `parent`, whose name begins with `stem`. Returns where the databases are, by
+    /// contender.
+    ///
+    /// # Errors
+    /// There is no room for them, or no folder can be made.
+    pub fn hand_over(mut self, plan: &Plan, parent: &Path, stem: &str) -> Result<BTreeMap<usize, Place>> {
+        let mut target = None;
+        for (&index, place) in &mut self.places {
+            let Place::Folder(folder) = place else { continue };
+            let target = match &target {
+                Some(target) => target,
+                None => target.insert(new_folder(parent, stem)?),
+            };
+            let own = target.join(name(index, &plan.contenders[index].label));
+            hand_over(folder, &own)
+                .with_context(|| format!("cannot move a database to {}", own.display()))?;
+            *place = Place::Folder(own);
+        }
+        Ok(self.places)
+    }
+}
+
+/// A new folder that only its owner may enter.
+fn new_folder(parent: &Path, stem: &str) -> Result<PathBuf> {
+    let folder = dyno_files::fresh_folder(parent, stem)
+        .with_context(|| format!("cannot make a folder for databases in {}", parent.display()))?;
+    fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+    Ok(folder)
+}
+
+/// The name of a contender's folder.
+fn name(index: usize, label: &str) -> String {
+    let plain = |letter: char| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter,
+        '.' | '_' => letter,
+        _ => '-',
+    };
+    format!("{}-{}", index + 1, label.chars().take(60).map(plain).collect::<String>())
+}
+
+/// Renames a folder or, where the place is on another file system, copies it: the temporary one goes with the run.
+fn hand_over(folder: &Path, to: &Path) -> Result<()> {
+    match fs::rename(folder, to) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => copy(folder, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+/// Copies a folder with its regular files and folders. A link is not followed, and nothing else is a part of a database.
+fn copy(folder: &Path, to: &Path) -> Result<()> {
+    DirBuilder::new().mode(0o700).create(to)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (kind, own) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy(&entry.path(), &own)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &own).with_context(|| format!("cannot write {}", own.display()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_copied_without_what_links_lead_to() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir_all(path("from/below")).unwrap();
+        fs::write(path("from/below/file"), "data").unwrap();
+        fs::write(path("secret"), "secret").unwrap();
+        symlink(path("secret"), path("from/link")).unwrap();
+        copy(&path("from"), &path("to")).unwrap();
+        assert_eq!(fs::read_to_string(path("to/below/file")).unwrap(), "data");
+        assert!(fs::symlink_metadata(path("to/link")).is_err());
+        assert_eq!(fs::metadata(path("to")).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn names_of_contenders_make_names_of_folders() {
+        assert_eq!(name(0, "sqlite/sqlite3:wal,cache_size=-1"), "1-sqlite-sqlite3-wal-cache_size--1");
+        assert_eq!(name(1, "../x"), "2-..-x");
+    }
+}
