@@ -120,7 +120,7 @@ fn live<'a, 'b>(
     sleep_until(began);
     let done = work(&mut at_work, began, &mut recorder).map_err(|error| client(shared, place, error));
     let _ = lines.done.send(done);
-    // The closed channel shows the thread that waits for the others that this client is missing.
+    // The waiting thread counts clients by their senders: one that has done its part must not look as if it were at work.
     drop(lines.done);
     let _ = lines.leave.recv();
     Some(recorder)
