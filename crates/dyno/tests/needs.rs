@@ -8,8 +8,10 @@ use dyno_needs as needs;
 
 use crate::common::{Place, repository};
 
-/// Programs that every Debian has, for they belong to packages that are essential; and the program itself.
-const EVERYWHERE: [&str; 8] = ["sh", "/bin/sh", "true", "sleep", "tar", "mount", "umount", "/proc/self/exe"];
+/// Programs that every Debian has, for they belong to packages that are essential; the program itself; and Git, without
+/// which a build only does not know its commit.
+const EVERYWHERE: [&str; 9] =
+    ["sh", "/bin/sh", "true", "sleep", "tar", "mount", "umount", "/proc/self/exe", "git"];
 
 fn check(folder: &Path) -> Output {
     Command::new("sh").arg(folder.join("scripts/needs.sh")).args(["--check", "test"]).output().unwrap()
