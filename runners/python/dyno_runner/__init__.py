@@ -1,9 +1,9 @@
-"""The runner for drivers in Python: all of a trial, and what each driver does with it.
+"""The runner for drivers in Python: everything that is the same for all drivers, and the code of each driver.
 
-`main` goes from standard input to exit code, `contract` reads the job, `events` writes what happened,
-`trial` goes through the tests, `models` does the work of one, `mix` that of many clients, `clock`,
-`counters`, `gauge` and `histogram` measure it, `inputs` maps the files, `drivers` reach the engines.
-docs/protocol.md says what all runners owe.
+`main` runs from standard input to exit code, `contract` reads the job, `events` reports what happened,
+`trial` runs the tests in order, `models` does the work of one test, `mix` that of many clients, `clock`,
+`counters`, `gauge` and `histogram` measure it, `inputs` maps the files, `drivers` connect to the engines.
+docs/protocol.md says what every runner must do.
 """
 
 VERSION = "0.1.0"

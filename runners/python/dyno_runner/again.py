@@ -1,6 +1,6 @@
-"""What the tests left, read once more after the database was closed and opened again: an engine that kept it in
-memory only, or wrote something else to its files than it showed, is found out here. All of it is outside the clock.
-"""
+"""Reads the results of the tests once more after the database was closed and opened again. This finds an
+engine that kept data in memory only, or that wrote something else to its files than it returned. None of it
+is timed."""
 
 import json
 from collections.abc import Callable
@@ -18,9 +18,10 @@ QUOTED = 200
 
 
 def lasting(tests: list[Test]) -> set[int]:
-    """The tests, by their places, whose answers must be the same at the end, because nothing later changes what they
-    are about: the last that loaded each table. Statements may change anything, so only a check of the last of
-    them counts, and what was written before them does not."""
+    """The positions of the tests whose answers must be the same at the end, because no later test changes the
+    tables they read: the last test that loaded each table. Statements may change anything, so a test of
+    statements counts only if it has a check and no later test loads a table or executes statements, and what
+    was written before it does not count."""
     found: set[int] = set()
     seen: set[str] = set()
     for place in range(len(tests) - 1, -1, -1):
@@ -38,7 +39,7 @@ def lasting(tests: list[Test]) -> set[int]:
 
 @dataclass(frozen=True)
 class Left:
-    """What a test left, and how to ask for it again."""
+    """The answer of a test, and the function that asks for it again."""
 
     test: Test
     ask: Callable[[Driver], Rows]
@@ -46,11 +47,11 @@ class Left:
 
     @classmethod
     def of(cls, test: Test, ask: Callable[[Driver], Rows], rows: Rows) -> "Left":
-        """Keeps an answer."""
+        """Keeps the digest of an answer."""
         return cls(test, ask, _kept(rows))
 
     def compare(self, driver: Driver) -> None:
-        """Holds what is there now against what it was."""
+        """Compares the present answer with the kept one."""
         test = self.test.id
         try:
             now = _kept(self.ask(driver))
@@ -68,8 +69,8 @@ class Left:
 
 
 def read_again(driver: Driver, job: Job, left: list[Left]) -> Driver | None:
-    """Closes the database, opens it again and compares. The driver that goes on, or None where the database ended with
-    its process and is closed."""
+    """Closes the database, opens it again and compares. Returns the driver to go on with, or None where the
+    database ended with its process and is closed."""
     try:
         reopened = driver.reopened(job)
     except Failure as failure:

@@ -1,6 +1,6 @@
-"""Where a driver puts the rows that it fetches.
+"""The container into which a driver puts the rows that it fetches.
 
-A client that asks for rows reads their values, and in Python that is to have them as objects: so fetching
+A client that asks for rows reads their values, and in Python that means having them as objects: so fetching
 belongs to the timed section. Turning them into JSON does not.
 """
 
@@ -14,7 +14,7 @@ class Answer:
     """The rows of one test, in the order in which they were fetched."""
 
     def __init__(self, keep: bool) -> None:
-        """Without `keep`, rows are counted and forgotten: so a test whose answer is that of a check query may
+        """Without `keep`, rows are counted and dropped, so a test whose answer comes from a check query may
         return any number of them."""
         self.keep = keep
         self.count = 0

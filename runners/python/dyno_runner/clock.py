@@ -1,8 +1,8 @@
-"""The two readings of the clock, with the counters just outside them.
+"""Starts and stops the clock, and reads the counters just outside it.
 
 The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what
-the driver costs. What the runner itself has made is collected before the clock and then put out of the
-collector's sight (`gc.freeze`), so that none of its work within the clock is for dyno's objects.
+the driver costs. The runner's own objects are collected before the clock starts and then frozen
+(`gc.freeze`), so that the collector does not spend timed work on them.
 """
 
 import gc
@@ -21,16 +21,16 @@ class Clock:
     """Times sections of one trial."""
 
     def __init__(self, server_process: int | None, giver: Giver | None = None, slowdown: float = 0.0) -> None:
-        """`server_process` is the main process of a server that may be looked at, `giver` who gives turns, and
-        `slowdown` the share by which sections are to be slower than they are."""
+        """`server_process` is the main process of a server whose counters may be read, `giver` grants turns,
+        and `slowdown` is the share by which sections are made slower."""
         self._counters = Counters()
         self._server = None if server_process is None else Gauge(server_process)
         self._giver = giver
         self._slowdown = slowdown
 
     def time(self, of: int, work: Callable[[Turns], Result]) -> tuple[Result, dict[str, Any]]:
-        """Does work of so many operations (1: it is one piece) and returns what it came to and what it cost: the
-        sample's section."""
+        """Does the work of `of` operations (1: a single piece) and returns its result and the sample's
+        section."""
         self.collect()
         if self._giver is None:
             turns = Turns()
@@ -40,21 +40,23 @@ class Clock:
         return result, {"section": slices.end()}
 
     def collect(self) -> None:
-        """Collects what the runner has made, and puts the rest of it out of the collector's sight."""
+        """Collects the runner's garbage, and freezes the objects that remain, so that the collector skips
+        them."""
         gc.unfreeze()
         gc.collect()
         gc.freeze()
 
     def section(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """The same for work that goes on already, or knows no turns: nothing is collected."""
+        """Times work that is already under way or has no turns; unlike `time`, it collects no garbage
+        first."""
         self.start()
         result = work()
         return result, {"section": self.stop()}
 
     def count(self, warms_up: bool) -> None:
-        """Gets the counters ready before clients are let go. Those of clients that do not warm up are read
-        here: once hundreds of them are at work, a thread that reads is kept from its next call for a large
-        part of the section."""
+        """Prepares the counters before the clients begin. Those of clients that do not warm up are read here:
+        once hundreds of them are at work, a thread that reads is kept from its next call for a large part of
+        the section."""
         if self._server:
             self._server.prepare()
         self._counters.prepare()
@@ -63,7 +65,7 @@ class Clock:
             self._read()
 
     def clients(self, work: Callable[[], Result]) -> tuple[Result, dict[str, Any]]:
-        """The same for clients that are at work, after `count`."""
+        """Times clients that are at work, after `count`."""
         if not self._counted:
             self._read()
         self._start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -82,7 +84,7 @@ class Clock:
         self._before = self._counters.before()
 
     def stop(self) -> dict[str, Any]:
-        """Stops the clock and tells what was spent since it was started."""
+        """Stops the clock and returns what was spent since it was started."""
         end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         if self._slowdown:
             end = _spin(end + round((end - self._start) * self._slowdown))
@@ -98,7 +100,7 @@ class Clock:
 
 
 def _spin(until: int) -> int:
-    """Does nothing until then; when that was."""
+    """Spins until a moment. Returns the time at which it stopped."""
     while (now := time.clock_gettime_ns(time.CLOCK_MONOTONIC)) < until:
         pass
     return now

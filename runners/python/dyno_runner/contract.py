@@ -1,6 +1,6 @@
-"""The job: what dyno asks for, read from standard input and checked.
+"""Reads the job, dyno's request, from standard input and checks it.
 
-A job may carry a password. So a complaint names the field and never the value that is in it.
+A job may contain a password, so a message names the field and never its value.
 """
 
 import json
@@ -13,8 +13,8 @@ from .failure import Failure
 
 PROTOCOL = 2
 
-# How the name of every database begins that a runner makes on a server, and one that needs no quotes there.
-# 63 bytes is the longest that PostgreSQL and MySQL keep whole.
+# The prefix of the name of every database that a runner makes on a server, and the pattern of a name that
+# needs no quotes there. PostgreSQL and MySQL keep at most 63 bytes whole.
 SCRATCH = re.compile(r"dyno_[a-z0-9_]{1,58}")
 
 
@@ -38,14 +38,14 @@ class Server:
     database: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     process: int | None = None
-    # Whether the database stays when the runner ends.
+    # True if the database stays when the runner ends.
     keep: bool = False
-    # Words that the version of the engine's own servers holds, and those that it lacks.
+    # Words that the version of the engine's own servers contains, and words that it does not contain.
     holds: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
 
     def is_own(self, version: str) -> bool:
-        """Whether a version is that of one of the engine's own servers, and not of others that speak the same
+        """True if a version is that of one of the engine's own servers, not of another that speaks the same
         protocol."""
         return all(word in version for word in self.holds) and not any(word in version for word in self.lacks)
 
@@ -75,19 +75,19 @@ class Job:
     directory: Path
     tests: list[Test]
     server: Server | None = None
-    # What is read back whether it was asked for or not, as far as the engine has it.
+    # Settings to read back whether or not they were asked for, as far as the engine has them.
     read_back: list[str] = field(default_factory=list)
     # The names that the engine gives to numbers, by setting.
     values: dict[str, list[str]] = field(default_factory=dict)
-    # Whether the database is closed after the last test, opened again and compared.
+    # True if the database is closed after the last test, opened again and compared.
     read_again: bool = False
-    # Whether tests are done in slices, each of them when a line of the input says so.
+    # True if tests are done in slices, each started by a line of the input.
     turns: bool = False
     # The share by which timed sections are to be slower than they are.
     slowdown: float = 0.0
 
     def scratch_server(self) -> Server:
-        """The server of a job whose engine has one."""
+        """The server of a job; a failure where the job has none, or a database name that no runner makes."""
         if self.server is None:
             raise Failure(
                 f"the job says no server, and {self.engine} is reached through one: this is an error in dyno"
@@ -125,7 +125,7 @@ def read_job(stream: BinaryIO) -> Job:
 
 
 def _has_turns(line: bytes) -> bool:
-    """Whether a line is a job with turns."""
+    """True if a line is a job with turns."""
     try:
         job = json.loads(line)
     except ValueError:
@@ -134,7 +134,8 @@ def _has_turns(line: bytes) -> bool:
 
 
 def take(record: Any, name: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-    """A field of the job, which must be of a kind; `default` where it is absent and may be."""
+    """Returns a field of the job and checks its type. An absent field yields `default`, if one is given, else
+    a failure."""
     if not isinstance(record, dict):
         raise _unreadable(f"a value of another kind where an object with `{name}` is expected")
     value = record.get(name)

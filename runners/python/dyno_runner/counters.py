@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Reading:
-    """What the counters stood at."""
+    """The values of the counters at one moment."""
 
     user_ns: int
     system_ns: int
@@ -31,7 +31,7 @@ class Counters:
         self._me = str(os.getpid())
 
     def before(self) -> Reading:
-        """Reads before the clock starts: what matters most, the wait for a processor, comes last."""
+        """Reads before the clock starts. The wait for a processor matters most and is read last."""
         reading = self._slow()
         others = self._wait_of_other_threads()
         reading.wait_ns = self._own_wait() + others
@@ -60,16 +60,17 @@ class Counters:
         )
 
     def _own_wait(self) -> int:
-        """`/proc/self/schedstat` tells of the first thread alone."""
+        """`/proc/self/schedstat` counts the first thread only."""
         return wait_of(_read(self._schedstat))
 
     def _wait_of_other_threads(self) -> int:
-        """What drivers' own threads waited. A thread that ends takes its figure with it."""
+        """The time that drivers' own threads waited. The figure of a thread that ends is lost with it."""
         others = (thread for thread in os.listdir("/proc/self/task") if thread != self._me)
         return sum(wait_of(read_text(f"/proc/self/task/{thread}/schedstat")) for thread in others)
 
     def prepare(self) -> None:
-        """Gets ready to be read. Writing 5 sets the peak of resident memory back to what is resident now; it touches no page."""
+        """Prepares a reading. Writing 5 resets the peak of resident memory to what is resident now; it
+        touches no page."""
         if self._clear_refs is not None:
             try:
                 os.pwrite(self._clear_refs, b"5", 0)
@@ -78,7 +79,7 @@ class Counters:
 
 
 def read_text(path: str) -> str:
-    """A small file; empty where it cannot be read."""
+    """The text of a small file; empty where it cannot be read."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             return file.read()
@@ -95,7 +96,7 @@ def number_after(text: str, name: str) -> int:
 
 
 def wait_of(schedstat: str) -> int:
-    """The second of the three numbers of a `schedstat`."""
+    """The second of the three numbers of a `schedstat`: the time spent waiting for a processor."""
     parts = schedstat.split()
     return int(parts[1]) if len(parts) > 1 else 0
 

@@ -1,5 +1,5 @@
-"""What a table holds, in a few numbers that every language can compute: a count, and sums of CRC-32 as zlib
-has it. Sums do not depend on the order of rows, which tables do not promise."""
+"""The content of a table in a few numbers that every language can compute: a count, and sums of zlib's
+CRC-32. Sums do not depend on the order of rows, which tables do not promise."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,18 +13,18 @@ class TableDigest:
     """The digest of a table, taken in block by block."""
 
     def __init__(self, columns: Mapping[str, str], shown: Sequence[str]) -> None:
-        """`columns` are names and what is in them, `text` or `integer`; `shown` are the first cells of the
-        rows that are to be shown whole."""
+        """`columns` are the names and types (`text` or `integer`) of the columns, `shown` the first cells of
+        the rows that are returned whole."""
         self._kinds = columns
         self._count = 0
         self._columns = [0] * len(columns)
-        # The sum over whole rows tells cells of different rows that changed places.
+        # The sum over whole rows detects cells that were swapped between rows.
         self._rows = 0
         self._shown = list(shown)
         self._found: dict[str, Sequence[Any]] = {}
 
     def add(self, rows: Rows) -> None:
-        """Takes in rows. A cell that is not what its column is to hold is a failure."""
+        """Adds rows. A cell whose type is not that of its column is a failure."""
         if not rows:
             return
         columns = list(zip(*rows))

@@ -1,4 +1,5 @@
-"""What a driver does. One that implements a model overrides its method; `runner.toml` names the models."""
+"""The interface of a driver. A driver that implements a model overrides its method; `runner.toml` lists the
+models."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +14,7 @@ from .mix.session import Session
 
 @dataclass(frozen=True)
 class Hello:
-    """Who answers, and what is in force: settings as read back from the engine."""
+    """The engine's and the driver's versions, and the settings in force as read back from the engine."""
 
     engine_version: str
     driver_version: str
@@ -24,29 +25,29 @@ class Hello:
 class Driver:
     """An engine as reached through one client library.
 
-    The methods that a clock stands around do what a careful program would do and nothing else. What the
-    engine says when it fails becomes a `Failure`, with the place of the operation where it is known.
+    The timed methods do what a careful program would do and nothing else. An engine's error becomes a
+    `Failure`, with the position of the operation where it is known.
     """
 
     @classmethod
     def open(cls, job: Job) -> tuple["Driver", Hello]:
         """Opens a fresh database in the job's folder, or on its server, and applies the settings asked for.
-        Those in the greeting are read back after all of them are applied. A driver that is a subclass cleans
-        up what it began if this fails."""
+        The settings in the greeting are read back after all of them are applied. A subclass cleans up what it
+        began if this fails."""
         raise NotImplementedError
 
     @classmethod
     def join(cls, job: Job) -> "Driver":
-        """Opens the database that another process has open for the same job, and which outlives this one: as
-        it is, without making or removing anything."""
+        """Opens, unchanged, the database that another process has open for the same job. That process
+        outlives this one, so nothing is made or removed here."""
         return cls.open(job)[0]
 
     def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
-        """Executes the statements from one place to another and fetches every value of every row. Timed."""
+        """Executes the statements in a range of positions and fetches every value of every row. Timed."""
         raise unsupported("statements")
 
     def insert_rows(self, load: Load) -> None:
-        """Inserts each row by a call of its own and commits as the load says. Timed."""
+        """Inserts each row by a separate call and commits as the load says. Timed."""
         raise unsupported("insert-rows")
 
     def bulk_load(self, load: Load) -> None:
@@ -58,7 +59,7 @@ class Driver:
         raise unsupported("import-file")
 
     def scan(self, sql: str, answer: Answer) -> None:
-        """Asks a query that counts. Timed."""
+        """Runs a query that counts. Timed."""
         raise unsupported("scan")
 
     def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
@@ -66,19 +67,19 @@ class Driver:
         raise unsupported("a table's digest")
 
     def session(self, place: int) -> Session:
-        """The session of a client of a mix, counted from zero, with the job's settings in force: of the first
-        the connection that is there already, of others one of their own."""
+        """Returns the session of a client of a mix, counted from zero, with the job's settings in force: the
+        first client uses the connection that is open already, each other client a new one."""
         raise unsupported("mix")
 
     def visit(self) -> Session:
-        """The session of a client that comes for a while, with the job's settings in force. It does what a
-        careful program does to connect, once. Timed, as is its `close`, and called by several threads at
-        once."""
+        """Returns the session of a client that stays for a short time, with the job's settings in force. It
+        does what a careful program does to connect, once. Timed, as is its `close`, and called by several
+        threads at once."""
         raise Failure("this driver has no clients that come and go")
 
     def aside(self) -> AbstractContextManager[None]:
-        """A time in which the driver itself is not connected, where that matters to clients that come and go:
-        an engine within the process may tidy up when its last connection goes, and a server does not care."""
+        """Disconnects the driver for a time, where its connection would affect clients that come and go: an
+        engine within the process may tidy up when its last connection closes, which a server does not."""
         return nullcontext()
 
     def query(self, sql: str) -> Rows:
@@ -86,29 +87,29 @@ class Driver:
         raise Failure("this driver has no SQL")
 
     def changes(self) -> int:
-        """How many rows have been inserted, updated or deleted so far, as the engine counts them."""
+        """The number of rows inserted, updated or deleted so far, as the engine counts them."""
         return 0
 
     def database_bytes(self) -> int | None:
-        """The size of the database as a server tells it. None for files in the job's folder, which are added
-        up."""
+        """The size of the database in bytes as reported by a server. None for files in the job's folder,
+        whose sizes are added up."""
         return None
 
     def lasts(self) -> bool:
-        """Whether `open` with the same job finds the database again after it was closed."""
+        """True if `open` with the same job finds the database again after it was closed."""
         return False
 
     def reopened(self, job: Job) -> "Driver | None":
-        """Closes the database and opens it again as it was opened before; of a server, whose trial is one connection,
-        that is the connection. None where the database ends with its process: then it is only closed."""
+        """Closes the database and opens it again as it was opened before; on a server it closes and opens the
+        connection. Returns None where the database ends with its process: then it is only closed."""
         self.close()
         return type(self).open(job)[0] if self.lasts() else None
 
     def close(self) -> None:
-        """Closes the database, and removes what was made on a server."""
+        """Closes the database, and removes from a server what was made there."""
 
     def abandon(self) -> None:
-        """Removes what was made on a server, as far as that can be done, after something has failed."""
+        """Removes from a server what was made there, as far as possible, after a failure."""
 
 
 def variant_of(job: Job, variants: tuple[str, ...]) -> str:
@@ -122,12 +123,12 @@ def variant_of(job: Job, variants: tuple[str, ...]) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name of a table that can stand in a statement as it is, so that it is nothing else."""
+    """Checks that a table's name can stand unquoted in a statement."""
     if not (name.isidentifier() and name.isascii()):
         raise Failure(f"'{name}' is no name of a table: letters, digits and _ make one")
     return name
 
 
 def unsupported(model: str) -> Failure:
-    """That of a model that a driver does not implement, though dyno should know."""
+    """The failure for a model that a driver does not implement; dyno should not have asked for it."""
     return Failure(f"this driver does not implement the model {model}")

@@ -14,11 +14,11 @@ CHARACTERS = 1 << 18
 
 
 class Closed(Exception):
-    """Nobody reads the events any more."""
+    """The reader of the events has gone."""
 
 
 class Events:
-    """Where events go."""
+    """The stream of events."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -35,7 +35,7 @@ class Events:
             raise Closed(str(error)) from None
 
     def send_answer(self, test: str, rows: Rows) -> None:
-        """Sends the rows of an answer in as many events as they need; none where there is no row."""
+        """Sends the rows of an answer in as many events as they need; sends nothing where there is no row."""
         part: list[list[Any]] = []
         size = 0
         for row in rows:

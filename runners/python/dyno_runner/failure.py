@@ -1,16 +1,17 @@
-"""How anything goes wrong here."""
+"""Errors of the runner, as exceptions."""
 
 import traceback
 from pathlib import Path
 
-# How many characters of a statement a message quotes.
+# The number of characters of a statement that a message quotes.
 QUOTED = 200
 
 
 class Failure(Exception):
-    """What happened, where, and what to do next: the text of a `failed` event, so never a secret.
+    """A message that says what happened, where, and what to do next: the text of a `failed` event, so never a
+    secret.
 
-    `place` is the operation in its input, counted from zero, where that is known.
+    `place` is the position of the operation in its input, counted from zero, where that is known.
     """
 
     def __init__(self, message: str, place: int | None = None) -> None:
@@ -19,17 +20,17 @@ class Failure(Exception):
         self.place = place
 
     def within(self, context: str) -> "Failure":
-        """The same with words before it that say where it happened."""
+        """The same failure with a prefix that says where it happened."""
         return Failure(f"{context}: {self.message}")
 
 
 def one_line(text: object) -> str:
-    """An engine's words on one line."""
+    """An engine's message on one line."""
     return " ".join(str(text).split())
 
 
 def own_fault(error: Exception) -> str:
-    """What nobody foresaw, in one line with its place."""
+    """An unexpected exception in one line, with the line of code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     place = (
         f" in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name}"

@@ -1,6 +1,6 @@
 """The kernel's counters of a server's processes, read just outside the clock.
 
-They are read by the library that all runners measure with, beside dyno's own program, whose folder is the
+They are read by the library that all runners measure with, next to dyno's own program, whose folder is the
 runner's argument; crates/gauge/include/dyno_gauge.h describes it. It is loaded before any clock starts. Times
 are nanoseconds, sizes are bytes.
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from .failure import Failure, one_line
 
 FILE = "libdyno_gauge.so"
-# The version of the library's interface that this is for.
+# The version of the library's interface that this code is written for.
 VERSION = 3
 
 # What `dyno_gauge_cost` holds, by the names of the protocol.
@@ -30,7 +30,7 @@ FIELDS = (
 
 
 class Cost(ctypes.Structure):
-    """What all processes of a server spent."""
+    """The cost of all processes of a server."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in FIELDS]
 
@@ -48,13 +48,13 @@ class Gauge:
         functions = library(programs)
         self._server = Cost()
         self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server))
-        # What they are called with is made now and not beside the clock.
+        # The arguments of the calls are made now and not close to the clock.
         self._before, self._after = functions.dyno_gauge_before, functions.dyno_gauge_after
         self._prepare = functions.dyno_gauge_prepare
         self._places = (None, ctypes.byref(self._server))
 
     def prepare(self) -> None:
-        """Does what takes long of the next reading before the clock starts."""
+        """Does the slow part of the next reading before the clock starts."""
         self._prepare(self._handle)
 
     def before(self) -> None:
@@ -62,7 +62,7 @@ class Gauge:
         self._before(self._handle)
 
     def after(self) -> dict[str, int] | None:
-        """What the server has spent since. None where it has gone."""
+        """The server's cost since `before`. None where the server has ended."""
         return self._server.fields() if self._after(self._handle, *self._places) else None
 
 

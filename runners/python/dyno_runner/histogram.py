@@ -1,4 +1,5 @@
-"""Histograms of durations, by the library that all runners measure with. They are made after the clock."""
+"""Histograms of durations, by the library that all runners measure with. They are made after the clock has
+stopped."""
 
 import ctypes
 from collections.abc import Iterable
@@ -7,7 +8,7 @@ from .gauge import library
 
 
 def text_of(nanoseconds: Iterable[int]) -> str:
-    """HdrHistogram's compressed encoding of durations; empty where there are none."""
+    """Durations in HdrHistogram's compressed encoding; empty where there are no durations."""
     functions = library()
     functions.dyno_gauge_histogram_new.restype = ctypes.c_void_p
     record, text = functions.dyno_gauge_histogram_record, functions.dyno_gauge_histogram_text

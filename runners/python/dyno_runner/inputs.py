@@ -1,7 +1,7 @@
 """The inputs of tests: files that dyno wrote, mapped, with every page touched before the clock starts.
 
-The files are bytes. To make of them what a driver takes, `str` say, is part of what the language costs: so it
-is done within the clock, a statement or a block of rows at a time.
+The files are bytes. Converting them to what a driver takes, `str` for example, is part of what the language
+costs: so it is timed, a statement or a block of rows at a time.
 """
 
 import mmap
@@ -17,8 +17,8 @@ from .counters import number_after, read_text
 from .failure import Failure
 from .turns import Turns
 
-# How many bytes of rows are made into objects at once: enough that what a block costs is nothing beside what
-# its rows cost, and little enough to stay in the processor's cache.
+# The number of bytes of rows that are made into objects at once: large enough that the cost per block is
+# negligible compared with that of its rows, and small enough to stay in the processor's cache.
 BLOCK = 1 << 16
 
 
@@ -56,11 +56,11 @@ class Statements:
 
     @property
     def bytes(self) -> int:
-        """How many bytes the texts have together, without the NUL bytes."""
+        """The length of all texts together in bytes, without the NUL bytes."""
         return len(self._data) - len(self._ends)
 
     def texts(self, start: int, stop: int) -> Iterator[str]:
-        """The statements from one place to another, each decoded when it is asked for."""
+        """The statements in a range of positions, each decoded when it is asked for."""
         data = self._data
         ends = self._ends if stop - start == len(self) else self._ends[start:stop]
         start = self._ends[start - 1] + 1 if start else 0
@@ -76,8 +76,7 @@ class Statements:
 
 @dataclass(frozen=True)
 class Column:
-    """A column, what is in it (`text` or `integer`), and the width of its cells in bytes where they have
-    one."""
+    """A column, its type (`text` or `integer`), and the width of its cells in bytes where that is fixed."""
 
     name: str
     bytes: int = 0
@@ -111,30 +110,29 @@ class RowFile:
         return self._cells.unpack_from(self._view, place * self.width)
 
     def bytes_of(self, count: int) -> int:
-        """How many bytes the first rows have."""
+        """The length of the first rows in bytes."""
         return count * self.width
 
     def shown(self) -> list[str]:
-        """The first cells of the rows that a digest shows whole: the first, the middle and the last."""
+        """The first cells of the rows that a digest returns whole: the first, the middle and the last."""
         places = [0, self.count // 2, self.count - 1] if self.count else []
         return [self.row(place)[0].decode() for place in places]
 
     def tuples(self, start: int, stop: int) -> Iterator[tuple[str, ...]]:
-        """Rows as tuples of text, which is what drivers take parameters as. Blocks are made as they are asked
-        for, and no line of Python runs for a row."""
+        """Rows as tuples of text, the form in which drivers take parameters. Blocks are made when they are
+        asked for, and no line of Python runs for a row."""
         starts = range(start, stop, self._step)
         return chain.from_iterable(self._tuples(first, min(first + self._step, stop)) for first in starts)
 
     def _tuples(self, start: int, stop: int) -> Iterable[tuple[str, ...]]:
-        # The quickest of the ways that Python has of cutting a text at fixed places: half of the time that
-        # slices take.
+        # The fastest way of cutting a text at fixed positions in Python: it takes half of the time of slices.
         rows = self._pattern.findall(str(self._view[start * self.width : stop * self.width], "ascii"))
-        # Of one group it finds texts and no tuples.
+        # With a single group it returns texts, not tuples.
         return rows if len(self.columns) > 1 else zip(rows)
 
     def lines(self, start: int, stop: int) -> Iterator[bytes]:
-        """Rows as text with a tab between cells and a newline after each row, a block at a time: what COPY
-        and LOAD DATA take. Letters and digits need no escapes."""
+        """Rows as text with a tab between cells and a newline after each row, a block at a time: the input of
+        COPY and LOAD DATA. Letters and digits need no escapes."""
         for first in range(start, stop, self._step):
             last = min(first + self._step, stop)
             rows = self._cells.iter_unpack(self._view[first * self.width : last * self.width])
@@ -150,12 +148,12 @@ class Load:
     start: int
     stop: int
     per_commit: int | None
-    # When they are loaded.
+    # The turns in which they are loaded.
     turns: Turns = field(default_factory=Turns)
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.stop - self.start
 
     @property
@@ -164,7 +162,7 @@ class Load:
         return self.file.columns
 
     def transactions(self) -> Iterable[tuple[int, int]]:
-        """The ranges of rows that make a transaction each: one where the job does not say."""
+        """The ranges of rows that make a transaction each: a single one where the job names no size."""
         step = self.per_commit or max(1, self.count)
         return [(start, min(start + step, self.stop)) for start in range(self.start, self.stop, step)]
 
@@ -185,8 +183,7 @@ def map_cells(file: str, count: int, width: int) -> mmap.mmap | bytes:
             f"{name} has {len(data)} bytes where {count} rows of {width} bytes are "
             "promised: it is cut off or of another shape"
         )
-    # A file larger than half of the memory that is free is not touched: that would drive its own beginning
-    # out.
+    # A file larger than half of the free memory is not touched: that would evict its own beginning.
     if len(data) < number_after(read_text("/proc/meminfo"), "MemAvailable:") * 1024 / 2:
         _touch(data)
     return data

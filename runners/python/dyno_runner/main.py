@@ -1,4 +1,4 @@
-"""From standard input to exit code, whatever goes wrong between."""
+"""The main program: from standard input to exit code, whatever fails in between."""
 
 import sys
 from typing import BinaryIO
@@ -12,16 +12,16 @@ from .trial import Trial
 
 
 def main() -> int:
-    """Reads a job from standard input, goes through it and writes events to standard output; or is a client
-    of a runner that does."""
+    """Reads a job from standard input, runs it and writes events to standard output; or runs a client of
+    another runner."""
     if sys.argv[2:] == [CLIENT]:
         return be_client(sys.stdin.buffer, sys.stdout.buffer)
     return run(sys.stdin.buffer, sys.stdout.buffer)
 
 
 def run(source: BinaryIO, out: BinaryIO) -> int:
-    """0 means that `bye` was sent. Any failure, one of the runner's own included, has been told in a `failed`
-    event and on standard error; where standard output is closed there is nobody to tell."""
+    """Returns 0 if `bye` was sent. Otherwise the failure, which may be a fault of the runner, has been
+    reported in a `failed` event and on standard error; only on the latter where standard output is closed."""
     events = Events(out)
     trial: Trial | None = None
     try:

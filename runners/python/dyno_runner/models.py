@@ -1,4 +1,4 @@
-"""What each model does: its input loaded, its work between two readings of the clock, its answer."""
+"""The models: each loads its input, does the timed work, and returns the answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,8 +16,8 @@ from .mix.work import Work
 from .records import RecordFile
 from .turns import Turns
 
-# What a test came to: the sample, and where the answer is found, asked for after the sample was sent, and perhaps once
-# more when the database was opened again.
+# The result of a test: the sample, and the function that fetches the answer, called after the sample was
+# sent, and perhaps once more when the database was opened again.
 Outcome = tuple[dict[str, Any], Callable[[Driver], list[Any]]]
 
 
@@ -41,7 +41,7 @@ def perform(test: Test, driver: Driver, clock: Clock, job: Job) -> Outcome:
 
 
 def asked(driver: Driver, sql: str, what: str) -> Rows:
-    """The rows of a statement that is no part of a test's input; a failure of it tells which it was."""
+    """The rows of a statement that is no part of a test's input; if it fails, the failure names it."""
     try:
         return driver.query(sql)
     except Failure as failure:
@@ -99,7 +99,7 @@ def _load(
 
 
 def _told(load: Load, what: str, work: Callable[[], Any]) -> Any:
-    """Does the work; a failure of it tells the row."""
+    """Does the work; a failure of it names the row."""
     try:
         return work()
     except Failure as failure:
@@ -120,7 +120,7 @@ def _scan(test: Test, driver: Driver, clock: Clock) -> Outcome:
 
 
 def _digest(load: Load, driver: Driver) -> list[Any]:
-    """The table's digest; of rows also some of them, as found by their first cell."""
+    """The table's digest; for rows also some of them, selected by their first cell."""
     digest = TableDigest({column.name: column.kind for column in load.columns}, load.file.shown())
     try:
         for rows in driver.blocks(load.table, load.columns):

@@ -8,11 +8,11 @@ from .inputs import Column
 
 
 class RecordFile:
-    """One record a line, with a delimiter between fields, without header and quoting."""
+    """A file with one record per line, a delimiter between fields, and neither header nor quotes."""
 
     def __init__(self, work: dict[str, Any]) -> None:
-        """Checks that the file is the one promised, which also brings it into the kernel's cache: reading it
-        is timed, waiting for a device is not."""
+        """Checks that the file matches the job. This also brings it into the kernel's cache: reading it is
+        timed, waiting for a device is not."""
         self.columns = [
             Column(take(each, "name", str), kind=take(each, "kind", str))
             for each in take(work, "columns", list)
@@ -32,15 +32,15 @@ class RecordFile:
             )
 
     def bytes_of(self, count: int) -> int:
-        """How many bytes the first records have."""
+        """The length of the first records in bytes."""
         return self._bytes if count == self.count else self._read(count)[0]
 
     def shown(self) -> list[str]:
-        """A file's digest shows none of its records."""
+        """The digest of a file returns no records."""
         return []
 
     def _read(self, most: int) -> tuple[int, int, bytes]:
-        """Reads lines: how many bytes and lines they are, and how the last one ends."""
+        """Counts bytes and lines, and finds how the last line ends."""
         size, lines, line = 0, 0, b""
         try:
             with open(self.file, "rb") as opened:

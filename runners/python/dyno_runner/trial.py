@@ -17,7 +17,7 @@ from .turns import Giver
 
 
 class Trial:
-    """A job on its way. `current` names the test at work, also where something raises."""
+    """A job that is being run. `current` names the test at work, also where something raises."""
 
     def __init__(self, job: Job, events: Events, source: BinaryIO) -> None:
         """Turns, if there are any, come from `source`."""
@@ -57,8 +57,8 @@ class Trial:
         self._events.send("bye")
 
     def _test(self, place: int, test: Test, driver: Driver, clock: Clock) -> None:
-        # Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes out before
-        # the input is loaded and not just before the clock starts.
+        # The process that reads this may be busy for a moment, perhaps on the same processor: so it is sent
+        # before the input is loaded and not just before the clock starts.
         self._events.send("progress", test=test.id)
         for sql in test.setup:
             asked(driver, sql, "the setup")
@@ -75,8 +75,8 @@ class Trial:
 
 
 def checked(driver: Driver, test: Test, check: str) -> Any:
-    """The rows of a check. Where that fails and asks for several things that must hold, the failure names the
-    first that fails by itself."""
+    """The rows of a check. If it fails and consists of several invariants, the failure names the first whose
+    own query fails."""
     try:
         return asked(driver, check, "the check query")
     except Failure:
@@ -85,13 +85,13 @@ def checked(driver: Driver, test: Test, check: str) -> Any:
         raise
 
 
-# What the kernel counts blocks of files in.
+# The unit in which the kernel counts the blocks of files, in bytes.
 BLOCK = 512
 
 
 def folder_bytes(folder: Path) -> int:
-    """The sizes of all files in a folder and below, holes left out: engines make files longer than what is in
-    them. A file that goes away meanwhile counts nothing."""
+    """The sizes of all files in a folder and below, without holes: engines make files longer than their
+    content. A file that disappears meanwhile counts as zero."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -1,9 +1,9 @@
-"""Turns: a test is done in slices, and between them the clock stands while others work.
+"""Turns: a test is done in slices, and the clock stands still between them while other contenders work.
 
-A loop over operations asks for a part of them at a time (`Turns.parts`) and does that part as it would do all. Without
-turns a part is all of them. Where a turn is used up, the question stops the clock, says so, waits for the next line on
-standard input and starts the clock again. Python collects garbage within the thread that makes it, so none of it is
-collected while others work.
+A loop over operations asks for one part of them at a time (`Turns.parts`) and does that part as it would do
+all. Without turns a part is all of them. When a turn is used up, that call stops the clock, reports it, waits
+for the next line on standard input and starts the clock again. Python collects garbage within the thread that
+makes it, so none is collected while others work.
 """
 
 import json
@@ -16,7 +16,7 @@ from .failure import Failure
 
 
 class Turns:
-    """Those of a section that is done in one go: a part is all of it."""
+    """The turns of a section that is done in one go: a part is all of it."""
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """The operations from one place to another, part by part; each from one place to another."""
@@ -25,14 +25,14 @@ class Turns:
 
 
 class Giver:
-    """Who gives turns: lines of `source`."""
+    """Grants turns, which it reads as lines of `source`."""
 
     def __init__(self, source: BinaryIO, events: Events) -> None:
         self._source = source
         self._events = events
 
     def ask(self, done: int, of: int, nanoseconds: int) -> int:
-        """Says how far a section is and waits for a turn: of so many operations."""
+        """Reports the progress of a section and waits for a turn. Returns its number of operations."""
         self._events.send("waiting", done=done, of=of, nanoseconds=nanoseconds)
         line = self._source.readline()
         if not line:
@@ -47,11 +47,11 @@ class Giver:
 
 
 class Slices(Turns):
-    """Those of a section that is done in slices. Its `stopwatch` runs while there is a turn: it has `start()`, and
-    `stop()`, which tells what the slice came to."""
+    """The turns of a section that is done in slices. Its `stopwatch` runs during a turn: it has `start()`,
+    and `stop()`, which returns the cost of the slice."""
 
     def __init__(self, giver: Giver, stopwatch: Any, of: int) -> None:
-        """Waits for the first turn of so many operations."""
+        """Waits for the first turn of a section of `of` operations."""
         self._giver = giver
         self._stopwatch = stopwatch
         self._of = of
@@ -72,7 +72,7 @@ class Slices(Turns):
             start = end
 
     def end(self) -> dict[str, Any]:
-        """Stops the clock and tells what all slices came to."""
+        """Stops the clock and returns the sum of all slices."""
         self._stop()
         return self._section
 
@@ -85,7 +85,7 @@ class Slices(Turns):
 
 
 def added(section: dict[str, Any], slice_: dict[str, Any]) -> dict[str, Any]:
-    """Two parts of a section together: of memory the most counts, and it began with the first."""
+    """The sum of two parts of a section: the larger peak of memory counts, and it began with the first."""
     both = dict(section)
     for name, value in slice_.items():
         if isinstance(value, dict):

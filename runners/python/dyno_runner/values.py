@@ -1,4 +1,4 @@
-"""Values of rows as the contract writes them: JSON's own, and `{"blob": "00ff"}` for bytes."""
+"""Values of rows in the form of the contract: JSON's own, and `{"blob": "00ff"}` for bytes."""
 
 import math
 from decimal import Decimal
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def to_json(value: Any) -> Any:
-    """A value that a driver has fetched, of whatever type it gave it."""
+    """A value of any type that a driver fetched."""
     match value:
         case None | str():
             return value
@@ -21,12 +21,12 @@ def to_json(value: Any) -> Any:
         case bytes() | bytearray() | memoryview():
             return {"blob": bytes(value).hex()}
         case _:
-            # Dates, times and what else has no type in JSON: as it prints.
+            # Dates, times and other types that JSON lacks: as they print.
             return str(value)
 
 
 def _real(value: float) -> float | str:
-    """JSON has no infinities and no NaN: they are told by their names."""
+    """JSON has no infinities and no NaN: they are written by name."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else str(value)

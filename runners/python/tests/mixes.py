@@ -1,4 +1,4 @@
-"""Clients that are made of nothing, and mixes for them."""
+"""Clients without an engine, and mixes for them."""
 
 import gc
 import struct
@@ -22,11 +22,11 @@ SECOND = 1_000_000_000
 
 
 class Busy(Exception):
-    """What may pass."""
+    """An error that is worth a retry."""
 
 
 class Toy(Driver):
-    """Gives sessions that remember in one list what all of them have done, in order."""
+    """Its sessions record in one shared list what all of them have done, in order."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -69,7 +69,7 @@ class ToySession(Session):
                 case "busy":
                     raise Busy
                 case "crowded":
-                    # Two of three tries are in somebody's way.
+                    # Two of three tries fail as busy.
                     toy.tries += 1
                     if toy.tries % 3:
                         raise Busy
@@ -101,7 +101,7 @@ class ToySession(Session):
 
 
 class Mixes(Place):
-    """A test with mixes by a toy."""
+    """A test with mixes on a `Toy`."""
 
     def setUp(self):
         super().setUp()
@@ -109,7 +109,7 @@ class Mixes(Place):
         patched = mock.patch.object(sys, "argv", ["", str(PROGRAMS)])
         patched.start()
         self.addCleanup(patched.stop)
-        # The clock puts all that there is out of the collector's sight, that of other tests too.
+        # The clock freezes all objects that exist, also those of other tests.
         self.addCleanup(gc.unfreeze)
 
     def mix(
@@ -136,7 +136,8 @@ class Mixes(Place):
         return mix | {"patience_ns": 50_000_000} | changes
 
     def done(self, mix: dict[str, Any], sessions: int | None = None) -> tuple[dict[str, Any], list[str]]:
-        """Does it, in so many sessions or in one a client: the sample, and what the clients did."""
+        """Runs it, in a number of sessions or in one per client. Returns the sample, and the actions of the
+        clients."""
         toy = Toy()
         try:
             return perform(Work(mix), toy, Clock(None), None), toy.lines
@@ -152,5 +153,5 @@ class Mixes(Place):
 
 
 def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """What was done, failed and retried of each class."""
+    """The number of operations of each class that were done, failed and retried."""
     return [(one["done"], one["failed"], one["retried"]) for one in told["classes"]]

@@ -1,4 +1,4 @@
-"""Jobs made by hand, and the events that come of them."""
+"""Jobs made by hand, and the events that they cause."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from typing import Any
 
 RUNNER = Path(__file__).parent.parent
 ENGINES = RUNNER.parent.parent / "engines"
-# The folder of dyno's own program, with the libraries beside it: that of a release build, or DYNO_PROGRAMS.
+# The folder of dyno's own program, with the libraries next to it: that of a release build, or DYNO_PROGRAMS.
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", RUNNER.parent.parent / "target"))
 PROGRAMS = Path(os.environ.get("DYNO_PROGRAMS", TARGET / "release")).absolute()
 
@@ -23,7 +23,7 @@ LETTERS = string.ascii_letters + string.digits
 
 
 def engine_lists(engine: str) -> dict[str, Any]:
-    """What a job says of the settings of an engine, as dyno takes it from the engine's file."""
+    """The settings lists of an engine in a job, as dyno takes them from the engine's file."""
     known = tomllib.loads((ENGINES / f"{engine}.toml").read_text(encoding="utf-8"))
     return {name: known[name] for name in ("read_back", "values") if name in known}
 
@@ -56,8 +56,8 @@ class Place(unittest.TestCase):
         return job | ({"variant": variant} if variant else {}) | changes
 
     def run_text(self, text: str, *options: str) -> list[dict[str, Any]]:
-        """The events of a runner that was given a text for a job, and Python some options. No traceback is
-        left to people or to dyno."""
+        """The events of a runner whose standard input is a text, optionally with options for Python. Checks
+        that it prints no traceback."""
         command = [sys.executable, "-I", "-B", *options, str(RUNNER), str(PROGRAMS)]
         done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
         events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -70,7 +70,7 @@ class Place(unittest.TestCase):
         return self.run_text(json.dumps(job))
 
     def complaint(self, job: dict[str, Any]) -> str:
-        """What a job fails with."""
+        """The message with which a job fails."""
         last = self.run_job(job)[-1]
         self.assertEqual(last["event"], "failed", last)
         return last["message"]
@@ -121,7 +121,7 @@ def digest_of(rows: dict[str, Any]) -> list[list[Any]]:
 
 
 def answer(events: list[dict[str, Any]], test: str) -> list[Any]:
-    """The rows that a test was answered with."""
+    """The rows of a test's answer."""
     parts = [event["rows"] for event in events if event["event"] == "answer" and event["test"] == test]
     return [row for part in parts for row in part]
 

@@ -1,4 +1,4 @@
-"""Mixes by clients that are made of nothing."""
+"""Mixes by clients without an engine."""
 
 import json
 import struct

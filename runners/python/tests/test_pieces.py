@@ -1,4 +1,4 @@
-"""The pieces that can be wrong by themselves."""
+"""The parts that can be wrong independently of an engine."""
 
 import io
 import json
@@ -146,7 +146,7 @@ class Kernel(unittest.TestCase):
         self.assertGreaterEqual(counters.peak_bytes(), len(memory))
 
     def test_work_shows_in_the_cost_of_a_server(self):
-        # This process is taken for one.
+        # This process stands in for a server.
         gauge = Gauge(os.getpid(), PROGRAMS)
         gauge.before()
         memory = b"x" * (64 << 20)

@@ -1,4 +1,4 @@
-"""Rows into tables and back, by every driver that has its engine within it."""
+"""Rows into tables and back, by every driver that contains its engine."""
 
 from .support import Place, answer, cells_of, digest_of, load, sample
 

@@ -1,5 +1,5 @@
-"""Statements, settings and failures, at the protocol's seam. `dyno conformance` looks at what all runners
-owe; here is what is Python's own."""
+"""Statements, settings and failures, at the protocol's seam. `dyno conformance` checks what every runner must
+do; this file checks what is specific to Python."""
 
 import json
 

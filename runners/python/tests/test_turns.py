@@ -1,4 +1,4 @@
-"""Tests that are done in slices, and slowed down. `dyno conformance` looks at what all runners owe."""
+"""Tests that are done in slices, and slowed down. `dyno conformance` checks what every runner must do."""
 
 import json
 import time
@@ -13,12 +13,12 @@ MEMORY = [{"name": "database", "value": ":memory:"}]
 
 class TurnsAreTaken(Place):
     def in_turns(self, job, *turns):
-        """The events of a job with turns, each of so many operations."""
+        """The events of a job with turns of `of` operations each."""
         lines = [json.dumps({"operations": operations}) for operations in turns]
         return self.run_text("\n".join([json.dumps(job | {"turns": True}), *lines, ""]))
 
     def far(self, events):
-        """How far it was when it waited."""
+        """The number of operations that were done when it waited."""
         return [(event["done"], event["of"]) for event in events if event["event"] == "waiting"]
 
     def test_statements_are_done_in_slices(self):
@@ -66,7 +66,8 @@ class Parts(Place):
         self.assertEqual(list(Turns().parts(3, 3)), [])
 
     def test_a_slowdown_is_planted_within_the_clock(self):
-        # Asleep for 5 ms, and as long again three times: by no machine's speed.
+        # It sleeps for 5 ms, and is made to take three times as long again: independent of the machine's
+        # speed.
         _, sample = Clock(None, None, 3.0).time(1, lambda _: time.sleep(0.005))
         self.assertGreaterEqual(sample["section"]["nanoseconds"], 20_000_000)
 

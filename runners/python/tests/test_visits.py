@@ -14,7 +14,7 @@ MILLISECOND = 1_000_000
 
 
 def sessions(classes: list[list[int]], each: int = MILLISECOND) -> list[tuple[int, int]]:
-    """The steps of sessions, by their classes, so far apart."""
+    """The steps of sessions, by their classes, at a fixed distance."""
     return [
         (each * (number + 1) if place == 0 else 0, one)
         for number, session in enumerate(classes)
@@ -43,7 +43,7 @@ class Visits(mixes.Mixes):
         self.assertEqual((counts(told), told["operations"]), ([(3, 0, 0), (3, 0, 0), (3, 0, 0)], 6))
         get, _, connect = told["classes"]
         self.assertEqual(connect["class"], "connect")
-        # To connect is due at a time, and so has waits; what comes after it is not.
+        # Connecting is due at a time, and so has waits; the operations after it are not.
         self.assertEqual([len(connect[part]) for part in ("response", "service", "wait", "late")], [3] * 4)
         self.assertEqual([len(get[part]) for part in ("response", "service", "wait", "late")], [3, 0, 0, 0])
 
@@ -74,7 +74,7 @@ class Databases(mixes.Mixes):
     """Real databases, with clients of every kind."""
 
     def inserted(self, driver: str, files: list[list[tuple[int, int]]], wal: bool, **changes: Any) -> Any:
-        """What three clients insert: the sample and the sum and the count of it."""
+        """The rows that three clients insert: the sample, and the sum and the count of the rows."""
         create = self.statements("CREATE TABLE t(a INTEGER)", id="0")
         mix = self.mix(["write put"], 3, *files, patience_ns=20 * SECOND, **changes)
         mix["classes"][0]["statements"][0]["text"] = ["INSERT INTO t VALUES (", ")"]

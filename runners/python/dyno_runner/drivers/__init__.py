@@ -1,5 +1,5 @@
-"""The drivers, each imported when a job names it: so a package that is missing takes none of the others
-down. `sql` is what those with SQL have in common, `server` what those of servers have."""
+"""The drivers, each imported when a job names it, so that a missing package affects only its own driver.
+`sql` is shared by the drivers with SQL, `server` by those of servers."""
 
 from importlib import import_module
 
@@ -7,7 +7,8 @@ from ..contract import Job
 from ..driver import Driver
 from ..failure import Failure, one_line
 
-# What a job names, an engine or the protocol that it speaks, and a driver; the module and the class that serve it, and the package that must be there.
+# By the two names in a job (an engine or the protocol that it speaks, and a driver): the module and the class
+# that implement it, and the package that they need.
 DRIVERS = {
     ("null", "python"): ("null", "Null", None),
     ("sqlite", "sqlite3"): ("sqlite.stdlib", "Stdlib", "sqlite3"),

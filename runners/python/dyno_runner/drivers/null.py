@@ -1,7 +1,7 @@
-"""The null driver: it does nothing, and so shows what dyno itself costs in Python.
+"""The null driver: it does nothing, and so measures the cost of dyno itself in Python.
 
-It makes of the input what drivers take, `str` and tuples of them, because that is the part of every other
-figure that is neither driver nor engine.
+It converts the input to what drivers take, `str` and tuples of them, because that conversion is the part of
+every other figure that is neither driver nor engine.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from ..mix.session import Run, Session
 
 
 class Null(Driver):
-    """Nothing."""
+    """A driver without an engine."""
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
@@ -59,7 +59,7 @@ class Null(Driver):
 
 
 class NullSession(Session):
-    """A client of nothing. It gets the values of each statement's parameters."""
+    """A client without an engine. It gets the values of each statement's parameters."""
 
     errors = Failure
     keeps = False

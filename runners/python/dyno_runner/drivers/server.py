@@ -1,5 +1,5 @@
-"""What drivers of servers have in common: a database of the trial's own, made anew, worked in, and removed
-whatever happens."""
+"""Shared by the drivers of servers: a database that belongs to the trial, made afresh, and removed whatever
+happens."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +12,11 @@ from .sql import Sql
 
 
 class Scratch:
-    """A database on a server, and the connection to it. A subclass says how it is reached, made and
-    removed."""
+    """A database on a server, and the connection to it. A subclass connects to it, makes it and removes
+    it."""
 
     def __init__(self, server: Server) -> None:
-        """Nothing is connected or made as yet."""
+        """Does not connect, and makes nothing yet."""
         self._server = server
         self._made = False
         self.connection: Any = None
@@ -41,7 +41,7 @@ class Scratch:
         self.connection = self.another()
 
     def another(self) -> Any:
-        """One more connection to the database, with the settings in force. Several threads may ask for one at
+        """One more connection to the database, with the settings in force. Called by several threads at
         once."""
         raise NotImplementedError
 
@@ -52,8 +52,8 @@ class Scratch:
 
     def remove(self) -> None:
         """Closes the connection and removes the database, unless the job keeps it."""
-        # By a new connection, because the old one may be lost or in the middle of anything, and because some
-        # servers remove no database to which somebody is connected. What it has not committed is rolled back.
+        # By a new connection, because the old one may be lost or within a transaction, and because some
+        # servers remove no database to which a client is connected. Uncommitted work is rolled back.
         if self.connection is not None:
             self._close(self.connection)
         if self._made and not self._server.keep:
@@ -62,8 +62,8 @@ class Scratch:
                 self._drop(connection)
 
     def abandon(self) -> None:
-        """The same as far as it can be done, after a failure of which the cause is told elsewhere. What
-        cannot be removed now, the next trial removes."""
+        """Removes the database as far as possible, after a failure whose cause is reported elsewhere. Where
+        that fails, the next trial removes it."""
         try:
             self.remove()
         except Failure:
@@ -74,15 +74,15 @@ class Scratch:
         raise NotImplementedError
 
     def _create(self, connection: Any) -> None:
-        """Makes the database, of which none is there."""
+        """Makes the database, which does not exist."""
         raise NotImplementedError
 
     def _enter(self, connection: Any) -> Any:
-        """A connection to the database, made of the one by which it was made, or in its place."""
+        """A connection to the database, made from the one that created it, or in its place."""
         raise NotImplementedError
 
     def _drop(self, connection: Any) -> None:
-        """Removes the database if it is there, and ends the statements that a killed runner left running in
+        """Removes the database if it exists, and ends the statements that a killed runner left running in
         it."""
         raise NotImplementedError
 
@@ -102,7 +102,7 @@ class ServerDriver(Sql):
         self._cursor = scratch.connection.cursor()
 
     def reopened(self, job: Job) -> Driver:
-        """The server keeps the database: it is reached by another connection."""
+        """The server keeps the database, so this only opens another connection."""
         self._scratch.reconnect()
         return type(self)(self._scratch, self._variant)
 
@@ -113,11 +113,12 @@ class ServerDriver(Sql):
         self._scratch.abandon()
 
     def _is_lost(self) -> bool:
-        """Whether there is no connection any more."""
+        """True if the connection is lost."""
         raise NotImplementedError
 
     def _bytes_if_told(self, sql: str) -> int | None:
-        """The database's size by a query that not every server, or not for everybody, answers."""
+        """The database's size in bytes, by a query that some servers do not support or do not allow; None
+        there."""
         try:
             return int(self._run(sql)[0][0])
         except self._error as error:

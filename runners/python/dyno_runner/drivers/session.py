@@ -1,4 +1,4 @@
-"""A client of a mix, of drivers whose statements are executed by a cursor."""
+"""A client of a mix, for drivers that execute statements by a cursor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,9 @@ from ..mix.session import Run, Session
 
 
 class CursorSession(Session):
-    """A client with a cursor of its own. A subclass sets `errors` and says what may pass."""
+    """A client with its own cursor. A subclass sets `errors` and says which of them are worth a retry."""
 
-    # What begins a transaction that writes.
+    # The statement that begins a transaction that writes.
     begins_write = "BEGIN"
 
     def __init__(self, cursor: Any, close: Callable[[], None] | None = None) -> None:
@@ -19,7 +19,7 @@ class CursorSession(Session):
         self._close = close
 
     def prepare(self, sql: str) -> Run:
-        """The driver prepares a statement when it is executed first, if it does, and keeps it."""
+        """A driver that prepares statements does so when it executes one for the first time, and keeps it."""
         execute, fetch = self._execute, self._fetch
 
         def run(values: tuple[Any, ...]) -> Any:

@@ -7,7 +7,7 @@ from ..failure import Failure
 
 
 def check_names(asked: list[Setting], engine: str, kind: str) -> None:
-    """Refuses names that cannot stand in a statement (letters, digits, `_`, and dots between parts) and
+    """Rejects names that cannot stand in a statement (letters, digits, `_`, and dots between parts) and
     values that no engine takes."""
     for setting in asked:
         if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", setting.name, re.ASCII):
@@ -22,5 +22,5 @@ def quoted(text: str) -> str:
 
 
 def last_of_each(asked: list[Setting]) -> dict[str, str]:
-    """Of a setting that is named twice the last is in force."""
+    """Drops all but the last of settings with the same name, since the last is in force."""
     return {setting.name: setting.value for setting in asked}

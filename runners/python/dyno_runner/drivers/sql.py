@@ -1,4 +1,4 @@
-"""What drivers of engines with SQL have in common: all but how they are called."""
+"""Shared by the drivers of engines with SQL: everything but the calls of the client library."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +14,8 @@ BLOCK = 4096
 
 
 class Sql(Driver):
-    """A driver whose calls raise `_error`. A subclass says how a statement is executed, how rows are read and
-    inserted, and sets `_load` to the way that the job's variant names."""
+    """A driver whose calls raise `_error`. A subclass executes statements, reads and inserts rows, and sets
+    `_load` to the way that the job's variant names."""
 
     _error: type[Exception]
     # How a statement spells a parameter.
@@ -23,7 +23,7 @@ class Sql(Driver):
     _changes = 0
 
     def words(self, error: Exception) -> str:
-        """What the engine said, with its code where it has one."""
+        """The engine's message, with its code where it has one."""
         return one_line(error)
 
     def _run(self, sql: str) -> Rows:
@@ -50,7 +50,7 @@ class Sql(Driver):
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What the engine says within becomes a failure."""
+        """Turns an engine's error into a failure."""
         try:
             yield
         except self._error as error:
@@ -97,8 +97,8 @@ class Sql(Driver):
         return self._changes
 
     def _transactions(self, load: Load) -> Iterator[tuple[int, int]]:
-        """The ranges of rows that make a transaction each, which is begun before and committed after. One in
-        which something is raised stays open: the trial ends with it."""
+        """The ranges of rows that make a transaction each; the transaction begins before and commits after.
+        If something is raised, the transaction stays open: the trial ends with it."""
         for start, stop in load.transactions():
             self._begin()
             yield start, stop

@@ -12,19 +12,19 @@ from .session import Session
 from .steps import Steps
 from .work import Work
 
-# How much the kernel may put off the end of a sleep to end others with it, in nanoseconds; 50,000 where
-# nobody asks. A thread's own (PR_SET_TIMERSLACK in prctl(2)).
+# How much the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default.
+# It is set per thread (PR_SET_TIMERSLACK in prctl(2)).
 SLACK = 1
 PR_SET_TIMERSLACK = 29
-# How much earlier than due a client ends its sleep, in nanoseconds: about as much later than asked a thread
-# of Python is awake again.
+# How much earlier than due a client ends its sleep, in nanoseconds: about as late as a Python thread wakes
+# up.
 EARLY = 40_000
-# How an operation ended of which nothing came in time; it is noted already.
+# The end of an operation that did not succeed in time; it is recorded already.
 LATE = -2
 
 
 class Client:
-    """One client at work. `take` gives the place of its next step."""
+    """One client at work. `take` returns the position of its next step."""
 
     _session: Session
 
@@ -33,13 +33,14 @@ class Client:
         self._steps = steps
         self._take = take
         self._recorder = recorder
-        # What does an operation of each class; None where the session does none of the class.
+        # By class, the function that does an operation; None where the session does no operation of the
+        # class.
         self._operations: list[Operation | None] = []
-        # Whether somebody wants it to end.
+        # Set when the client is to end.
         self.stop = False
 
     def enter(self, session: Session, classes: frozenset[int] | None = None) -> None:
-        """Works by a session from now on, which prepares the statements of all classes or of some."""
+        """Uses a session from now on, which prepares the statements of all classes or of some."""
         work = self._work
         self._session = session
         session.wait_for_locks(work.patience)
@@ -49,13 +50,14 @@ class Client:
         ]
 
     def run(self, began: int) -> None:
-        """Does steps until the time is up, or until all are done. `began` is when the clients began."""
+        """Does steps until the time is up, or until all are done. `began` is the moment at which the clients
+        began."""
         wake_in_time()
         # All that the loop needs is a local name: what it does between operations is dyno's own cost.
         now, take, get, operations = time.monotonic_ns, self._take, self._steps.get, self._operations
         errors, done, count = self._session.errors, self._recorder.done, self._steps.count
         stop = self._work.window.stop
-        # Steps with times are done once; others begin anew where a time is what ends them.
+        # Steps with times are done once; others are repeated where the end is a time.
         once = stop is None or get(0)[0] > 0
         end = float("inf") if stop is None else began + stop
         think = None if self._work.think is None else 2 + self._work.think
@@ -92,8 +94,8 @@ class Client:
             self._leave(began)
 
     def _leave(self, began: int, each: int = 1, connects: bool = False) -> None:
-        """Once the time is up, notes all that was due before its end and was never begun: the first of every
-        `each` steps."""
+        """Once the time is up, records all steps that were due before its end and were never begun: the first
+        of every `each` steps."""
         stop, get, count = self._work.window.stop, self._steps.get, self._steps.count
         if stop is None or not get(0)[0]:
             return
@@ -103,7 +105,7 @@ class Client:
             place = self._take() * each
 
     def _is_done(self, place: int, since: int, ended: int, how: int) -> bool:
-        """Notes what became of an operation that ended otherwise than by its last statement."""
+        """Records an operation that did not end with its last statement."""
         if how in (UNDONE, IGNORED):
             self._recorder.undone(place, ended)
             if how == IGNORED:
@@ -115,7 +117,7 @@ class Client:
         return False
 
     def _again(self, step: Any, since: int, sent: int, error: Exception) -> int | None:
-        """Tries an operation again that was due `since` then, for as long as that may help. Returns how it
+        """Retries an operation that was due at `since`, for as long as that may help. Returns how it
         ended."""
         session, recorder, place = self._session, self._recorder, step[1]
         retried = 0
@@ -144,14 +146,14 @@ class Client:
 
 
 def wake_in_time() -> None:
-    """Lets the sleeps of this thread end when they should. Where it is refused, steps are sent somewhat later
-    than due, which their record tells."""
+    """Sets the timer slack, so that the sleeps of this thread end on time. Where the kernel refuses, steps
+    are sent somewhat later than due, which their record shows."""
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0)
 
 
 def wait(due: int) -> int:
-    """Waits until a moment: asleep while that is far, and then awake, but without the interpreter's lock
-    between two looks at the clock. Returns when that was."""
+    """Waits until a moment: asleep while it is far away, then spinning, but without the interpreter's lock
+    between two readings of the clock. Returns the time at which it stopped."""
     if (left := due - time.monotonic_ns() - EARLY) > 0:
         time.sleep(left / 1e9)
     while (now := time.monotonic_ns()) < due:

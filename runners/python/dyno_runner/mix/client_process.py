@@ -1,4 +1,4 @@
-"""The life of a client that is a process."""
+"""The main program of a client that is a process."""
 
 import ctypes
 import os
@@ -18,8 +18,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def be_client(source: BinaryIO, out: BinaryIO) -> int:
-    """From its job on standard input to what it says on standard output. 0 means that it has done its
-    part."""
+    """Reads its job from standard input and answers on standard output. Returns 0 if it has done its part."""
 
     def say(kind: str, what: Any = None) -> None:
         pickle.dump((kind, what), out)
@@ -35,7 +34,7 @@ def be_client(source: BinaryIO, out: BinaryIO) -> int:
     try:
         say(*said)
     except OSError:
-        # Where nobody listens any more the trial has ended.
+        # The reader has closed its end, so the trial has ended.
         return 1
     return 0 if said[0] == CLOSED else 1
 
@@ -45,7 +44,7 @@ def _part(source: BinaryIO, say: Any) -> None:
     job = pickle.load(source)
     if not isinstance(job, ClientJob):
         raise Failure("a client is started by its runner, not by hand")
-    # No client outlives its runner, not even one that is in the middle of a call.
+    # No client outlives its runner, not even one in the middle of a call.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != job.parent:
         raise Failure("the runner has ended")
@@ -63,7 +62,7 @@ def _part(source: BinaryIO, say: Any) -> None:
         with nullcontext() if job.work.session is None else driver.aside():
             done = perform_part(job.work, driver, Clock(None), Part(job.before, _take(job), begin))
         say(DONE, done)
-        # Until nobody has anything more to say to it.
+        # Until standard input is closed.
         source.read()
     except BaseException:
         driver.abandon()
@@ -72,8 +71,8 @@ def _part(source: BinaryIO, say: Any) -> None:
 
 
 def _take(job: ClientJob) -> Any:
-    """Gives the next number of the file in which all clients have one place; one that is too large at its
-    end."""
+    """Returns a function that reads the next number from the file whose position all clients share; at its
+    end it returns a number that is too large. None where clients share no file."""
     numbers = job.numbers
     if numbers is None:
         return None

@@ -1,4 +1,4 @@
-"""A mix: its clients, threads or processes, at work, and what they wrote down counted."""
+"""Runs a mix: starts its clients, threads or processes, and counts what they recorded."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -14,8 +14,8 @@ from .work import Work
 
 
 def perform(work: Work, driver: Driver, clock: Clock, job: Job) -> dict[str, Any]:
-    """Does a mix. Returns its sample."""
-    # Nobody but those who come and go is connected.
+    """Runs a mix. Returns its sample."""
+    # Only clients that come and go are connected.
     with nullcontext() if work.session is None else driver.aside():
         if work.processes:
             done = processes.perform(work, job, clock)
@@ -26,7 +26,8 @@ def perform(work: Work, driver: Driver, clock: Clock, job: Job) -> dict[str, Any
         why = next((f": {one['failure']}" for one in told.classes if one["failure"]), "")
         raise Failure(f"no operation succeeded within the time{why}")
     window = work.window
-    # What ended later does not count; and the clients began before whoever looks at the clock was awake.
+    # Operations that ended later do not count; and the clients began before the thread that reads the clock
+    # was awake.
     nanoseconds = done.last - done.began if window.stop is None else window.duration
     section = done.section | {"nanoseconds": nanoseconds}
     return {"section": section, "operations": told.operations, "classes": told.classes, "ticks": told.ticks}

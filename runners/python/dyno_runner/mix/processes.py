@@ -1,10 +1,11 @@
-"""The section of a mix whose clients are processes: each is this program once more, with a driver of its own
-on the same database. This process lets them go at once, and adds up what they wrote down.
+"""The section of a mix whose clients are processes: each is this program once more, with its own driver on
+the same database. This process starts all of them at one instant, and merges what they recorded.
 
-What is said between both is pickled, because both are the same program: a `ClientJob`, that the client is
-ready, the moment to begin, and what it has `Done`. Once nobody has anything more to say to it, it closes the
-database, and says so: a server's costs are read before, and those of a connection that has ended are known to
-the tick only. Nothing is exchanged while they work, but for the next step, where all have a part in one file.
+Messages between the two are pickled, because both are the same program: a `ClientJob`, that the client is
+ready, the moment to begin, and the results in `Done`. Once its standard input is closed, a client closes the
+database, and says so: a server's costs are read before, because those of a connection that has ended are
+known only as precisely as the kernel's tick. While they work, clients share only the position of the next
+step, where all use one file.
 """
 
 import os
@@ -29,29 +30,29 @@ from .work import Work
 
 # The argument, after the folder of dyno's own program, with which this program is a client.
 CLIENT = "client"
-# How long before they begin the clients are told to.
+# How long before the start the clients are given the moment.
 NOTICE = 20_000_000
 
-# What a client says: that it is ready, what it has done, that it has closed the database, why it failed.
+# A client's message: that it is ready, its results, that it has closed the database, or why it failed.
 READY, DONE, CLOSED, FAILED = "ready", "done", "closed", "failed"
 
 
 @dataclass(frozen=True)
 class ClientJob:
-    """What a client does: its part of a mix, on the database of a job, after so many other clients."""
+    """The job of a client: its part of a mix, on the database of a job, after `before` other clients."""
 
     job: Job
     work: Work
     before: int
-    # Where all have a part in one file of steps: the file whose next number is the next of them.
+    # Where all clients share one file of steps: the file that holds the number of the next step.
     numbers: int | None
-    # The process whose client it is.
+    # The process that started the client.
     parent: int
 
 
 def perform(work: Work, job: Job, clock: Clock) -> Done:
-    """Does a mix by processes."""
-    # What a server's processes cost is counted once, by this process.
+    """Runs a mix by processes."""
+    # The cost of a server's processes is counted once, by this process.
     server = None if job.server is None else replace(job.server, process=None)
     job = replace(job, tests=[], turns=False, server=server)
     numbers = _numbers(work) if work.shares else None
@@ -80,7 +81,7 @@ def perform(work: Work, job: Job, clock: Clock) -> Done:
 
 
 def _collect(clients: "Clients", parts: list[Done], count: int, until: int | None) -> None:
-    """Takes what clients have done, until all have told it or a moment has come."""
+    """Collects the results of clients, until all have reported or a moment has come."""
     while len(parts) < count:
         said = clients.next(until, DONE)
         if said is None:
@@ -92,25 +93,26 @@ def _collect(clients: "Clients", parts: list[Done], count: int, until: int | Non
 
 
 def _numbers(work: Work) -> int:
-    """A file in memory with a number for each step, or for each session, from 0 on. Whoever reads the next
-    has it: all who inherit the file have one place in it, which the kernel moves on."""
+    """A file in memory with a number for each step, or for each session, from 0 on. Each number is read by
+    exactly one client: all processes that inherit the file share one position in it, which the kernel
+    advances."""
     _, steps = work.steps[0]
     memory = os.memfd_create("steps")
     with open(memory, "wb") as file:
         array("Q", range(steps // (work.session or 1))).tofile(file)
         file.flush()
-        # Opened as a file is, for that the kernel locks its place while somebody reads.
+        # Opened as a regular file, because for those the kernel locks the position during a read.
         return os.open(f"/proc/self/fd/{memory}", os.O_RDONLY)
 
 
 class Clients:
-    """Client processes. They end with this."""
+    """Client processes. They are killed when the context is left."""
 
     def __init__(self) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
-        # What they say, each with its place; None: nothing more comes.
+        # The messages of clients, each with the client's position; None: the client has closed its output.
         self._said: SimpleQueue[tuple[int, tuple[str, Any] | None]] = SimpleQueue()
-        # Those that have closed the database, by place.
+        # The clients that have closed the database, by position.
         self._closed: set[int] = set()
 
     def __enter__(self) -> "Clients":
@@ -118,7 +120,7 @@ class Clients:
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes:
-            # One that has ended is no trouble.
+            # A client that has already ended is no error.
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
@@ -140,12 +142,12 @@ class Clients:
         self._tell(place, job)
 
     def begin(self, moment: int) -> None:
-        """Tells all of them when they begin."""
+        """Sends all of them the moment at which they begin."""
         for place in range(len(self._processes)):
             self._tell(place, moment)
 
     def next(self, until: int | None, wanted: str) -> Any:
-        """What the next client tells; None where a moment comes first. One that has failed, or has ended
+        """The next message of a client; None if a moment comes first. A client that has failed, or has ended
         before it was done, is a failure."""
         while True:
             left = None if until is None else max(0, until - time.monotonic_ns()) / 1e9
@@ -154,7 +156,7 @@ class Clients:
             except Empty:
                 return None
             if said is None:
-                # One that has closed the database has nothing more to say.
+                # A client that has closed the database sends nothing more.
                 if place not in self._closed:
                     raise self._lost(place)
                 continue
@@ -168,7 +170,7 @@ class Clients:
             return what
 
     def end(self) -> None:
-        """Lets all of them, which are done, close the database, and waits until they have ended."""
+        """Has all of them, which are done, close the database, and waits until they have ended."""
         for process in self._processes:
             _closed(process.stdin)
         for _ in self._processes:
@@ -190,11 +192,11 @@ class Clients:
             while True:
                 self._said.put((place, pickle.load(source)))
         except Exception:
-            # It has ended, perhaps in the middle of a word.
+            # It has ended, perhaps in the middle of a message.
             self._said.put((place, None))
 
     def _lost(self, place: int) -> Failure:
-        """Why a client has ended that should be at work."""
+        """The reason why a client that should be at work has ended."""
         how = _how(self._processes[place].wait())
         return Failure(
             f"client {place + 1} of {len(self._processes)}, a process of its own, is gone in the middle of "
@@ -212,4 +214,4 @@ def _closed(stream: Any) -> None:
     try:
         stream.close()
     except OSError:
-        pass  # nobody reads what was still to be written
+        pass  # the process no longer reads what was still to be written

@@ -1,7 +1,7 @@
-"""One try of an operation: the order of its statements, and what their parameters are meanwhile.
+"""One try of an operation: the order of its statements, and the values of their parameters.
 
 A class of statements that depend on nothing but the step becomes a function without a loop over parts, as a
-program has it that is written for the purpose.
+program written for that purpose would have it.
 """
 
 import time
@@ -12,20 +12,21 @@ from typing import Any
 from .session import Run, Session
 from .work import WRITE, Class, Item, Loop, Row, Statement, Value, Work
 
-# One try of an operation, with a step. It returns None if it is done, UNDONE if it was undone as planned, or
-# the position of the statement that returned no row where one must be.
+# One try of an operation, with a step. It returns None if it is done, UNDONE if it was rolled back as
+# planned, or the position of the statement that returned no row where there must be one.
 Operation = Callable[[Any], int | None]
 UNDONE = -1
-# How one ended that met an error which the suite ignores.
+# The result of an operation that met an error which the suite ignores.
 IGNORED = -3
 
-# Takes the values of a statement's parameters: out of a step, whose fields come after two numbers, the rows
-# that are kept by statement, the place of the current item's first field, and the loop's statement and row.
+# Returns the values of a statement's parameters, given a step, whose fields come after two numbers, the rows
+# that are kept by statement, the position of the current item's first field, and the loop's statement and
+# row.
 Get = Callable[[Any, list[Any], int, int, int], tuple[Any, ...]]
 
 
 def operation(session: Session, work: Work, one: Class) -> Operation:
-    """One try of a class's operations."""
+    """Compiles a class's operations to a function that tries one of them."""
     runs = [session.prepare(each.sql(session.parameter)) for each in one.statements]
     body = _program(session, work, one, runs)
     if not one.loops and not one.pauses and all(each.keeps is None for each in one.statements):
@@ -36,7 +37,7 @@ def operation(session: Session, work: Work, one: Class) -> Operation:
 
 
 def _plain(one: Class, runs: list[Run]) -> Operation:
-    """All statements once, with values of the step."""
+    """Every statement once, with values of the step."""
     statements = [(run, _fields(each.parameters)) for run, each in zip(runs, one.statements)]
     if len(statements) == 1:
         run, get = statements[0]
@@ -54,7 +55,7 @@ def _plain(one: Class, runs: list[Run]) -> Operation:
 
 
 def _fields(parameters: list[int]) -> Callable[[Any], tuple[Any, ...]]:
-    """Takes the values of fields out of a step."""
+    """A function that returns the values of fields of a step."""
     places = [2 + field for field in parameters]
     match places:
         case []:
@@ -66,7 +67,7 @@ def _fields(parameters: list[int]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _program(session: Session, work: Work, one: Class, runs: list[Run]) -> Operation:
-    """The statements with what they keep, some of them repeated."""
+    """The statements with the rows that they keep, some of them repeated."""
     count, keeps = len(runs), session.keeps
     statements = [_statement(place, run, each) for place, (run, each) in enumerate(zip(runs, one.statements))]
     parts: list[tuple[Loop | None, list[Any]]] = []
@@ -111,7 +112,7 @@ def _pause(place: int, seconds: float) -> tuple[Any, ...]:
 
 
 def _turns(work: Work, loop: Loop, step: Any, kept: list[Any]) -> list[tuple[int, int, int]]:
-    """For each turn of a loop the place of the item in the step, or the statement and the row."""
+    """For each turn of a loop the position of the item in the step, or the statement and the row."""
     if loop.rows is not None:
         return [(0, loop.rows, row) for row in range(len(kept[loop.rows]))]
     over = work.lists[loop.list]
@@ -119,7 +120,8 @@ def _turns(work: Work, loop: Loop, step: Any, kept: list[Any]) -> list[tuple[int
 
 
 def _statement(place: int, run: Run, one: Statement) -> tuple[Any, ...]:
-    """A statement with what it takes, the earlier ones without whose rows it is left out, and what it keeps."""
+    """A statement with its parameters, the earlier statements without whose rows it is left out, and the rows
+    that it keeps."""
     needs = sorted({value.statement for value in one.parameters if isinstance(value, Row)})
     return place, run, _getter(one.parameters), needs, one.keeps
 
@@ -140,7 +142,7 @@ def _one(value: Value) -> Callable[[Any, list[Any], int, int, int], Any]:
 
             def column_of(step: Any, kept: list[Any], item: int, of: int, row: int) -> Any:
                 rows = kept[statement]
-                # Only the harness has none.
+                # Only the null driver returns no rows.
                 return rows[row if of == statement else 0][column] if rows else None
 
             return column_of
@@ -172,7 +174,7 @@ def _transaction(session: Session, one: Class, body: Operation) -> Operation:
             try:
                 rollback()
             except errors as second:
-                # What went wrong first is the cause.
+                # The first error is the cause.
                 error.add_note(f"and the rollback failed: {session.words(second)}")
             raise
         return ended

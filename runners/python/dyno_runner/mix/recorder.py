@@ -1,7 +1,7 @@
-"""What became of the operations of a client, by class and by second.
+"""Records the operations of a client, by class and by second.
 
-Within the clock it is written down and nothing else: 16 bytes for an operation, 32 for one that is due at a
-time. That takes less time than to count it in a histogram, which comes after the clock.
+Within the clock each operation is only written down: 16 bytes, or 32 where it is due at a time. That takes
+less time than counting it in a histogram, which is done after the clock.
 """
 
 from array import array
@@ -12,63 +12,62 @@ from typing import Any
 from ..histogram import text_of
 from .work import Work
 
-# How long a tick is, in nanoseconds.
+# The length of a tick, in nanoseconds.
 TICK = 1_000_000_000
 
 
 class Recorder:
-    """What one client writes down."""
+    """The records of one client."""
 
     def __init__(self, classes: int, is_due: bool, connects: bool = False) -> None:
-        """Operations of so many classes, due at a time or not. With `connects` the client comes and goes, and
-        a class after the others has when it connected, which is due at a time."""
+        """Records operations of a number of classes, due at a time or not. With `connects` the client comes
+        and goes, and a further class records its connecting, which is due at a time."""
         self.is_due = [is_due] * classes + [True] * connects
-        # When the operations that are done were, in nanoseconds of the clock: four moments each where they
-        # are due at a time (due, free, sent, done), else two (sent, done).
+        # Of operations that are done, moments in nanoseconds of the clock: four each where they are due at a
+        # time (due, free, sent, done), else two (sent, done).
         self.moments = [array("Q") for _ in self.is_due]
         # Of the operations that were tried more than once: class, end, tries repeated, and whether it failed.
         self.tried: list[tuple[int, int, int, bool]] = []
-        # Of those that were undone as planned: class, end. They are noted as done too.
+        # Of operations that were rolled back as planned: class, end. They are recorded as done too.
         self.undone_at: list[tuple[int, int]] = []
         # Of these, those that ended with an error which the suite ignores: class, end.
         self.ignored_at: list[tuple[int, int]] = []
-        # Of the operations that ended without success: class, since when they were due or under way, end.
+        # Of operations that ended without success: class, moment since which they were due or under way, end.
         self.given_up: list[tuple[int, int, int]] = []
-        # Of those that were due and never begun: class, when they were due.
+        # Of operations that were due and never begun: class, due.
         self.left: list[tuple[int, int]] = []
-        # When the client began to do steps for the second time; None: it has not.
+        # The moment at which the client began to repeat the steps; None: it has not.
         self.anew: int | None = None
-        # Why the first of each class failed that did, where it was not for want of time.
+        # By class, the error of the first operation that failed other than for want of time.
         self.failures: dict[int, str] = {}
         if is_due:
             self.done = self._done_when_due
 
     def done(self, place: int, due: int, free: int, sent: int, ended: int) -> None:
-        """Notes an operation that succeeded."""
+        """Records an operation that succeeded."""
         moments = self.moments[place]
         moments.append(sent)
         moments.append(ended)
 
     def _done_when_due(self, place: int, due: int, free: int, sent: int, ended: int) -> None:
-        # One that has no time among others that have is due when it is sent.
+        # In a mix with due times, an operation without one is due when it is sent.
         self.moments[place].extend((due or sent, free, sent, ended))
 
     def connected(self, due: int, free: int, sent: int, ended: int) -> None:
-        """Notes that the client of a session can send its first operation."""
+        """Records that the client of a session can send its first operation."""
         self.moments[-1].extend((due, free, sent, ended))
 
     def retried(self, place: int, ended: int, retried: int) -> None:
-        """Notes that an operation succeeded after so many tries that were repeated. It is noted as done
-        too."""
+        """Records that an operation succeeded after `retried` repeated tries. It is recorded as done too."""
         self.tried.append((place, ended, retried, False))
 
     def undone(self, place: int, ended: int) -> None:
-        """Notes that an operation that is done was undone at its end, as planned."""
+        """Records that an operation that is done was rolled back at its end, as planned."""
         self.undone_at.append((place, ended))
 
     def failed(self, place: int, since: int, ended: int, retried: int, why: str = "") -> None:
-        """Notes an operation that never succeeded, and why, unless that was for want of time. It was due since
-        then or, where nothing is due, under way."""
+        """Records an operation that never succeeded, and why, unless that was for want of time. It was due
+        since then or, where nothing is due, under way."""
         self.tried.append((place, ended, retried, True))
         self.given_up.append((place, since, ended))
         if why:
@@ -76,7 +75,7 @@ class Recorder:
 
 
 class Sum:
-    """What all clients wrote down, counted, after the clock."""
+    """The records of all clients, counted after the clock."""
 
     def __init__(self, work: Work, began: int, recorders: list[Recorder]) -> None:
         window = work.window
@@ -97,7 +96,7 @@ class Sum:
             | ({"succeeded": format(self._succeeded[tick], "x")} if self._succeeded[tick] else {})
             for tick in range(self._ticks)
         ]
-        # To connect is no operation of the suite.
+        # Connecting is no operation of the suite.
         self.operations = sum(one["done"] for one in self.classes[: len(work.classes)])
 
     def _class(self, place: int, recorders: list[Recorder]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -117,7 +116,7 @@ class Sum:
                     self._succeeded[tick] |= 1 << since * 100 // TICK
                 if recorder.is_due[place]:
                     service.append(ended - sent)
-                    # Whoever was free only after it was due kept it waiting until then.
+                    # A client that was free only after the operation was due kept it waiting until then.
                     wait.append(max(0, free - due))
                     late.append(sent - max(free, due))
         tried = [
@@ -139,8 +138,8 @@ class Sum:
 
     @staticmethod
     def _acknowledged(place: int, recorders: list[Recorder]) -> int:
-        """How many operations of a class succeeded and were not undone, until clients did steps for the second
-        time."""
+        """The number of operations of a class that succeeded and were not rolled back, until clients began to
+        repeat steps."""
         count = 0
         for one in recorders:
             anew = float("inf") if one.anew is None else one.anew
@@ -149,7 +148,7 @@ class Sum:
         return count
 
     def _unfinished(self, place: int, recorders: list[Recorder]) -> Iterator[int]:
-        """How long the operations of a class had waited that were due or under way at the end and not done."""
+        """The waits of those operations of a class that were due or under way at the end and not done."""
         stop = self._stop
         if stop == float("inf"):
             return
@@ -170,7 +169,8 @@ class Sum:
 
 
 def _operations(recorder: Recorder, place: int) -> Any:
-    """Due, free, sent and done of each operation. One that was not due at a time was when it was sent."""
+    """Due, free, sent and done of each operation. An operation without a due time was due when it was
+    sent."""
     moments = recorder.moments[place]
     if recorder.is_due[place]:
         return zip(moments[0::4], moments[1::4], moments[2::4], moments[3::4])

@@ -1,8 +1,8 @@
-"""The section of a mix in one process: all of its clients made ready, let go at once, and brought together
-again.
+"""The section of a mix in one process: prepares all of its clients, starts them at one instant, and merges
+their results.
 
-Each client is a thread, as a program in Python that serves many at once has it. The threads share one
-interpreter: what they wait for its lock is a part of what is measured.
+Each client is a thread, as in a Python program that serves many clients at once. The threads share one
+interpreter: the time that they wait for its lock is part of the measurement.
 """
 
 import threading
@@ -23,12 +23,12 @@ from .steps import Steps, load
 from .visitor import Visitor, Visits
 from .work import Work
 
-# How long before they begin the clients are told to, so that all of them have heard it.
+# How long before the start the clients are given the moment, so that all of them have it in time.
 NOTICE = 5_000_000
 
 
 def in_a_moment() -> int:
-    """When clients of one process begin."""
+    """The moment at which clients of one process begin."""
     return time.monotonic_ns() + NOTICE
 
 
@@ -36,19 +36,19 @@ def in_a_moment() -> int:
 class Part:
     """The part of a mix that the clients of this process have."""
 
-    # How many clients there are in the processes before this one.
+    # The number of clients in the processes before this one.
     before: int = 0
-    # Gives the place of the next step, or of the next session, that nobody has; None: clients of this process
-    # alone have a part in a file.
+    # Returns the position of the next unclaimed step or session; None: only clients of this process share a
+    # file.
     take: Callable[[], int] | None = None
-    # Called when all clients are ready; says when they begin.
+    # Called when all clients are ready; returns the moment at which they begin.
     begin: Callable[[], int] = in_a_moment
 
 
 @dataclass
 class Done:
-    """What was done of a mix: when the clients began and the last of them ended, what they wrote down, and
-    the section as the clock has it."""
+    """The results of a mix: the moments at which the clients began and the last of them ended, their records,
+    and the section as the clock measured it."""
 
     began: int
     last: int
@@ -57,7 +57,7 @@ class Done:
 
 
 class Thread(threading.Thread):
-    """The life of one client: with a session, or with None where it comes and goes."""
+    """The thread of one client: with a session, or with None where it comes and goes."""
 
     def __init__(self, place: int, section: "Section", session: Session | None) -> None:
         super().__init__(name=f"client {section.part.before + place + 1}", daemon=True)
@@ -76,7 +76,7 @@ class Thread(threading.Thread):
         if error is None and section.began is not None:
             error = self._try(self._work)
             section.done.put((time.monotonic_ns(), error))
-        # The counters of a thread that ends are gone with it.
+        # The counters of a thread that ends are lost with it.
         section.leave.wait()
 
     def _prepare(self) -> None:
@@ -95,7 +95,7 @@ class Thread(threading.Thread):
         self.client.run(self._section.began)
 
     def _try(self, work: Any) -> BaseException | None:
-        """Does a part of its life, and returns what was raised."""
+        """Runs a part of the thread's work, and returns the exception that it raised."""
         session = self._session
         try:
             work()
@@ -109,31 +109,31 @@ class Thread(threading.Thread):
 
 
 class Section:
-    """What all clients of a process share."""
+    """The state that all clients of a process share."""
 
     def __init__(self, work: Work, driver: Driver, part: Part) -> None:
         self.work = work
         self.driver = driver
         self.part = part
         self.steps: list[Steps] = load(work)
-        # The next step that nobody has, where clients have a part in one file. One call of C, so no two
+        # Returns the next unclaimed step, where clients share one file. It is one call of C, so no two
         # clients get the same.
         self.take = part.take or (count().__next__ if work.shares else None)
         # Where clients come and go, their sessions.
         self.visits = None if work.session is None else Visits(work, self.steps[0])
-        # From each client: that it is ready, or why not; when its work ended, and why if that is not how it
-        # should.
+        # From each client: that it is ready, or why not; when its work ended, and the error if it did not end
+        # as planned.
         self.ready: SimpleQueue[BaseException | None] = SimpleQueue()
         self.done: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
-        # To all: that they may begin, at `began` or, where that is None, not at all; and that their threads
-        # may end.
+        # To all clients: that they may begin, at `began` or, where that is None, not at all; and that their
+        # threads may end.
         self.goes = threading.Event()
         self.began: int | None = None
         self.leave = threading.Event()
 
 
 def perform_part(work: Work, driver: Driver, clock: Clock, part: Part) -> Done:
-    """Does the part of a mix that the clients of this process have."""
+    """Runs the part of a mix that the clients of this process have."""
     section = Section(work, driver, part)
     sessions: list[Session | None] = []
     threads: list[Thread] = []
@@ -158,11 +158,11 @@ def perform_part(work: Work, driver: Driver, clock: Clock, part: Part) -> Done:
 
 
 def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
-    """Lets all clients begin, and times them. When it returns, none is at work."""
+    """Starts all clients, and times them. When it returns, all have stopped."""
     window = section.work.window
     for thread in threads:
         thread.start()
-    # All are waited for, because their sessions are closed after this.
+    # This waits for all of them, because their sessions are closed afterwards.
     _raise_first([section.ready.get() for _ in threads])
     clock.collect()
     clock.count(window.start > 0)
@@ -182,8 +182,8 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
 
 
 def _wait(section: Section, ends: list[tuple[int, BaseException | None]], clients: int) -> None:
-    """Waits until the time is up, or all clients are done, or one has failed. Adds those that are done to
-    `ends`."""
+    """Waits until the time is up, or all clients are done, or one has failed. Adds the moments at which
+    clients ended to `ends`."""
     stop = section.work.window.stop
     end = None if stop is None else section.began + stop
     while len(ends) < clients:
@@ -194,7 +194,7 @@ def _wait(section: Section, ends: list[tuple[int, BaseException | None]], client
             break
         if ends[-1][1] is not None:
             return
-    # Clients whose steps came to an end before their time leave the rest of it empty.
+    # Clients whose steps ran out early are idle for the rest of the time.
     if end is not None:
         sleep_until(end)
 

@@ -1,4 +1,4 @@
-"""What a client does with prepared statements."""
+"""Executes prepared statements for a client."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,22 +8,20 @@ Run = Callable[[tuple[Any, ...]], Any]
 
 
 class Session:
-    """A session with the engine, a client's own. Its calls raise `errors`, and all but `prepare` and `close`
-    are within the clock. A subclass is used by one thread at a time, which need not be the one that made
-    it."""
+    """A client's session with the engine. Its calls raise `errors`, and all but `prepare` and `close` are
+    timed. A subclass is used by one thread at a time, which need not be the one that made it."""
 
     errors: type[Exception]
     # How a statement spells a parameter.
     parameter = "?"
-    # Whether what is stored can be read back: of the harness it cannot, and it misses no row.
+    # True if stored rows can be read back. The null driver cannot, and reports no missing row.
     keeps = True
 
     def wait_for_locks(self, patience: int) -> None:
-        """Has the engine wait for locks so long, in nanoseconds, where that is the client's to say. Outside
-        the clock."""
+        """Sets the engine's lock timeout, in nanoseconds, where the client can set it. Not timed."""
 
     def prepare(self, sql: str) -> Run:
-        """Prepares a statement, as far as the driver can before it is executed. Outside the clock."""
+        """Prepares a statement, as far as the driver can before it is executed. Not timed."""
         raise NotImplementedError
 
     def begin_read(self) -> Any:
@@ -35,16 +33,16 @@ class Session:
         raise NotImplementedError
 
     def commit(self) -> Any:
-        """Commits it."""
+        """Commits the transaction."""
         raise NotImplementedError
 
     def rollback(self) -> Any:
-        """Undoes it. The engine may have done so already."""
+        """Rolls the transaction back. The engine may have done so already."""
         raise NotImplementedError
 
     def may_pass(self, error: Exception) -> bool:
-        """Whether an operation that failed so may succeed if it is tried again: the database was busy, it was
-        the victim of a deadlock, or it could not be put in an order with the others."""
+        """True if an operation that failed with this error may succeed if it is tried again: the database was
+        busy, it was the victim of a deadlock, or it could not be serialized with the others."""
         raise NotImplementedError
 
     def codes(self, error: Exception) -> list[str]:
@@ -52,8 +50,8 @@ class Session:
         return []
 
     def words(self, error: Exception) -> str:
-        """What the engine said."""
+        """The engine's message."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Closes the connection if it was opened for this client. Outside the clock."""
+        """Closes the connection if it was opened for this client. Not timed."""

@@ -7,13 +7,13 @@ from ..failure import Failure
 from ..inputs import map_cells
 from .work import Field, Work
 
-# What a step has before its fields, in bytes: when it is due, and its class.
+# The header of a step, before its fields, in bytes: its due time and its class.
 HEAD = 16
 
 
 class Steps:
-    """A step is one tuple: when it is due in nanoseconds since the clients began (0: at once), its class by
-    position, and its fields. Texts are made of bytes when the step's turn comes, as all that drivers take."""
+    """A step is one tuple: its due time in nanoseconds since the clients began (0: at once), its class by
+    position, and its fields. Bytes become text when the step's turn comes, as for every input of a driver."""
 
     def __init__(self, file: str, count: int, work: Work) -> None:
         fields, classes = work.fields, len(work.classes)
@@ -37,7 +37,7 @@ class Steps:
             self.get = self._with_texts
 
     def get(self, place: int) -> Any:
-        """A step by its place."""
+        """A step by its position."""
         layout = self._layout
         return layout.unpack_from(self._data, place * layout.size)
 

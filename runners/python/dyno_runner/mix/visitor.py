@@ -14,8 +14,8 @@ from .work import CONNECT, Work
 
 
 class Visits:
-    """The sessions of a mix: what each prepares is what it executes, as a program does that comes for a
-    moment."""
+    """The sessions of a mix. Each prepares only the statements that it executes, like a program that connects
+    for a short time."""
 
     def __init__(self, work: Work, steps: Steps) -> None:
         """Looks at all of them."""
@@ -33,7 +33,7 @@ class Visits:
 
 
 class Visitor(Client):
-    """One client that comes and goes. `take` gives the place of its next session."""
+    """One client that comes and goes. `take` returns the position of its next session."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Visitor(Client):
         self._visit = driver.visit
 
     def run(self, began: int) -> None:
-        """Takes sessions, one after another, until the time is up or none is left."""
+        """Runs sessions, one after another, until the time is up or no session is left."""
         wake_in_time()
         now, get, visits = time.monotonic_ns, self._steps.get, self._visits
         stop = self._work.window.stop
@@ -96,7 +96,7 @@ class Visitor(Client):
         return session
 
     def _step(self, step: tuple, sent: int) -> int:
-        """Does a step at once. Returns when it was done."""
+        """Does a step at once. Returns the moment at which it was done."""
         place = step[1]
         try:
             how = self._operations[place](step)
@@ -109,7 +109,8 @@ class Visitor(Client):
 
 
 def _leave_anyhow(session: Session) -> None:
-    """After a failure, which is what is told."""
+    """Closes the session after a failure and ignores further errors, because that failure is the one to
+    report."""
     try:
         session.close()
     except session.errors:

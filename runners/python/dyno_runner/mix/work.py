@@ -1,4 +1,4 @@
-"""What a job says of a mix."""
+"""A mix, as described by a job."""
 
 import copy
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from ..contract import take
 from ..failure import Failure
 
 READ, WRITE = "read", "write"
-# The class that tells how long it took clients that come and go to connect.
+# The class that reports how long clients that come and go took to connect.
 CONNECT = "connect"
 
 
@@ -28,13 +28,13 @@ class Item:
     column: int
 
 
-# Where the value of a parameter comes from; a number is the position of a field.
+# The source of a parameter's value; a number is the position of a field.
 Value = int | Row | Item
 
 
 @dataclass(frozen=True)
 class Keeps:
-    """What is kept of the rows of a statement: so many columns. Without `may_miss` there must be a row."""
+    """The columns that are kept of the rows of a statement. Without `may_miss` there must be a row."""
 
     columns: int
     may_miss: bool
@@ -42,8 +42,8 @@ class Keeps:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: what stands before, between and after its parameters, where the value of each comes from,
-    and what is kept of its rows."""
+    """A statement: the text before, between and after its parameters, the source of each value, and the
+    columns that are kept of its rows."""
 
     text: list[str]
     parameters: list[Value]
@@ -57,16 +57,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class Class:
-    """A class of operations. `transaction` is what its statements are one transaction for; None: each is a
-    transaction of its own."""
+    """A class of operations. `transaction` is the kind of the transaction around its statements; None: each
+    statement is its own transaction."""
 
     name: str
     transaction: str | None
     statements: list[Statement]
     loops: list["Loop"]
-    # The position of a field: where it is not 0 the transaction is undone at its end, as planned.
+    # The position of a field: where it is not 0, the transaction is rolled back at its end, as planned.
     rollback_if: int | None
-    # When the client pauses: before which statement, and for how many seconds.
+    # The pauses of the client: before which statement, and for how many seconds.
     pauses: list[tuple[int, float]]
     # Codes of errors with which an operation may end.
     ignores: frozenset[str]
@@ -106,15 +106,15 @@ class Field:
 
 @dataclass(frozen=True)
 class Window:
-    """When operations count: those that end within it, in nanoseconds since the clients began. Without an end
-    all steps are done once."""
+    """The time in which operations count: those that end within it, in nanoseconds since the clients began.
+    Without an end all steps are done once."""
 
     start: int
     stop: int | None
 
     @property
     def duration(self) -> int:
-        """How long it is; 0 without an end."""
+        """Its length; 0 without an end."""
         return 0 if self.stop is None else self.stop - self.start
 
 
@@ -122,7 +122,7 @@ class Work:
     """The input of a mix."""
 
     def __init__(self, work: Any) -> None:
-        """Refuses what makes no sense."""
+        """Rejects contradictory input."""
         self.classes = [_class(each) for each in take(work, "classes", list)]
         self.fields = [
             Field(take(each, "name", str), take(each, "kind", str), take(each, "bytes", int))
@@ -133,16 +133,16 @@ class Work:
             for each in take(work, "lists", list, [])
         ]
         self.clients = take(work, "clients", int)
-        # A file for each client, or one that they share.
+        # A file for each client, or one that all share.
         self.steps = [
             (take(each, "file", str), take(each, "count", int)) for each in take(work, "steps", list)
         ]
-        # The position of a field: how long the client waits before it sends the step, in nanoseconds since it
-        # was free.
+        # The position of a field: the time for which the client waits before it sends the step, in
+        # nanoseconds since it was free.
         self.think = take(work, "think", int, None)
-        # How many steps a session has, where clients come and go.
+        # The number of steps of a session, where clients come and go.
         self.session = take(work, "session", int, None)
-        # Whether each client is a process of its own.
+        # True if each client is a separate process.
         self.processes = take(work, "processes", bool, False)
         self.patience = take(work, "patience_ns", int)
         lasts = take(work, "lasts", dict, None)
@@ -154,16 +154,16 @@ class Work:
 
     @property
     def shares(self) -> bool:
-        """Whether all clients have a part in one file of steps."""
+        """True if all clients share one file of steps."""
         return len(self.steps) < self.clients or self.session is not None
 
     @property
     def names(self) -> list[str]:
-        """The classes that are told."""
+        """The classes that are reported."""
         return [one.name for one in self.classes] + [CONNECT] * (self.session is not None)
 
     def part(self, place: int) -> "Work":
-        """That of one client, counted from zero."""
+        """The steps of one client, counted from zero."""
         part = copy.copy(self)
         part.steps = [self.steps[0 if self.shares else place]]
         part.clients, part.processes = 1, False

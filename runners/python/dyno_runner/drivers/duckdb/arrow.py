@@ -1,7 +1,7 @@
 """Shows DuckDB the mapped rows as Arrow data without copying a cell.
 
-The file is one long array of texts for Arrow: its bytes, and where each cell begins. A row is a list of as
-many of these as there are columns. The places are the same in every batch, so they are worked out once.
+To Arrow the file is one long array of texts: its bytes, and the offset of each cell. A row is a list of as
+many texts as there are columns. The offsets are the same in every batch, so they are computed once.
 """
 
 from array import array

@@ -1,4 +1,4 @@
-"""DuckDB's own client for Python, which has the engine within it."""
+"""DuckDB's own client for Python, which contains the engine."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -46,8 +46,8 @@ class DuckDb(Sql):
                 "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
             )
         settings = Settings(job)
-        # What does not fit into memory belongs on the file system that is measured, like the database; and
-        # nothing is fetched from a network.
+        # Data that do not fit into memory belong on the measured file system, like the database; and nothing
+        # is fetched from a network.
         config: dict[str, Any] = {
             "temp_directory": str(job.directory / "temporary"),
             "autoinstall_known_extensions": "false",
@@ -65,7 +65,7 @@ class DuckDb(Sql):
         return driver, Hello(version, f"duckdb {duckdb.__version__}", settings.in_force(connection), build)
 
     def _run(self, sql: str) -> Rows:
-        # The text is parsed once: `execute` of a text would do the same within.
+        # The text is parsed once: `execute` of a text would parse it in the same way.
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1:
             raise duckdb.Error(f"it holds {len(statements)} statements and not one")
@@ -86,7 +86,7 @@ class DuckDb(Sql):
         self._connection.commit()
 
     def insert_rows(self, load: Load) -> None:
-        """`executemany`: within it one prepared statement is executed for each row. The client keeps none
+        """`executemany`, which executes one prepared statement for each row. The client keeps no statement
         from one call of `execute` to the next, and would plan the same INSERT again for every row."""
         sql = self._insert(load)
         with self._told():
@@ -97,7 +97,7 @@ class DuckDb(Sql):
                         self._connection.executemany(sql, block)
 
     def _arrow(self, load: Load) -> None:
-        """INSERT from a SELECT over Arrow data, which DuckDB reads where they lie."""
+        """INSERT from a SELECT over Arrow data, which DuckDB reads in place."""
         columns = ", ".join(f"row[{place + 1}]" for place in range(len(load.columns)))
         sql = f"INSERT INTO {identifier(load.table)} SELECT {columns} FROM dyno_rows"
         connection = self._connection
@@ -115,9 +115,9 @@ class DuckDb(Sql):
             appender.flush()
 
     def import_file(self, load: Load) -> None:
-        """INSERT from a SELECT over the file, which DuckDB's own reader of CSV splits, by as many threads as
-        the engine has. Nothing is guessed: columns and delimiter are told. An empty field is an empty text
-        and no NULL. Where there are several transactions, each reads the file from its beginning."""
+        """INSERT from a SELECT over the file, which DuckDB's own CSV reader splits with as many threads as
+        the engine has. Nothing is guessed: columns and delimiter are given. An empty field is an empty text,
+        not NULL. Where there are several transactions, each reads the file from its beginning."""
         file: RecordFile = load.file
         types = {column.name: TYPES[column.kind] for column in file.columns}
         texts = [name for name, kind in types.items() if kind == TYPES["text"]]

@@ -1,8 +1,8 @@
-"""Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data
-lives.
+"""Settings: any option of DuckDB that can be set and read back, and `database`, which says where the data are
+stored.
 
-DuckDB tells sizes with one decimal, as `953.6 MiB` of the 1GB that was asked for, and dyno cannot know that
-they are one value. So a value that means the one asked for is told in the spelling in which it was asked.
+DuckDB reports sizes with one decimal, as `953.6 MiB` for 1GB, and dyno cannot know that both are one value.
+So a value that equals the one asked for is reported in the spelling in which it was asked.
 """
 
 import os
@@ -37,11 +37,12 @@ class Settings:
             raise Failure(f"the setting 'database' is one of {', '.join(PLACES)}, not '{self.database}'")
 
     def place(self, directory: Path) -> str:
-        """What to open."""
+        """The path or name to open."""
         return str(directory / FILE) if self.database == "file" else self.database
 
     def apply(self, connection: Any) -> None:
-        """Sets all of them. Of the machine's processors it would use all, also where it is to have some."""
+        """Applies all settings. DuckDB would use all of the machine's processors even where it is given only
+        some."""
         if not {"threads", "worker_threads"} & self._asked.keys():
             connection.execute(f"SET threads = {len(os.sched_getaffinity(0))}")
         for name, value in self._asked.items():
@@ -65,7 +66,7 @@ class Settings:
 
 
 def means(asked: str, found: str) -> bool:
-    """Whether a value found is the one asked for; a size is told with one decimal, cut off."""
+    """True if a value found is the one asked for; a size is reported with one decimal, cut off."""
     if asked.lower() == found.lower():
         return True
     one, other = _amount(asked), _amount(found)

@@ -1,4 +1,4 @@
-"""What MariaDB and MySQL say when something fails."""
+"""Error numbers and messages of MariaDB and MySQL."""
 
 import pymysql
 
@@ -17,7 +17,8 @@ def number_of(error: Exception) -> int:
 
 
 def words_of(error: Exception) -> str:
-    """What the server or the driver said, with the number; or that the server is lost."""
+    """The message of the server or the driver, with the number; or that the connection to the server is
+    lost."""
     number = number_of(error)
     if not number and isinstance(error, pymysql.InterfaceError):
         return "the connection to the server is lost"

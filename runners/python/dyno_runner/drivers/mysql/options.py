@@ -1,6 +1,6 @@
-"""The options of a connection, as a URL gives them, and what PyMySQL calls them.
+"""The options of a connection, as given in a URL, and PyMySQL's names for them.
 
-The names are those of MySQL's own programs: `ssl-mode`, `ssl-ca`, `connect-timeout` …
+The names in a URL are those of MySQL's own programs: `ssl-mode`, `ssl-ca`, `connect-timeout` …
 """
 
 import ssl
@@ -44,8 +44,8 @@ def parse(options: dict[str, str]) -> dict[str, Any]:
 
 
 def _context(mode: str, files: dict[str, str]) -> ssl.SSLContext:
-    """What PyMySQL encrypts with. Of words of its own it drops the check of the name where no authority is named, and a
-    context where a file is."""
+    """The TLS context for PyMySQL. If PyMySQL made one from its own options, it would not check the host name
+    where no authority is named, and would ignore a context where a file is named."""
     try:
         context = ssl.create_default_context(cafile=files.get("ssl-ca"))
         context.check_hostname = mode == "VERIFY_IDENTITY"

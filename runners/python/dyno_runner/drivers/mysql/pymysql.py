@@ -1,7 +1,7 @@
-"""PyMySQL: the driver in Python alone that serves MariaDB and MySQL alike.
+"""PyMySQL: a driver in pure Python for both MariaDB and MySQL.
 
-It has no prepared statements: it writes the parameters into the statement's text, and an insert of one row
-is such a text.
+It has no prepared statements: it writes the parameters into the statement's text, also for an insert of one
+row.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ class PyMySql(ServerDriver):
                     self._cursor.executemany(sql, many)
 
     def _load_data(self, load: Load) -> None:
-        """LOAD DATA LOCAL from the text that the rows are made into, a block at a time."""
+        """LOAD DATA LOCAL from the rows converted to text, a block at a time."""
         cursor = self._cursor
 
         def one(name: str) -> None:
@@ -129,8 +129,8 @@ class PyMySql(ServerDriver):
         return not self._connection.open
 
     def database_bytes(self) -> int:
-        """The files of the trial's tables, as far as the server tells. InnoDB's come from its list of files,
-        which takes a privilege; its statistics, which need none, lag behind."""
+        """The size of the trial's tables, as far as the server reports it. The sizes of InnoDB's files come
+        from its list of files, which requires a privilege; its statistics, which require none, lag behind."""
         for files in ("innodb_sys_tablespaces", "innodb_tablespaces"):
             if (told := self._bytes_if_told(_FILES.format(files=files))) is not None:
                 return told

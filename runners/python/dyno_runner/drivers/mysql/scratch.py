@@ -1,4 +1,4 @@
-"""The trial's own database: how it is reached, made and removed."""
+"""Connects to, makes and removes the trial's own database."""
 
 from typing import Any
 
@@ -107,13 +107,13 @@ class MySqlScratch(Scratch):
                 password=server.password or "",
                 database=database,
                 charset="utf8mb4",
-                # Statements commit by themselves, as in the other engines, unless a suite says otherwise.
+                # Each statement commits on its own, as in the other engines, unless a suite says otherwise.
                 autocommit=True,
                 local_infile=True,
                 # An UPDATE counts the rows that it finds.
                 client_flag=CLIENT.FOUND_ROWS,
             )
-            # Older PyMySQLs go on in plain text where the server offers nothing else.
+            # Older PyMySQLs continue in plain text where the server does not offer TLS.
             if "ssl" in self._options and not connection._secure:
                 connection.close()
                 raise Failure(
@@ -131,8 +131,8 @@ class MySqlScratch(Scratch):
             raise Failure(f"cannot connect to {server.host}: {one_line(error)}") from None
 
     def _drop(self, connection: Any) -> None:
-        """Removes the database if it is there. Where a runner that was killed has left a statement running in
-        it, that is ended first: it would hold the tables for as long as it runs."""
+        """Removes the database if it exists. A statement that a killed runner left running in it is ended
+        first: it would hold the tables for as long as it runs."""
         name = self._server.scratch
         with connection.cursor() as cursor:
             try:
@@ -140,7 +140,7 @@ class MySqlScratch(Scratch):
                 for process in cursor.fetchall():
                     if process[3] == name:
                         _kill(cursor, process[0])
-                # A note that there is none is no error and for nobody here.
+                # The server's note that the database does not exist is no error.
                 cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")
             except pymysql.Error as error:
                 raise _explained(error, "remove", name) from None

@@ -1,8 +1,8 @@
 """Settings: any system variable of MariaDB or MySQL.
 
-What is not in force already is set for the session, if the server lets it be. All are read back after that;
-what is asked and what is in force are compared by dyno, which cannot know that `128M` and `134217728` are one
-value. So a value that means the one asked for is told in the spelling in which it was asked.
+A setting that is not in force already is set for the session, if the server allows it. All are read back
+after that. dyno compares what was asked with what is in force, and cannot know that `128M` and `134217728`
+are one value. So a value that equals the one asked for is reported in the spelling in which it was asked.
 """
 
 from typing import Any
@@ -16,8 +16,8 @@ from .errors import number_of, words_of
 
 # Error: there is no variable of that name.
 UNKNOWN_VARIABLE = 1193
-# Errors: the variable is the whole server's, can only be read, or is set by administrators. That it is not in
-# force as asked is dyno's to tell.
+# Errors: the variable is global, read-only, or set by administrators only. dyno reports that it is not in
+# force as asked.
 NOT_HERE = (1227, 1228, 1229, 1238, 3530)
 # Error: a text was given for a number.
 WRONG_TYPE = 1232
@@ -34,12 +34,13 @@ class Settings:
         check_names(job.settings, "MySQL", "system variable")
         self._asked = last_of_each(job.settings)
         self._read_back = job.read_back
-        # Those that each session sets for itself; None until the first has found out.
+        # Settings that each session sets for itself; None until the first session has found out.
         self._own: dict[str, str] | None = None
 
     def apply(self, cursor: Any) -> None:
         """Sets what is not in force yet, for this session only. The first session, before there are clients,
-        finds out what that is: to ask again would cost each of the others what no program does."""
+        finds out which settings those are: a query for them in every other session would be a cost that no
+        program has."""
         if self._own is not None:
             for name, value in self._own.items():
                 _is_set(cursor, name, value)
@@ -63,7 +64,7 @@ class Settings:
 
 
 def means(asked: str, found: str) -> bool:
-    """Whether a value found is the one asked for."""
+    """True if a value found is the one asked for."""
     switch, amount = SWITCH.get(asked.lower()), _amount(asked)
     return (
         asked.lower() == found.lower()
@@ -88,7 +89,7 @@ def _value(cursor: Any, name: str) -> str:
 
 
 def _is_set(cursor: Any, name: str, value: str) -> bool:
-    """Sets one for a session. Whether the server let it."""
+    """Sets a variable for a session. Returns False if the server does not allow that."""
     try:
         _set(cursor, name, value)
     except pymysql.Error as error:
@@ -125,7 +126,7 @@ def _show(cursor: Any, name: str) -> str:
 
 
 def _if_told(cursor: Any, name: str) -> str | None:
-    """What a server that has no such variable refuses is left out; that the server is lost is an error."""
+    """Leaves out what a server refuses because it has no such variable; a lost connection is an error."""
     try:
         return _value(cursor, name)
     except pymysql.Error as error:

@@ -1,7 +1,7 @@
 """Feeds LOAD DATA LOCAL from memory.
 
-PyMySQL reads what it sends from a file that it opens by its name. Here that is the reading end of a pipe: so
-rows go from the mapped input to the server without a file between, however many they are.
+PyMySQL reads what it sends from a file that it opens by its name. Here that file is the reading end of a
+pipe, so any number of rows go from the mapped input to the server without a file on disk.
 
 The name comes back from the server, which may ask for another file at any time, and PyMySQL would send it. So
 its function that sends is wrapped: nothing but the pipe is ever sent.
@@ -16,7 +16,7 @@ from typing import Any
 import pymysql
 from pymysql import connections
 
-# What a pipe holds at once, in bytes: the most that the kernel gives to everybody.
+# The pipe's capacity in bytes: the largest that the kernel allows without privileges.
 CAPACITY = 1 << 20
 F_SETPIPE_SZ = 1031
 
@@ -50,7 +50,7 @@ def feed(blocks: Iterator[bytes], load: Callable[[str], None]) -> None:
         load(name)
     finally:
         _offered.clear()
-        # Where nobody has read to the end, the writer is stopped by there being no reader.
+        # If the pipe was not read to its end, closing the reading end stops the writer.
         os.close(reader)
         thread.join()
 

@@ -1,20 +1,20 @@
-"""Which server it is: MariaDB, MySQL and others are engines that answer one driver."""
+"""Identifies the server: MariaDB, MySQL and others are different engines behind one driver."""
 
 import re
 
 from ...contract import Server
 from ...failure import Failure
 
-# What the version of a MariaDB holds.
+# Contained in the version of every MariaDB.
 MARIADB = "-MariaDB"
-# The oldest versions that are served, of MariaDB and of others.
+# The oldest supported versions, of MariaDB and of others.
 OLDEST_MARIADB = (10, 2)
 OLDEST = (5, 7)
 
 
 def check_version(engine: str, server: Server, version: str) -> None:
-    """Refuses a server that is not the engine that was asked for, because those that speak the protocol have
-    drifted apart, and one that is too old."""
+    """Rejects a server that is not the engine asked for, because the engines that speak this protocol have
+    diverged, and a server that is too old."""
     if not server.is_own(version):
         raise Failure(
             f"the server is {short(version)}, not {engine}: name the engine that it is, or another server"

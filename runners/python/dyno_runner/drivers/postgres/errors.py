@@ -1,4 +1,4 @@
-"""What PostgreSQL says when something fails."""
+"""Messages of PostgreSQL's errors."""
 
 import psycopg
 
@@ -6,7 +6,7 @@ from ...failure import one_line
 
 
 def words_of(error: psycopg.Error) -> str:
-    """What the server said, with its code; or, where no server is left, that it is lost."""
+    """The server's message with its code; or that the connection to the server is lost."""
     diagnosis = error.diag
     if diagnosis.sqlstate is None or isinstance(error, psycopg.errors.AdminShutdown):
         words = one_line(error).rstrip(".")

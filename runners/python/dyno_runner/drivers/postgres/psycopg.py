@@ -26,8 +26,8 @@ VARIANTS = ("copy", "pipeline", "insert")
 class Psycopg(ServerDriver):
     """A connection to the trial's database.
 
-    It commits by itself, so that the statements of a test and the BEGIN and COMMIT of a load are all there
-    is.
+    It is in autocommit mode, so that the server gets only the statements of a test and the BEGIN and COMMIT
+    of a load.
     """
 
     _error = psycopg.Error
@@ -88,7 +88,7 @@ class Psycopg(ServerDriver):
         return ()
 
     def _select(self, sql: str) -> Iterator[Rows]:
-        # A cursor of the server's: the client's own would hold the whole table.
+        # A server-side cursor: the client's usual one would hold the whole table.
         with self._connection.transaction(), self._connection.cursor(name="dyno") as cursor:
             cursor.execute(sql)
             yield from blocks_of(cursor)
@@ -106,7 +106,7 @@ class Psycopg(ServerDriver):
                 self._cursor.executemany(sql, load.file.tuples(start, stop))
 
     def _copy(self, load: Load) -> None:
-        """COPY from the text that the rows are made into, a block at a time."""
+        """COPY from the rows converted to text, a block at a time."""
         sql = f"COPY {identifier(load.table)} FROM STDIN"
         for start, stop in self._transactions(load):
             with self._cursor.copy(sql) as copy:
@@ -117,5 +117,5 @@ class Psycopg(ServerDriver):
         return self._connection.closed
 
     def database_bytes(self) -> int:
-        # What only speaks the protocol may have no such function.
+        # Other systems that speak the protocol may have no such function.
         return self._bytes_if_told("SELECT pg_database_size(current_database())") or 0

@@ -1,4 +1,4 @@
-"""The trial's own database: how it is reached, made and removed."""
+"""Connects to, makes and removes the trial's own database."""
 
 import os
 from typing import Any
@@ -16,7 +16,8 @@ from .settings import Settings
 MAINTENANCE = "postgres"
 # Seconds to wait for an answer to a connection, where the URL does not say.
 PATIENCE = 10
-# The oldest version that is served, and the first that can be told whose collations are meant.
+# The oldest supported version, which is also the first that accepts a collation provider when a database is
+# made.
 OLDEST = 100_000
 WITH_PROVIDERS = 150_000
 # Variables of the environment that libpq may read: where it finds a password that the job does not bring.
@@ -66,11 +67,11 @@ class PostgresScratch(Scratch):
             ) from None
 
     def _create(self, maintenance: psycopg.Connection[Any]) -> None:
-        """Makes the database, from the template that nobody has changed.
+        """Makes the database, from the unmodified template.
 
         Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so answers are in the
         same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
-        measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
+        measurement. Other systems that speak PostgreSQL's protocol have their own rules.
         """
         name = self._server.scratch
         version = maintenance.info.server_version
@@ -113,8 +114,8 @@ class PostgresScratch(Scratch):
         return connection
 
     def _drop(self, maintenance: psycopg.Connection[Any]) -> None:
-        """Removes the database if it is there. Where a runner that was killed has left a statement running in
-        it, that is ended first: PostgreSQL would wait five seconds for it and then refuse."""
+        """Removes the database if it exists. A statement that a killed runner left running in it is ended
+        first: PostgreSQL would wait five seconds for it and then refuse."""
         name = self._server.scratch
         try:
             maintenance.execute(
@@ -129,13 +130,13 @@ class PostgresScratch(Scratch):
 
 
 def is_postgres(version: str) -> bool:
-    """Whether a server of this version is PostgreSQL itself or made from it, and does not only speak its
+    """True if a server of this version is PostgreSQL itself or made from it, and does not only speak its
     protocol."""
     return version.startswith("PostgreSQL")
 
 
 def told_version(connection: psycopg.Connection[Any]) -> str:
-    """What the server says of its name and version."""
+    """The server's name and version in its own words."""
     try:
         row = connection.execute("SELECT version()").fetchone()
     except psycopg.Error as error:
@@ -156,7 +157,8 @@ def _options(server: Server, database: str) -> dict[str, Any]:
 
 
 def _forget_environment() -> None:
-    """libpq takes what it is not told from variables of the environment. Where to connect and how is the
-    job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings."""
+    """Removes libpq's variables from the environment, because libpq takes unset options from them. Only the
+    job says where to connect and how: PGHOSTADDR would lead to another server, PGOPTIONS to other
+    settings."""
     for name in [name for name in os.environ if name.startswith("PG") and name not in KEPT]:
         del os.environ[name]

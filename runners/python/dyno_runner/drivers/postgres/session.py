@@ -9,7 +9,7 @@ from ...mix.session import Run
 from ..session import CursorSession
 from .errors import words_of
 
-# What may pass: no order with others, the victim of a deadlock, a lock that was not to be had.
+# Errors after which a retry may succeed: a serialization failure, a deadlock, a lock that was not available.
 MAY_PASS = (
     psycopg.errors.SerializationFailure,
     psycopg.errors.DeadlockDetected,

@@ -1,9 +1,9 @@
 """Settings: any parameter of PostgreSQL, and `lc_collate` and `lc_ctype` of the trial's database.
 
-What is not in force already is set for the session, if the server lets it be. All are read back after that;
-what is asked and what is in force are compared by dyno, which cannot know that `6GB` and `6144MB` are one
-value, because a bare number is in units that only the server knows. So a value that means the one asked for
-is told in the spelling in which it was asked.
+A setting that is not in force already is set for the session, if the server allows it. All are read back
+after that. dyno compares what was asked with what is in force, and cannot know that `6GB` and `6144MB` are
+one value, because a bare number is in units that only the server knows. So a value that equals the one asked
+for is reported in the spelling in which it was asked.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ from ..spelling import check_names, last_of_each, quoted
 from .errors import words_of
 from .units import are_equal
 
-# What is fixed when a database is made, with the columns of `pg_database` that tell it: `SHOW` has not known
-# these since PostgreSQL 16.
+# Settings that are fixed when a database is made, with the columns of `pg_database` that hold them: `SHOW`
+# has not known these since PostgreSQL 16.
 LOCALE = {"lc_collate": "datcollate", "lc_ctype": "datctype"}
 
-# Only the server's start, its configuration or an administrator can set it. That it is not in force as asked
-# is dyno's to tell.
+# Errors: only the server's start, its configuration or an administrator can set it. dyno reports that it is
+# not in force as asked.
 NOT_HERE = (psycopg.errors.CantChangeRuntimeParam, psycopg.errors.InsufficientPrivilege)
 
 
@@ -36,12 +36,13 @@ class Settings:
         self.collate = all_of_them.get("lc_collate", "C")
         self.ctype = all_of_them.get("lc_ctype", "C")
         self._asked = {name: value for name, value in all_of_them.items() if name not in LOCALE}
-        # Those that each session sets for itself; None until the first has found out.
+        # Settings that each session sets for itself; None until the first session has found out.
         self._own: dict[str, str] | None = None
 
     def apply(self, connection: psycopg.Connection[Any]) -> None:
         """Sets what is not in force yet, for this session only. The first session, before there are clients,
-        finds out what that is: to ask again would cost each of the others what no program does."""
+        finds out which settings those are: a query for them in every other session would be a cost that no
+        program has."""
         if self._own is not None:
             for name, value in self._own.items():
                 _set(connection, name, value)
@@ -69,7 +70,7 @@ class Settings:
 
 
 def _set(connection: psycopg.Connection[Any], name: str, value: str) -> bool:
-    """Sets one for a session. Whether the server let it."""
+    """Sets a parameter for a session. Returns False if the server does not allow that."""
     try:
         connection.execute(f"SET {_identifier(name)} = {quoted(value)}")
     except NOT_HERE:
@@ -103,7 +104,7 @@ def _show(connection: psycopg.Connection[Any], name: str) -> str:
 
 
 def _if_told(connection: psycopg.Connection[Any], sql: str) -> str | None:
-    """What a server that has no such thing refuses is left out; that the server is lost is an error."""
+    """Leaves out what a server refuses because it has no such thing; a lost connection is an error."""
     try:
         return _value(connection, sql)
     except psycopg.Error as error:
@@ -113,9 +114,9 @@ def _if_told(connection: psycopg.Connection[Any], sql: str) -> str | None:
 
 
 def _means(connection: psycopg.Connection[Any], name: str, asked: str, found: str) -> bool:
-    """Whether a value found is the one asked for."""
+    """True if a value found is the one asked for."""
     if asked.lower() == found.lower():
         return True
-    # What speaks the protocol and has no such view tells its values in their only spelling.
+    # A system that speaks the protocol but has no such view reports its values in their only spelling.
     unit = _if_told(connection, f"SELECT unit FROM pg_settings WHERE lower(name) = lower({quoted(name)})")
     return are_equal(asked, found, unit)

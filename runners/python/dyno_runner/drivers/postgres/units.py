@@ -5,7 +5,7 @@ See https://www.postgresql.org/docs/current/config-setting.html.
 
 import re
 
-# What a unit measures, and what it is in bytes or microseconds.
+# For each unit, the quantity that it measures, and its size in bytes or microseconds.
 UNITS = {
     "": ("number", 1.0),
     "B": ("memory", 1.0),
@@ -23,7 +23,7 @@ UNITS = {
 
 
 def are_equal(one: str, other: str, unit: str | None) -> bool:
-    """Whether two spellings are one value of a setting whose bare numbers are in `unit`."""
+    """True if two spellings are one value of a setting whose bare numbers are in `unit`."""
     amount = _amount(one, unit)
     return amount is not None and amount == _amount(other, unit)
 
@@ -32,7 +32,7 @@ def _amount(text: str, unit: str | None) -> tuple[str, float] | None:
     number, name = _split(text)
     if number is None:
         return None
-    # A setting's unit may have a factor of its own, as `8kB`.
+    # A setting's unit may include a factor, as `8kB`.
     factor, name = _split(unit) if not name and unit else (1.0, name)
     if name not in UNITS:
         return None

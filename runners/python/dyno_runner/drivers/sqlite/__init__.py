@@ -1,2 +1,1 @@
-"""SQLite: `stdlib` and `apsw` are the drivers, `database` is what they have in common, `settings` its
-PRAGMAs."""
+"""SQLite: `stdlib` and `apsw` are the drivers, `database` is shared by both, `settings` holds the PRAGMAs."""

@@ -1,4 +1,4 @@
-"""APSW, which has SQLite's whole interface and brings a SQLite of its own in its wheel."""
+"""APSW, which exposes SQLite's whole interface and has its own SQLite in its wheel."""
 
 import apsw
 
@@ -28,7 +28,7 @@ class Apsw(Database):
         return type(self)(place)
 
     def words(self, error: Exception) -> str:
-        # The class's name stands before SQLite's own words.
+        # APSW puts the class's name before SQLite's message.
         words = one_line(error).removeprefix(f"{type(error).__name__}: ")
         code = self.code(error)
         return f"{words} (SQLite error {code})" if code else words

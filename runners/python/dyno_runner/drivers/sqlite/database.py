@@ -1,4 +1,4 @@
-"""What the two drivers of SQLite have in common: all but how they are called."""
+"""Shared by the two drivers of SQLite: everything but the calls of the module."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from ..sql import BLOCK, Sql
 from .session import SqliteSession
 from .settings import Settings
 
-# How long whoever connects beside others waits for a lock, in milliseconds.
+# How long a connection waits for a lock when others may be open, in milliseconds.
 PATIENCE = 10_000
 
 
@@ -26,7 +26,7 @@ class Database(Sql):
 
     _connection: Any
     _cursor: Any
-    # How it was opened, for more connections to it.
+    # The arguments of the first connection, for more connections to it.
     _job: Job
     _settings: Settings
 
@@ -36,11 +36,11 @@ class Database(Sql):
         raise NotImplementedError
 
     def beside(self, place: str) -> "Database":
-        """Opens the database once more, by the same library."""
+        """Opens the database once more, with the same library."""
         raise NotImplementedError
 
     def _work_by(self, connection: Any) -> None:
-        """Works by a connection from now on."""
+        """Uses a connection from now on."""
         self._connection = connection
         self._cursor = connection.cursor()
         self._insert_row = self._cursor.execute
@@ -50,7 +50,7 @@ class Database(Sql):
         raise NotImplementedError
 
     def library(self) -> str:
-        """The file in which SQLite is."""
+        """The file that contains SQLite."""
         raise NotImplementedError
 
     @classmethod
@@ -66,7 +66,7 @@ class Database(Sql):
     @classmethod
     def _opened(cls, job: Job) -> "Database":
         settings = Settings(job)
-        # SQLite's temporary files belong on the file system that is measured, like the database.
+        # SQLite's temporary files belong on the measured file system, like the database.
         os.environ["SQLITE_TMPDIR"] = str(job.directory)
         database = cls.connect(job, settings.place(job.directory))
         database._job, database._settings = job, settings
@@ -80,13 +80,13 @@ class Database(Sql):
         return another._among_others()
 
     def _check_several(self) -> None:
-        """Refuses more than one connection where there cannot be any."""
+        """Rejects a database that cannot have more than one connection."""
         if self._settings.database != "file":
             raise Failure("a database that is not in a file is that of one connection alone")
 
     def _among_others(self) -> "Database":
-        """Applies the settings where others may be about to write, or to close the database: their locks are
-        waited for."""
+        """Applies the settings while other connections may be about to write, or to close the database: waits
+        for their locks."""
         self.query(f"PRAGMA busy_timeout = {PATIENCE}")
         self._settings.apply(self.query)
         return self
@@ -103,8 +103,8 @@ class Database(Sql):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        # The last connection that goes copies the log into the database and removes it, which is a part of
-        # what those pay who come and go.
+        # The last connection that closes copies the log into the database and removes it, which is part of
+        # the cost of clients that come and go.
         self._check_several()
         self.close()
         yield
@@ -120,7 +120,7 @@ class Database(Sql):
 
     @property
     def errors(self) -> type[Exception]:
-        """What its calls raise."""
+        """The exceptions that its calls raise."""
         return self._error
 
     def code(self, error: Exception) -> int:
@@ -137,8 +137,8 @@ class Database(Sql):
         return self._cursor.execute(sql).fetchall()
 
     def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
-        # The loop of all drivers without a call of Python's own in it: where there is no server to wait for,
-        # that would show.
+        # The loop of all drivers, without a Python-level call per row: where there is no server to wait for,
+        # such a call would be measurable.
         execute = self._cursor.execute
         place = start
         try:

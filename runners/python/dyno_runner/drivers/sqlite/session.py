@@ -30,7 +30,7 @@ class SqliteSession(CursorSession):
         try:
             return super().rollback()
         except self.errors as error:
-            # SQLite has undone it: there is no transaction.
+            # SQLite has rolled it back: there is no transaction.
             if self._code(error) & 0xFF != ERROR:
                 raise
             return None

@@ -1,7 +1,7 @@
-"""Settings: any PRAGMA that SQLite can read back, and `database`, which says where the data lives.
+"""Settings: any PRAGMA that SQLite can read back, and `database`, which says where the data are stored.
 
-All are applied first and read back after that, because one may undo another. What is asked and what is in
-force are compared by dyno.
+All are applied first and read back after that, because one may change another. dyno compares what was asked
+with what is in force.
 """
 
 import re
@@ -15,12 +15,12 @@ from ...failure import Failure
 # Executes a statement and returns its rows.
 Execute = Callable[[str], Rows]
 
-# What shapes the file must be set before it has a page; how it is locked decides how the journal is kept; the
-# journal must be there before what depends on it.
+# Order matters: settings that shape the file must be set before it has a page, the locking mode decides how
+# the journal is kept, and the journal mode must be set before the settings that depend on it.
 TURNS = {"page_size": 0, "auto_vacuum": 0, "encoding": 0, "locking_mode": 1, "journal_mode": 2}
 LAST_TURN = 3
 
-# Where the data lives, and what SQLite calls that place.
+# The places where data may be stored, and SQLite's names for them.
 FILE = "dyno.db"
 PLACES = {"file": None, ":memory:": ":memory:", "temporary": ""}
 
@@ -29,7 +29,7 @@ class Settings:
     """The settings of a job."""
 
     def __init__(self, job: Job) -> None:
-        """Takes the settings asked for apart and refuses what cannot be a setting of SQLite."""
+        """Splits the settings asked for and rejects what cannot be a setting of SQLite."""
         self.database = "file"
         self._read_back = job.read_back
         # The names of the numbers that SQLite reads back, by setting.
@@ -44,7 +44,7 @@ class Settings:
         self._pragmas.sort(key=lambda setting: TURNS.get(setting.name, LAST_TURN))
 
     def place(self, directory: Path) -> str:
-        """What to open."""
+        """The path or name to open."""
         place = PLACES[self.database]
         return str(directory / FILE) if place is None else place
 
@@ -76,7 +76,8 @@ class Settings:
         return [Setting(name, value) for name, value in settings.items()]
 
     def _database_in_force(self, execute: Execute) -> str:
-        """SQLite tells whether there is a file with a name; of the other two it is the one asked for."""
+        """SQLite reports whether there is a file with a name; the other two places cannot be distinguished,
+        so the one asked for is returned."""
         files = [row[2] for row in execute("PRAGMA database_list") if row[1] == "main"]
         if files and files[0]:
             return "file"
@@ -99,7 +100,7 @@ def _check(setting: Setting, names: list[str]) -> None:
         )
     if "\0" in value:
         raise Failure(f"the value of the setting '{name}' holds a NUL byte")
-    # SQLite takes any other value for some value of its own.
+    # SQLite reads any other value as one of its own.
     if names and value.upper() not in names and value not in map(str, range(len(names))):
         raise Failure(f"SQLite's setting '{name}' is one of {', '.join(names)}, not '{value}'")
 

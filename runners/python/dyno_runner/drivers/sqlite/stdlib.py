@@ -2,7 +2,7 @@
 
 It is linked with the SQLite that the system's loader finds. For another build the library is loaded before
 the module is imported, and its functions are found first: so `sqlite/sqlite3` runs on the very library that
-`sqlite/c` runs on, and what differs between the two is the driver.
+`sqlite/c` runs on, and only the driver differs.
 """
 
 import ctypes
@@ -15,9 +15,9 @@ from ...contract import Job
 from ...failure import Failure, one_line
 from .database import Database
 
-# The bundled library, beside dyno's own program, whose folder is the runner's argument.
+# The bundled library, next to dyno's own program, whose folder is the runner's argument.
 BUNDLED = "libdyno_sqlite3.so"
-# What a library is called in an installation folder.
+# Names of the library in an installation folder.
 NAMES = ("libsqlite3.so.0", "libsqlite3.so")
 
 
@@ -31,7 +31,7 @@ class Stdlib(Database):
         self._error = sqlite3.Error
         self._library = library
         try:
-            # Without a level the module begins no transactions of its own. A client of a mix is a thread
+            # Without a level the module does not begin transactions on its own. A client of a mix is a thread
             # other than the one that connects.
             self._work_by(sqlite3.connect(place, isolation_level=None, check_same_thread=False))
         except sqlite3.Error as error:
@@ -70,8 +70,8 @@ class Stdlib(Database):
 
 
 def _load(build: str | Path) -> tuple[str, str | None]:
-    """Loads the library of a build. Its file, and its source id where it is not the one that the module is
-    linked with."""
+    """Loads the library of a build. Returns its file, and its source id where it is not the one that the
+    module is linked with."""
     if build == "system":
         import _sqlite3
 
@@ -94,7 +94,7 @@ def _bundled() -> Path:
 
 
 def _own(path: Path) -> Path:
-    """A file of the user's own, or the library in an installation folder."""
+    """A file given by the user, or the library in an installation folder."""
     if not path.is_dir():
         return path.resolve()
     files = [folder / name for folder in (path, path / "lib", path / ".libs") for name in NAMES]
