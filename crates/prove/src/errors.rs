@@ -23,21 +23,21 @@ use crate::subject::{Manner, Subject};
 const FILLER: &str = "filler";
 /// After how many of the last acknowledgements the power is cut too, when the device has failed.
 const LAST: usize = 4;
-/// How much is left on a disk that is about to be full, in bytes: less than the commits need.
+/// The space left on a disk that is about to be full, in bytes: less than the commits need.
 const LEFT: u64 = 32 << 10;
 
-/// What a subject did when its device failed.
+/// The behaviour of a subject when its device failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failed {
-    /// What failed, in words.
+    /// The failure, in words.
     pub device: String,
-    /// What it said of it; nothing where it went on as if nothing had happened.
+    /// The error that the subject reported; none where it continued as if nothing had happened.
     pub said: Option<String>,
-    /// How many commits it acknowledged.
+    /// The number of commits that it acknowledged.
     pub acknowledged: usize,
-    /// How many of them it acknowledged after the failure.
+    /// The number of commits that it acknowledged after the failure.
     pub afterwards: usize,
-    /// What was found when the device worked again: after cuts that keep only what was flushed, right after the last
+    /// The finding once the device worked again: after cuts that keep only what was flushed, right after the last
     /// acknowledgements and at the end, and with everything that was written.
     pub verdict: Verdict,
 }
@@ -90,7 +90,7 @@ impl Workshop {
             return Ok(Failed { device, said, acknowledged: 0, afterwards: 0, verdict });
         }
         let mut roll = Roll::new(history.entries(), base.clone());
-        // What it acknowledged too early, a later flush may have made good.
+        // A later flush may have made commits durable that were acknowledged too early.
         let mut strict = history.acknowledgements();
         strict.drain(..strict.len().saturating_sub(LAST));
         strict.push(end);
@@ -128,7 +128,7 @@ fn fill(folder: &Path) -> Result<()> {
     Ok(fallocate(&filler, FallocateFlags::empty(), 0, bytes as i64)?)
 }
 
-/// Makes room on a disk that was filled, as whoever runs an engine would.
+/// Frees space on a disk that was filled, as an administrator would.
 pub fn make_room(folder: &Path) {
     let _ = fs::remove_file(folder.join(FILLER));
 }

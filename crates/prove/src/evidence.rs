@@ -26,30 +26,30 @@ const FILES: &str = "files";
 const SEQUENCE: &str = "sequence.txt";
 const ABOUT: &str = "about.json";
 const SCRIPT: &str = "repeat.sh";
-/// How many smaller cuts are tried.
+/// The number of smaller cuts that are tried.
 const TRIES: usize = 16;
 
-/// What must be known to look again.
+/// The facts that a repeated check needs.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct About {
-    /// Who lost something.
+    /// The label of the subject that lost something.
     pub label: String,
-    /// What the cut was, for people.
+    /// A description of the cut, for people.
     pub cut: String,
     /// The commits that were acknowledged before.
     pub acknowledged: BTreeSet<u64>,
     /// Those that may be there; absent where any may.
     #[serde(default)]
     pub begun: Option<BTreeSet<u64>>,
-    /// What is wrong.
+    /// The acknowledged commits that are missing.
     pub lost: BTreeSet<u64>,
-    /// What else is.
+    /// The other errors.
     pub broken: Vec<String>,
 }
 
 impl Workshop {
-    /// Makes a cut that did harm as small as it still does, and keeps it in a folder of its own within `place`: which.
-    /// `again` are the arguments by which dyno looks for the same subject.
+    /// Makes a cut that did harm as small as it still does, and keeps it in a new folder within `place`, which is
+    /// returned. `again` are the arguments by which dyno looks for the same subject.
     ///
     /// # Errors
     /// It cannot be written, or dyno is asked to stop.
@@ -63,7 +63,7 @@ impl Workshop {
     ) -> Result<PathBuf> {
         let (cut, verdict) = self.smallest(subject, base, history, cut)?;
         let letters = label.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
-        // What an earlier proof kept stays as it is.
+        // The evidence of an earlier proof stays as it is.
         let folder = dyno_files::fresh_folder(place, &letters.take(60).collect::<String>());
         let folder = folder.with_context(|| format!("cannot make a folder in {}", place.display()))?;
         save(&Roll::new(history.entries(), base.clone()).content(&cut), &folder)?;

@@ -1,4 +1,4 @@
-//! What happened on a recorded disk, with the commits in their places.
+//! The operations on a recorded disk, with the commits in their places.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::disk::log::Entry;
 use crate::mark::Mark;
 
-/// What a line of a program's standard output says of its commits.
+/// The meaning of a line of a program's standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// This commit is about to begin.
@@ -30,7 +30,7 @@ pub fn words(line: &str) -> Line {
     }
 }
 
-/// Work beside the commits, as a checkpoint or the closing of the database, in which something was written.
+/// Work other than commits, as a checkpoint or the closing of the database, in which something was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upkeep {
     /// Its name.
@@ -55,11 +55,11 @@ pub struct History {
     kept_up: Vec<(usize, String)>,
     /// In the order of the log: the sessions but the last were closed before these entries.
     closed: Vec<usize>,
-    /// How many acknowledgements came together with another one, in one write.
+    /// The number of acknowledgements that were written together with another one.
     bundled: u64,
 }
 
-/// What a disk was asked to do for each commit, from the first acknowledgement to the last of each stretch between upkeep and
+/// The disk operations per commit, from the first acknowledgement to the last of each stretch between upkeep and
 /// openings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Observed {
@@ -168,7 +168,7 @@ impl History {
         upkeep
     }
 
-    /// Where the next commit begins, or the work ends.
+    /// The position at which the next commit begins, or the work ends.
     fn next(&self, place: usize) -> usize {
         let lines = if self.begun.is_empty() { &self.acknowledged } else { &self.begun };
         lines.iter().map(|&(place, _)| place).find(|&next| next > place).unwrap_or(self.at_work.end)
@@ -213,12 +213,12 @@ impl History {
         (!self.begun.is_empty()).then(|| before(&self.begun, place))
     }
 
-    /// Whether a commit may be there after a cut.
+    /// True if a commit may be there after a cut.
     pub fn may_have(&self, place: usize, commit: u64) -> bool {
         self.begun.is_empty() || self.begun.iter().any(|&(begin, number)| begin < place && number == commit)
     }
 
-    /// What was asked of the disk.
+    /// The disk operations per commit.
     pub fn observed(&self) -> Observed {
         let commits = self.acknowledged.len() as u64;
         let mut observed = Observed { commits, bundled: self.bundled, ..Observed::default() };
@@ -289,15 +289,15 @@ impl History {
         entries.into_iter().flatten()
     }
 
-    /// Where a commit began that was acknowledged at a place, if the program reports that.
+    /// The position at which a commit began that was acknowledged at a position, if the program reports that.
     fn begin(&self, end: usize, commit: u64) -> Option<usize> {
         let is_its = |&&(place, number): &&(usize, u64)| number == commit && place <= end;
         self.begun.iter().rev().find(is_its).map(|&(place, _)| place)
     }
 
-    /// How many commits were certainly acknowledged without a flush: none ended since they began. Of a program that does
-    /// not report when it begins one that is certain only before the first flush of its work, since one flush can be that of
-    /// many commits.
+    /// The number of commits that were certainly acknowledged without a flush: none ended since they began. For a
+    /// program that does not report when it begins a commit, that is certain only before the first flush of its work,
+    /// since one flush can be that of many commits.
     fn unflushed(&self) -> u64 {
         let is_unflushed = |&&(end, commit): &&(usize, u64)| {
             let begin = self.begin(end, commit).unwrap_or(self.at_work.start).min(end);

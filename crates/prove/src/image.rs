@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// The length of a page, in bytes.
 pub const PAGE: usize = 4096;
-/// How much is read or written at once, in bytes.
+/// The number of bytes that are read or written at once.
 const PART: usize = 1 << 20;
 
 type Page = Box<[u8; PAGE]>;
@@ -89,7 +89,7 @@ impl Image {
         self.length = length;
     }
 
-    /// So many bytes from an offset on, fewer at the end.
+    /// The bytes from an offset on; fewer than asked for at the end.
     pub fn bytes(&self, offset: u64, count: usize) -> Vec<u8> {
         let end = self.length.min(offset + count as u64).max(offset);
         let mut bytes = vec![0; end.saturating_sub(offset) as usize];

@@ -1,4 +1,4 @@
-//! What a disk that was looked at says of the promises made before. Pure: facts in, verdict out.
+//! Compares the content of a disk with the promises made before. Pure: facts in, verdict out.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use crate::history::History;
 use crate::subject::{CLIENT, Found, Subject};
 
-/// What is wrong after one cut or kill.
+/// The errors after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Acknowledged commits that are gone.
     pub lost: BTreeSet<u64>,
-    /// What the data must never be: half a transaction, something that was never written, a database that does not
-    /// open.
+    /// States that the data must never have: half a transaction, something that was never written, a database that does
+    /// not open.
     pub broken: Vec<String>,
-    /// Whether the numbers of commits name their clients too.
+    /// True if the numbers of commits identify their clients too.
     pub is_by_client: bool,
 }
 
@@ -32,12 +32,12 @@ impl Serialize for Verdict {
 }
 
 impl Verdict {
-    /// Whether nothing is wrong.
+    /// True if there are no errors.
     pub fn is_survived(&self) -> bool {
         self.lost.is_empty() && self.broken.is_empty()
     }
 
-    /// Counts it, before which so many commits were acknowledged.
+    /// Adds this verdict to a tally; `acknowledged` is the number of commits that were acknowledged before it.
     pub fn count(&self, tally: &mut Tally, acknowledged: usize) {
         tally.count(acknowledged, self.lost.len(), !self.broken.is_empty());
     }
@@ -68,7 +68,7 @@ pub fn judge(
     let mut verdict =
         Verdict { lost: promised - &found.commits, broken: found.troubles.clone(), is_by_client: in_order };
     if promised.is_empty() && before.is_none() {
-        // Perhaps there is no database yet, and whoever looks for one fails.
+        // Perhaps there is no database yet, and a check for one fails.
         verdict.broken.clear();
     }
     let strange = found.commits.iter().find(|&&commit| Some(commit) != before && !may_have(commit));

@@ -1,4 +1,5 @@
-//! Where the work begins and ends, among all that is recorded: dyno says so itself, where the program says that it commits.
+//! Marks in the recording at which the program's work begins and ends. dyno writes them where the program reports its
+//! commits.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,15 +8,15 @@ use anyhow::{Context, Result};
 
 use crate::disk::log::Entry;
 
-/// What dyno itself says between the lines of a program.
+/// A line that dyno itself writes between the lines of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// What comes after it is the program's work. Who has to set something up for the program, and to make it durable,
-    /// says this once more when that is done.
+    /// The program's work begins here. A subject that sets something up for the program, and makes it durable, writes
+    /// this mark once more when that is done.
     Begins,
     /// The program has closed its database in order, and dyno is about to start it again.
     Closed,
-    /// What comes after it is not.
+    /// The program's work ends here.
     Ends,
 }
 
@@ -37,22 +38,22 @@ impl Mark {
         output.write_all(self.text()).context("the recorder does not answer")
     }
 
-    /// Where it was said last.
+    /// The position of the last such mark.
     pub fn place(self, entries: &[Entry]) -> Option<usize> {
         entries.iter().rposition(|entry| self.is(entry))
     }
 
-    /// Where it was said first.
+    /// The position of the first such mark.
     pub fn first(self, entries: &[Entry]) -> Option<usize> {
         entries.iter().position(|entry| self.is(entry))
     }
 
-    /// Whether a line is this mark's.
+    /// True if a line is this mark's.
     pub fn is_line(self, line: &str) -> bool {
         line.as_bytes() == self.text().trim_ascii()
     }
 
-    /// Whether an entry is this mark.
+    /// True if an entry is this mark.
     pub fn is(self, entry: &Entry) -> bool {
         matches!(entry, Entry::Text(text) if text == self.text())
     }

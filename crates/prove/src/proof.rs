@@ -24,28 +24,28 @@ use crate::mark::Mark;
 use crate::rounds::CHAINS;
 use crate::subject::{Found, Manner, Subject};
 
-/// How many failures are kept in words.
+/// The largest number of failures that are described in words.
 const SHOWN: usize = 5;
 /// In how many recordings of its work a subject is cut, at most, and for how many cuts there is one.
 const RUNS: usize = 5;
 const CUTS_A_RUN: usize = 20;
 
-/// How much is tried.
+/// The amount of work that a proof does.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// How many power cuts.
+    /// The number of power cuts.
     pub cuts: usize,
-    /// How many kills.
+    /// The number of kills.
     pub kills: usize,
-    /// How often the power is cut in succession, each time in what was done after the cut before.
+    /// The number of cuts in succession, each during the work after the cut before.
     pub rounds: usize,
-    /// Whether its device is to fail.
+    /// True if failures of the device are tried too.
     pub errors: bool,
-    /// Where chance begins.
+    /// The seed of the random choices.
     pub seed: u64,
 }
 
-/// Where and by what it is done.
+/// The place, the programs and the interrupts that every proof uses.
 #[derive(Debug)]
 pub struct Workshop {
     /// A folder in memory, in a view of the mounts of dyno's own ([`crate::refuge`]).
@@ -60,11 +60,11 @@ pub struct Workshop {
     pub watcher: Program,
     /// By which everything is ended.
     pub interrupts: Interrupts,
-    /// Where the smallest cut that does harm is kept, if it is.
+    /// The folder that keeps the smallest cut that does harm; none where it is not kept.
     pub keep: Option<PathBuf>,
 }
 
-/// Who is proved.
+/// The subject of a proof.
 #[derive(Clone, Copy)]
 pub struct Named<'a> {
     /// The one.
@@ -80,20 +80,20 @@ pub struct Named<'a> {
 pub struct Failure {
     /// The cut or kill.
     pub after: String,
-    /// What is wrong.
+    /// The finding.
     pub verdict: Verdict,
 }
 
-/// What became of a subject.
+/// The findings about a subject.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Proof {
-    /// What the disk was asked to do.
+    /// The disk operations per commit.
     pub observed: Observed,
-    /// What it asked of the system, as a watcher of its calls saw it in a pass of its own.
+    /// The system calls of the subject, as recorded by a tracer in a separate pass.
     pub calls: Option<Seen>,
-    /// Why nobody could watch it, if nobody could.
+    /// The reason why its calls could not be traced, if they could not.
     pub calls_unseen: Option<String>,
-    /// In how many recordings of its work, each cut apart.
+    /// The number of recordings of its work, each cut separately.
     pub runs: usize,
     /// All cuts.
     pub cuts: Tally,
@@ -109,13 +109,13 @@ pub struct Proof {
     pub rounds_stopped: Option<String>,
     /// Kills of all its processes.
     pub kills: Tally,
-    /// After how many cuts the file system itself could not be mounted, which says nothing of the subject.
+    /// The number of cuts after which the file system itself could not be mounted, which says nothing of the subject.
     pub unmountable: usize,
     /// Upkeep in all runs, by its name, and the cuts within it.
     pub upkeep: BTreeMap<String, Upkept>,
-    /// How many looks at the data did not end in time, which says nothing of them.
+    /// The number of checks that did not end in time, which say nothing about the data.
     pub late: usize,
-    /// Why the first of these did not.
+    /// The reason why the first of these did not end in time.
     pub late_why: Option<String>,
     /// After how many cuts or kills something was wrong, and was not when the same data were looked at again.
     pub unrepeated: usize,
@@ -129,16 +129,16 @@ pub struct Proof {
     pub failures: Vec<Failure>,
     /// The folder in which the smallest of them is kept.
     pub kept_in: Option<PathBuf>,
-    /// What it did when its device failed, in each way.
+    /// The behaviour of the subject for each kind of device failure.
     pub errors: Vec<Failed>,
-    /// Why that could not be tried to the end, if it could not.
+    /// The reason why that could not be tried to the end, if it could not.
     pub errors_stopped: Option<String>,
     /// Why the program did not come to its end, if it did not.
     pub incomplete: Option<String>,
 }
 
 impl Workshop {
-    /// Proves a subject. `tell` hears how far it is.
+    /// Proves a subject. Progress is passed to `tell`.
     ///
     /// # Errors
     /// The machine does not allow it, the subject cannot be started, or dyno is asked to stop.
@@ -196,7 +196,7 @@ impl Workshop {
         Ok(proof)
     }
 
-    /// What is there before the first commit.
+    /// The content of the disk before the first commit.
     fn base(&self, subject: &dyn Subject) -> Result<Content> {
         let stand = self.empty()?;
         subject.prepare(stand.folder())?;
@@ -229,7 +229,7 @@ impl Workshop {
         Ok((History::new(entries, |line| subject.read(line)), incomplete))
     }
 
-    /// What the subject finds where nothing of its work was kept, as by a device whose flushes do nothing.
+    /// Checks the subject on a disk that kept nothing of its work, as after a device whose flushes do nothing.
     ///
     /// # Errors
     /// Its first commit is not there either.
@@ -249,7 +249,8 @@ impl Workshop {
         Ok(found)
     }
 
-    /// What the subject finds on a disk, and how long it took to look; nothing where its file system cannot be mounted.
+    /// Checks the subject on a disk. Returns the finding and the duration of the check; none where its file system
+    /// cannot be mounted.
     pub(crate) fn look(&self, subject: &dyn Subject, content: &Content) -> Result<Option<(Found, Duration)>> {
         let stand = match self.stand(content) {
             Ok(stand) => stand,
@@ -265,7 +266,8 @@ impl Workshop {
     }
 }
 
-/// Whether the subject sees that nothing of its work was kept. Whoever does not see that sees no loss.
+/// True if the subject notices that nothing of its work was kept. A subject that does not notice that cannot show any
+/// loss.
 fn notices_loss(subject: &dyn Subject, without: &Found, history: &History) -> bool {
     let promised = history.promised(history.places(true).end);
     let verdict = judge(without, &promised, subject.before(), |_| true, subject.is_in_order());

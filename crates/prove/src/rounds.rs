@@ -14,9 +14,9 @@ use crate::proof::{Effort, Proof, Workshop};
 use crate::subject::{Found, Manner, Subject};
 use crate::tried::Look;
 
-/// How many cuts are tried of each round.
+/// The number of cuts that are tried in each round.
 const CUTS: usize = 6;
-/// In how many recordings of its work a subject is cut in rounds, at most.
+/// The largest number of recordings of its work in which a subject is cut in rounds.
 pub(crate) const CHAINS: usize = 3;
 
 /// A disk that a cut left, and what must and may be on it.
@@ -26,7 +26,7 @@ struct Left {
     promised: BTreeSet<u64>,
     /// The last commit that had begun.
     most: u64,
-    /// How it came about.
+    /// A description of the cuts that led to it.
     how: String,
 }
 
@@ -110,7 +110,7 @@ impl Workshop {
     }
 }
 
-/// What a cut of a round leaves; `before` is what the round began with, and its number.
+/// The disk that a cut of a round leaves; `before` is the disk with which the round began, and the round's number.
 fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&Left, usize)>) -> Left {
     let begun = history.begun(cut.place).unwrap_or_default().last().copied().unwrap_or_default();
     let mut promised = history.promised(cut.place);

@@ -13,7 +13,7 @@ use crate::judge::{Verdict, judge_at};
 use crate::proof::{Proof, Workshop};
 use crate::subject::{Found, Subject};
 
-/// What a look at a disk after a cut came to.
+/// The result of a check of a disk after a cut.
 pub(crate) enum Look {
     /// The verdict, and how long the look took.
     Judged(Verdict, Duration),
@@ -91,7 +91,7 @@ impl Workshop {
 }
 
 impl Proof {
-    /// Whether harm was found and found again.
+    /// True if harm was found and found again.
     pub(crate) fn is_harmed(&self) -> bool {
         !self.failures.is_empty()
     }
@@ -108,8 +108,7 @@ impl Proof {
         self.unrepeated_first.get_or_insert_with(|| crate::proof::Failure { after: after(), verdict });
     }
 
-    /// What became of it when its device failed, of the failures in which it acknowledged anything; none where none were
-    /// tried.
+    /// The tally of the device failures during which it acknowledged anything; none if none was tried.
     pub fn failed_devices(&self) -> Option<Tally> {
         let counted = self.errors.iter().filter(|failed| failed.acknowledged > 0);
         let mut tally = Tally::default();

@@ -18,15 +18,15 @@ pub use states::{Kept, Roll, unflushed};
 /// One state after a cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// How many entries of the log came before it.
+    /// The number of entries of the log that came before it.
     pub place: usize,
-    /// What of the writes that were not flushed is there.
+    /// The unflushed writes that are there.
     pub kept: Kept,
-    /// Why it is tried.
+    /// The reason why it is tried.
     pub why: Why,
 }
 
-/// Why a cut is tried.
+/// The reason why a cut is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// It stands for all moments between two flushes, and keeps nothing that was not flushed.
@@ -40,16 +40,16 @@ pub enum Why {
 }
 
 impl Cut {
-    /// Whether it was drawn: of such cuts a share that does harm can be estimated.
+    /// True if it was drawn: the share of such cuts that do harm can be estimated.
     pub fn is_drawn(&self) -> bool {
         self.why != Why::Flushed
     }
 }
 
-/// How many candidates there are for each cut that is tried.
+/// The number of candidates for each cut that is tried.
 const CANDIDATES: usize = 4;
 
-/// How many cuts of a history are tried.
+/// The number of cuts of a history that are tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Count {
     /// Cuts in all, unless `flushes` is more than half of them.
@@ -84,7 +84,7 @@ pub fn choose(history: &History, base: &Content, from_start: bool, count: Count)
     let mut drawn: Vec<Cut> = of(Why::Torn).take(half).collect();
     drawn.extend(of(Why::Acknowledged).take(quarter));
     drawn.extend(of(Why::Drawn));
-    // Where one kind has too few, the others make up for it.
+    // If one kind has too few, the others make up for it.
     drawn.extend(of(Why::Acknowledged).skip(quarter).chain(of(Why::Torn).skip(half)));
     drawn.truncate(room);
     chosen.extend(drawn);

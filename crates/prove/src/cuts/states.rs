@@ -1,4 +1,4 @@
-//! What may be on a disk after a power cut.
+//! The states in which a power cut may leave a disk.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,14 +11,14 @@ use crate::content::Content;
 use crate::disk::log::Entry;
 use crate::tree::Op;
 
-/// What is kept of the writes that no flush followed, which are counted from 0.
+/// The writes that are kept of those that no flush followed, which are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing.
     None,
     /// Everything.
     All,
-    /// So many of the first.
+    /// The first writes, as many as this number.
     First(usize),
     /// All but this one.
     Without(usize),
@@ -30,7 +30,7 @@ pub enum Kept {
         write: usize,
         /// The length of the sectors that the device writes whole, in bytes.
         sector: usize,
-        /// Which of them.
+        /// The seed that selects the sectors.
         seed: u64,
     },
 }
@@ -73,7 +73,7 @@ pub fn unflushed(entries: &[Entry], place: usize) -> Vec<usize> {
     pending
 }
 
-/// How many entries, from the first, a flush before a place made durable.
+/// The number of entries, from the first, that a flush before a position made durable.
 fn flushed(entries: &[Entry], place: usize) -> usize {
     entries[..place].iter().rposition(|entry| *entry == Entry::Flush).map_or(0, |index| index + 1)
 }
@@ -94,16 +94,16 @@ pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept
     }
 }
 
-/// Whether a write is longer than the shortest sector, so that it can be torn.
+/// True if a write is longer than the shortest sector, so that it can be torn.
 pub fn can_be_torn(entry: &Entry) -> bool {
     entry.written().is_some_and(|bytes| bytes > SECTORS[0])
 }
 
-/// How the blocks begin in which ext4 describes a transaction of its journal, and commits it.
+/// The first bytes of the blocks with which ext4 describes and commits a transaction of its journal.
 const JOURNAL: [u8; 4] = [0xC0, 0x3B, 0x39, 0x98];
 
-/// Whether a write changes several sectors, of which one held something: the old one and the new one need not go together. What
-/// ext4 writes to its journal before it commits is never read if it is torn.
+/// True if a write changes several sectors, of which one held something: some may keep the old content while others get
+/// the new. A torn write of ext4 to its journal before it commits is never read.
 pub fn is_rewritten(before: &Content, entry: &Entry) -> bool {
     let (Content::Disk(image), Entry::Write { offset, bytes }) = (before, entry) else { return true };
     let old = image.bytes(*offset, bytes.len());
@@ -118,7 +118,7 @@ pub fn tear(write: usize, random: &mut ChaCha8Rng) -> Kept {
     Kept::Torn { write, sector: SECTORS[random.random_range(0..SECTORS.len())], seed: random.random() }
 }
 
-/// One of the writes that are longer than a sector, torn; none where there is none.
+/// One of the writes that are longer than a sector, torn; none if no write is.
 fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
     let sector = SECTORS[random.random_range(0..SECTORS.len())];
     let is_longer = |write: &usize| entries[writes[*write]].written().is_some_and(|bytes| bytes > sector);
@@ -135,7 +135,7 @@ pub struct Roll<'a> {
     entries: &'a [Entry],
     /// With everything that was flushed before the last cut.
     content: Content,
-    /// How many entries it holds.
+    /// The number of entries that it holds.
     done: usize,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Roll<'a> {
 }
 
 impl Kept {
-    /// Whether the write of a number is there as a whole.
+    /// True if the write of a number is there as a whole.
     fn keeps(&self, number: usize) -> bool {
         match *self {
             Kept::None => false,

@@ -16,7 +16,7 @@ fn read(line: &str) -> Line {
     line.strip_prefix("ack ").map_or(Line::Other, |number| Line::Acknowledged(number.parse().unwrap()))
 }
 
-/// Every write has a value of its own in all its bytes, so that what is on the disk says which write put it there.
+/// Every write fills its bytes with a different value, so that the content of the disk shows which write put it there.
 fn history(kinds: &[(u8, u64, u64)]) -> History {
     let mut acknowledged = 0;
     let entry = |(number, &(kind, sector, count)): (usize, &(u8, u64, u64))| match kind {
@@ -33,7 +33,7 @@ fn history(kinds: &[(u8, u64, u64)]) -> History {
     History::new(kinds.iter().enumerate().map(entry).collect(), read)
 }
 
-/// What each sector holds: the numbers of the writes, from 1, and 0 where there was none.
+/// The content of each sector: the number of the write that filled it, from 1, and 0 where there was none.
 fn sectors(content: &Content) -> Vec<u8> {
     let Content::Disk(image) = content else { panic!("it is no disk") };
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn every_kind_of_state_is_tried() {
     }
 }
 
-/// A file is written and named beside the one that it replaces.
+/// A file is written under another name and renamed over the one that it replaces.
 fn replaced(syncs: [bool; 2]) -> (Vec<Entry>, Content) {
     let rights = Rights { mode: 0o600, uid: 0, gid: 0 };
     let (old, new) = (20, 21);
@@ -131,7 +131,7 @@ fn replaced(syncs: [bool; 2]) -> (Vec<Entry>, Content) {
     (ops.into_iter().map(Entry::File).collect(), Content::Files(base))
 }
 
-/// What the file of a name holds, if there is one: its length, and its first and last bytes.
+/// The content of the file of a name, if there is one: its length, and its first and last bytes.
 fn held(content: &Content, name: &str) -> Option<(u64, Vec<u8>)> {
     let Content::Files(tree) = content else { panic!("it is no tree") };
     match &tree.node(tree.named(ROOT, name.as_ref())?)?.what {
@@ -158,7 +158,7 @@ fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     assert_eq!(held(&state([false, false], Kept::All), "data"), new);
     // The name was given and the file not written.
     assert_eq!(held(&state([false, false], Kept::Without(1)), "data"), Some((0, vec![])));
-    // The rename is lost by itself.
+    // Only the rename is lost.
     assert_eq!(held(&state([false, false], Kept::First(2)), "new"), new);
     // A length may be kept without its bytes.
     let torn = (0..32).map(|seed| state([false, true], Kept::Torn { write: 0, sector: 512, seed }));

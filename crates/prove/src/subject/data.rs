@@ -1,5 +1,5 @@
-//! What dyno's own subjects write: for each commit two rows of a table, or a pair of a store, whose content follows from
-//! the commit's number.
+//! The data that dyno's own subjects write: for each commit two rows of a table, or a pair of a store, whose content
+//! follows from the commit's number.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,13 +18,13 @@ pub const NAME: &str = "proof";
 pub const ACCOUNT: &str = "account";
 /// The rows of a commit where there are transactions.
 pub const PARTS: u64 = 2;
-/// Where each statement commits by itself.
+/// The number of parts of a commit where each statement commits on its own.
 pub const ONE: u64 = 1;
 /// The numbers of the commits of one client; the next one's begin here.
 pub const CLIENT: u64 = 100_000;
-/// How many commits follow the recovery from a power cut.
+/// The number of commits after the recovery from a power cut.
 const MORE: u64 = 5;
-/// How many accounts there are where several clients commit.
+/// The number of accounts where several clients commit.
 const ACCOUNTS: u64 = 64;
 /// The width of a value, in bytes. Two rows of a commit are on different pages now and then.
 pub const VALUE: usize = 600;
@@ -34,7 +34,7 @@ pub fn value(commit: u64, part: u64) -> String {
     format!("{:.<VALUE$}", format!("commit {commit} part {part} "))
 }
 
-/// The statements of a commit of so many rows.
+/// The statements of a commit of a number of rows.
 pub fn statements(commit: u64, parts: u64) -> Vec<String> {
     let insert = |part| format!("INSERT INTO {NAME} VALUES({commit}, {part}, '{}')", value(commit, part));
     let inserts = (0..parts).map(insert);
@@ -44,7 +44,7 @@ pub fn statements(commit: u64, parts: u64) -> Vec<String> {
     ["BEGIN".to_owned()].into_iter().chain(inserts).chain(["COMMIT".to_owned()]).collect()
 }
 
-/// The numbers of a client's share of so many commits.
+/// The numbers of the commits in a client's share.
 pub fn numbers(client: u64, clients: u64, commits: u64) -> impl Iterator<Item = u64> {
     let share = commits / clients + u64::from(client < commits % clients);
     (1..=share).map(move |number| client * CLIENT + number)
@@ -55,8 +55,8 @@ pub fn later(after: u64) -> RangeInclusive<u64> {
     after + 1..=after + MORE
 }
 
-/// Whether upkeep follows a client's commit: after more and more commits, so that it meets pages that are full to different
-/// degrees.
+/// True if upkeep follows a client's commit. The distance between upkeeps grows, so that it finds pages filled to
+/// different degrees.
 pub fn is_followed_by_upkeep(commit: u64) -> bool {
     let number = commit % CLIENT;
     (1..=number).any(|step| step * (step + 1) / 2 == number)
@@ -77,7 +77,8 @@ pub fn moves(commit: u64) -> [(u64, i64); 2] {
     moves
 }
 
-/// The statements of a commit of one of several clients: rows of its own, and a sum moved between accounts that all share.
+/// The statements of a commit of one of several clients: rows that only this client writes, and a sum moved between
+/// accounts that all share.
 pub fn shared(commit: u64, begin: &str) -> Vec<String> {
     let update =
         |account, sum| format!("UPDATE {ACCOUNT} SET balance = balance + {sum} WHERE id = {account}");
@@ -144,7 +145,7 @@ pub fn rows() -> String {
     format!("SELECT n, part, v FROM {NAME} ORDER BY n, part")
 }
 
-/// What the rows of the table say, of which each commit has so many.
+/// The finding from the rows of the table, of which each commit has `parts`.
 pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Found {
     let mut found = Found::default();
     let mut seen: BTreeMap<u64, u64> = BTreeMap::new();
@@ -189,7 +190,7 @@ pub fn test(id: &str, statements: &[String], folder: &Path) -> Result<Test> {
     Ok(Test { id: id.to_owned(), setup: Vec::new(), work, check: None })
 }
 
-/// A test that puts the pair of a commit, as somebody commits who commits so many operations at a time.
+/// A test that puts the pair of a commit, where a transaction has `per_commit` operations.
 pub fn put(commit: u64, per_commit: Option<u64>, folder: &Path) -> Result<Test> {
     let values = write(folder, &format!("{commit}.values"), value(commit, 0).as_bytes())?;
     let pairs = Pairs {
@@ -208,7 +209,7 @@ pub fn delete(commit: u64, per_commit: Option<u64>, folder: &Path) -> Result<Tes
     Ok(Test { id: "look".to_owned(), setup: Vec::new(), work, check: None })
 }
 
-/// What the digest of a store says that is to hold the pairs of the first commits from 1 on.
+/// The finding from the digest of a store that should hold the pairs of the first commits from 1 on.
 pub fn read_digest(row: &[Value]) -> Found {
     let many = row.first().and_then(number).unwrap_or_default();
     let mut digest = StoreDigest::default();

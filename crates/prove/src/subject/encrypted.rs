@@ -1,5 +1,5 @@
-//! Somebody on trial whose data are on an encrypted file system above the disk that is cut: gocryptfs writes blocks that can
-//! be torn as any others.
+//! A subject whose data are on an encrypted file system above the disk that is cut: gocryptfs writes blocks that can be
+//! torn like any others.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,11 +14,11 @@ use crate::history::Line;
 
 /// The one within.
 pub struct Encrypted {
-    /// Who works on the files in the clear.
+    /// The subject that works on the decrypted files.
     pub inner: Box<dyn Subject>,
     /// The password of the file system.
     pub key: Key,
-    /// Where its program runs.
+    /// The placement of the encrypting program.
     pub placement: Placement,
 }
 

@@ -1,5 +1,5 @@
-//! Who is on trial: something that makes commits in a folder, says when each is acknowledged, and can tell afterwards
-//! which are there.
+//! The subject of a proof: a program that makes commits in a folder, reports when each is acknowledged, and can find
+//! out afterwards which of them are there.
 
 mod command;
 mod data;
@@ -26,17 +26,17 @@ pub use import::{Import, ServerImport, SqliteImport};
 pub use runner::Embedded;
 pub use server::PrivateSubject;
 
-/// How a line begins by which a subject of dyno's own reports that upkeep begins; its name follows.
+/// The prefix of the line by which a subject of dyno's own reports that upkeep begins; its name follows.
 const UPKEEP: &str = "upkeep ";
 
-/// What was found in a folder after a cut or a kill.
+/// The finding in a folder after a cut or a kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The commits that are there, whole.
     pub commits: BTreeSet<u64>,
-    /// What is wrong beside missing commits: it does not open, half a transaction, a check of the engine's own.
+    /// Errors other than missing commits: it does not open, half a transaction, a failed check of the engine's own.
     pub troubles: Vec<String>,
-    /// Why nothing is known of what is there, where the look did not end in time: that is no loss.
+    /// The reason why nothing is known of the content, where the check did not end in time: that is no loss.
     pub late: Option<String>,
 }
 
@@ -52,29 +52,29 @@ impl Found {
     }
 }
 
-/// What became of a program that worked.
+/// The outcome of a program's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worked {
-    /// Why it did not come to its end, if it did not.
+    /// The reason why it did not come to its end, if it did not.
     pub failure: Option<String>,
-    /// How long its commits took, with what goes before them and after them only where it cannot be told.
+    /// The duration of its commits; where they cannot be timed separately, with the work before and after them.
     pub took: Duration,
 }
 
-/// How somebody is to work.
+/// The way in which a subject is to work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner<'a> {
-    /// When it is killed; none where it may come to its end.
+    /// The time after which it is killed; none where it may come to its end.
     pub kill_after: Option<Duration>,
-    /// Who is to watch it, from before the first commit on.
+    /// The tracer that watches it, from before the first commit on.
     pub watch: Option<&'a Watch>,
     /// The last commit that is there already, where it is to go on after a power cut: a few more follow.
     pub after: Option<u64>,
-    /// Where the files are in which an encrypting file system keeps those that it works on.
+    /// The folder in which an encrypting file system keeps the encrypted files.
     pub below: Option<&'a Path>,
 }
 
-/// Somebody whose commits are to be proved.
+/// A program whose commits are to be proved.
 pub trait Subject {
     /// Makes what is there before the first commit. The disk is unmounted afterwards, so that it is durable.
     ///
@@ -88,7 +88,7 @@ pub trait Subject {
     /// It cannot be started, or dyno is asked to stop.
     fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked>;
 
-    /// What a line of its output says.
+    /// The meaning of a line of its output.
     fn read(&self, line: &str) -> Line;
 
     /// Looks at what is there after a cut or a kill.
@@ -100,16 +100,16 @@ pub trait Subject {
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;
 
-    /// Whether it can be watched while it works: it makes its commits in a process that waits to be told to begin.
+    /// True if it can be traced while it works: it makes its commits in a process that waits for a signal to begin.
     fn can_be_watched(&self) -> bool {
         true
     }
 
-    /// Whether it can go on after a power cut, from the last commit that is there.
+    /// True if it can go on after a power cut, from the last commit that is there.
     fn can_go_on(&self) -> bool {
         false
     }
 
-    /// Whether a commit that is there implies all that its client made before it.
+    /// True if a commit that is there implies all that its client made before it.
     fn is_in_order(&self) -> bool;
 }

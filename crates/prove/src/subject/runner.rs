@@ -32,28 +32,29 @@ const SESSIONS: u64 = 3;
 /// A contender whose engine is within its runner's process.
 #[derive(Debug)]
 pub struct Embedded {
-    /// Who.
+    /// The contender.
     pub contender: Contender,
-    /// How many commits it makes.
+    /// The number of commits that it makes.
     pub commits: u64,
-    /// How many clients make them at once, each its share.
+    /// The number of clients that make them at once, each its share.
     pub clients: u64,
-    /// Whether the clients are threads of one process; else each is a process, which must be able to share the database.
+    /// True if the clients are threads of one process; else each is a process, which must be able to share the
+    /// database.
     pub threads: bool,
-    /// Where inputs go: not on the disk.
+    /// The folder of the inputs: not on the disk.
     pub inputs: PathBuf,
-    /// How long the runner may take for all of its job.
+    /// The time limit of the runner for all of its job.
     pub patience: Duration,
     /// By which it is ended.
     pub interrupts: Interrupts,
 }
 
-/// What a runner answered to a job.
+/// The answers of a runner to a job.
 #[derive(Default)]
 struct Answers {
     /// The rows of each test that ended, in order.
     rows: Vec<Vec<Vec<Value>>>,
-    /// What it said to be wrong.
+    /// The message of its `failed` event.
     failed: Option<String>,
 }
 
@@ -62,7 +63,7 @@ impl Embedded {
         self.contender.engine.dialect != NO_SQL
     }
 
-    /// What statements answer, the first row of each or nothing; or why they did not.
+    /// The answers of statements, the first row of each or nothing; or the error.
     ///
     /// # Errors
     /// The runner cannot be started or does not end in time ([`Late`]), or dyno is asked to stop.
@@ -93,7 +94,7 @@ impl Embedded {
         }
     }
 
-    /// Whether its clients are threads of one process, whose commits are one test.
+    /// True if its clients are threads of one process, whose commits are one test.
     fn is_mixed(&self) -> bool {
         self.threads && self.clients > 1
     }
@@ -163,7 +164,7 @@ impl Embedded {
         Ok(())
     }
 
-    /// What the answers say of a store, of which the last is its digest.
+    /// The finding from the answers about a store, of which the last is its digest.
     fn read_store(&self, answers: &[Vec<Vec<Value>>]) -> Found {
         let row = |answer: &[Vec<Value>]| answer.first().cloned().unwrap_or_default();
         let Some((digest, clients)) = answers.split_last() else { return Found::default() };
@@ -268,7 +269,7 @@ impl Subject for Embedded {
         let is_whole = answers.rows.len() == asked;
         let mut found = match (answers.rows.first(), self.has_sql()) {
             (Some(rows), true) => data::read_rows(rows, data::PARTS),
-            // Only all of it tells of a store.
+            // Only complete answers say anything about a store.
             (Some(_), false) if is_whole => self.read_store(&answers.rows),
             _ => Found::default(),
         };
@@ -302,7 +303,7 @@ impl Subject for Embedded {
     }
 }
 
-/// Whether a folder or one within it holds a file whose name ends so.
+/// True if a folder or a folder within it holds a file whose name ends with `end`.
 fn holds(folder: &Path, end: &str) -> bool {
     fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => holds(&entry.path(), end),

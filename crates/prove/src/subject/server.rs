@@ -25,7 +25,7 @@ use crate::mark::Mark;
 
 /// The data while no server runs on them.
 const DATA: &str = "data";
-/// How the folder begins in which a server has them while it runs.
+/// The prefix of the name of the folder in which a server has its data while it runs.
 const RUNNING: &str = "server-";
 /// PostgreSQL's note of which process uses the data. After a power cut that process is no more, and its number may be
 /// anybody's.
@@ -35,27 +35,27 @@ pub const DATABASE: &str = "dyno_proof";
 /// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
 const STORAGE: &str = "default_storage_engine";
 const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
-/// What makes PostgreSQL read a table by an index.
+/// Settings that make PostgreSQL read a table by an index.
 const BY_INDEX: [&str; 2] = ["SET enable_seqscan = off", "SET enable_bitmapscan = off"];
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
-/// How often it is looked whether something has happened.
+/// The interval at which a condition is polled.
 const STEP: Duration = Duration::from_millis(1);
 
 /// A contender whose engine is a server.
 #[derive(Debug)]
 pub struct PrivateSubject {
-    /// Who.
+    /// The contender.
     pub contender: Contender,
     /// Its programs.
     pub installation: Installation,
-    /// How many commits it makes.
+    /// The number of commits that it makes.
     pub commits: u64,
-    /// How many clients make them at once, each its share.
+    /// The number of clients that make them at once, each its share.
     pub clients: u64,
-    /// Where it runs.
+    /// The placement of the server's processes.
     pub placement: Placement,
-    /// How long its start and all its work may take, each.
+    /// The time limit of its start and of all its work, each.
     pub patience: Duration,
     /// By which it is ended.
     pub interrupts: Interrupts,
@@ -67,12 +67,12 @@ impl PrivateSubject {
         self.installation.engine.speaks
     }
 
-    /// Whether commits of several clients share accounts.
+    /// True if commits of several clients share accounts.
     fn has_accounts(&self) -> bool {
         self.clients > 1 && self.parts() > data::ONE
     }
 
-    /// How many rows a commit has.
+    /// The number of rows of a commit.
     fn parts(&self) -> u64 {
         let stored = self.contender.settings.iter().rfind(|setting| setting.name == STORAGE);
         let is_without = |setting: &Setting| {
@@ -196,7 +196,8 @@ impl PrivateSubject {
             // Whatever of the recovery is to be durable, the server has to see to.
             return Ok(server);
         }
-        // The server's folder is new, and nobody else would make it durable. What encrypts passes no such call on.
+        // The server's folder is new, and no other program makes it durable. An encrypting file system does not pass
+        // such a call on.
         for system in [Some(folder), manner.below].into_iter().flatten() {
             nix::unistd::syncfs(File::open(system)?)?;
         }
@@ -208,7 +209,7 @@ impl PrivateSubject {
         Ok(server)
     }
 
-    /// What a server says of the commits that it found.
+    /// The commits that a server found, and its complaints.
     pub fn look_with(&self, link: &Link) -> Result<Found> {
         let rows = link.rows(&data::rows())?;
         let mut found = data::read_rows(&rows, self.parts());
@@ -255,7 +256,7 @@ impl PrivateSubject {
             look(&link)
         });
         self.interrupts.check()?;
-        // Nobody needs what it would still write.
+        // The server's unwritten data are no longer needed.
         server.kill();
         found.or_else(|error| match is_late {
             true => Ok(Found::late(format!("the server did not answer in time: {error:#}"))),
@@ -352,7 +353,7 @@ pub fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
     fs::rename(server.data(), folder.join(DATA)).context("the server's data are gone")
 }
 
-/// Where the data are after a cut, without the note of a process that is no more.
+/// Finds the folder of the data after a cut, and removes the note of a process that no longer exists.
 fn left(folder: &Path) -> io::Result<Option<PathBuf>> {
     let Some(data) = find(folder)? else { return Ok(None) };
     match fs::remove_file(data.join(STALE)) {
@@ -361,7 +362,7 @@ fn left(folder: &Path) -> io::Result<Option<PathBuf>> {
     }
 }
 
-/// Where the data are after a cut: perhaps in the folder of the server that ran.
+/// The folder of the data after a cut: perhaps the folder of the server that ran.
 fn find(folder: &Path) -> io::Result<Option<PathBuf>> {
     let kept = folder.join(DATA);
     if kept.is_dir() {
