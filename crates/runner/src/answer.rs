@@ -1,13 +1,13 @@
-//! Where a driver puts the values that it fetches: an arena that is allocated, and its pages touched,
-//! before the first clock starts.
+//! The container into which a driver puts the values that it fetches: an arena that is allocated, and its pages
+//! touched, before the first clock starts.
 //!
 //! A client that asks for rows reads their values, so fetching them belongs to the timed section; the
 //! cost of keeping them is that of writing them to memory, a few nanoseconds a value.
 
 use dyno_protocol::{Sink, Value};
 
-/// Values that fit before the arena grows. Far more than the usual test returns, yet small beside
-/// what an engine needs, because it is part of the peak memory that a sample reports.
+/// Values that fit before the arena grows. Far more than the usual test returns, yet small compared with the needs of
+/// an engine, because it is part of the peak memory that a sample reports.
 const CELLS: usize = 1 << 16;
 /// Rows that fit before the arena grows.
 const ROWS: usize = 1 << 15;
@@ -76,7 +76,7 @@ impl Answer {
         self.end_row();
     }
 
-    /// How many rows have been fetched since the answer began, kept or not.
+    /// The number of rows fetched since the answer began, kept or not.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -155,7 +155,7 @@ impl Sink for Answer {
 /// the timed section.
 fn resident<T: Clone>(capacity: usize, filler: T) -> Vec<T> {
     let mut vector = vec![filler; capacity];
-    // Without this the writes to memory that nobody reads could be optimised away.
+    // Without this the compiler could remove writes to memory that is never read.
     std::hint::black_box(&mut vector).clear();
     vector
 }

@@ -30,7 +30,7 @@ impl<'a> Clock<'a> {
         Clock { gauge: Gauge::open(server), giver: None, slowdown: 0.0 }
     }
 
-    /// The same where somebody gives turns.
+    /// The same clock with a source of turns.
     pub fn with_turns(self, giver: Option<&'a Giver<'a>>) -> Clock<'a> {
         Clock { giver, ..self }
     }
@@ -76,10 +76,10 @@ impl<'a> Clock<'a> {
         (result, Sample { section, ..Sample::default() })
     }
 
-    /// The same for work of so many operations (1: it is one piece), in slices where the job wants turns.
+    /// Times work of `of` operations (1: a single piece), in slices where the job wants turns.
     ///
     /// # Errors
-    /// Nobody gave the first turn.
+    /// There was no first turn.
     #[inline]
     pub fn time_in_turns<T>(&self, of: u64, work: impl FnOnce(Turns) -> T) -> Result<(T, Sample)> {
         let Some(giver) = self.giver else { return Ok(self.time(|| work(Turns::default()))) };

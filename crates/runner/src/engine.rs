@@ -26,8 +26,8 @@ pub trait Engine: Sized {
     /// The engine does not accept this many sessions.
     fn session(&mut self) -> Result<Self::Session>;
 
-    /// What lets sessions in from any thread, with the settings applied, where clients come and go. It is called within
-    /// the clock and does what a careful program does to connect, once.
+    /// Returns a function that opens sessions from any thread, with the settings applied, where clients come and go. It
+    /// is called within the clock and does what a careful program does to connect, once.
     ///
     /// # Errors
     /// The engine has no sessions that come and go: its `runner.toml` does not say `sessions`.
@@ -41,8 +41,8 @@ pub trait Engine: Sized {
         Self::open(job).map(|(engine, _)| engine)
     }
 
-    /// The size of the database after a test, in bytes, as a server tells it. `None` for an engine that
-    /// keeps its files in the job's folder, where the skeleton adds them up. Called outside the clock.
+    /// The size of the database after a test, in bytes, as reported by a server. `None` for an engine that keeps its
+    /// files in the job's folder, where the skeleton adds them up. Called outside the clock.
     fn database_bytes(&mut self, _session: &mut Self::Session) -> Result<Option<u64>> {
         Ok(None)
     }

@@ -12,7 +12,7 @@ const ROWS: usize = 1000;
 /// a reader's memory depends on its largest row and not on how many there are.
 const BYTES: usize = 1 << 18;
 
-/// Where events go.
+/// The stream of events.
 pub struct Events<W> {
     out: W,
     /// A whole line before it is written, so that a panic never leaves half of one.

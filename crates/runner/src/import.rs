@@ -1,7 +1,7 @@
 //! Files of delimited records: the model `import-file`.
 //!
-//! What is read here is read within the clock: the file is mapped when the clock has started, and records are
-//! split as the driver asks for them. Fields are handed out where they lie in the file.
+//! All reading is done within the clock: the file is mapped when the clock has started, and records are split as the
+//! driver asks for them. Fields are handed out where they lie in the file.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ pub struct Import<'a> {
     pub table: &'a str,
     /// The columns that the file fills, in its order; the table may have others.
     pub columns: &'a [FileColumn],
-    /// What stands between fields.
+    /// The delimiter between fields.
     pub delimiter: u8,
     /// The records as they lie in the file, each ended by a line feed.
     pub bytes: &'a [u8],
-    /// How many there are.
+    /// The number of records.
     pub records: u64,
-    /// How many records make a transaction; none: all of them make one.
+    /// The number of records in a transaction; none: all of them are one.
     pub per_commit: Option<u64>,
     /// The file, for engines that read it themselves; none where not all of it is to be imported.
     pub file: Option<&'a Path>,

@@ -18,10 +18,10 @@ pub struct Extent<'a> {
     pub count: u64,
     /// The number of rows in a transaction; none: all.
     pub per_commit: Option<u64>,
-    /// True if a transaction of one row is a statement that commits by itself, without BEGIN and COMMIT, which cost an
+    /// True if a transaction of one row is a statement that commits on its own, without BEGIN and COMMIT, which cost an
     /// exchange with a server each.
     pub alone: bool,
-    /// When they are inserted.
+    /// The turns in which they are inserted.
     pub turns: Turns<'a>,
 }
 
@@ -112,7 +112,7 @@ pub fn insert<S>(
     })
 }
 
-/// `INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)`, for so many rows and with parameters spelled as the server
+/// `INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)`, for a number of rows and with parameters spelled as the server
 /// wants them, each by its number from 1.
 pub fn insert_text<'a>(
     table: &str,
@@ -134,7 +134,7 @@ pub fn column_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// How many rows of so many columns one statement of several takes.
+/// The number of rows that one multi-row statement takes.
 pub fn rows_per_statement(extent: Extent, columns: usize) -> u64 {
     let transaction = extent.per_commit.unwrap_or(extent.count);
     ROWS.min(PARAMETERS / columns.max(1) as u64).min(transaction).max(1)

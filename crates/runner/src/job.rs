@@ -18,7 +18,7 @@ struct Version {
     protocol: u32,
 }
 
-/// What tells whether more than the job comes.
+/// The field that says whether further lines follow the job.
 #[derive(Deserialize)]
 struct Turns {
     #[serde(default)]
@@ -109,8 +109,8 @@ pub fn variant<T: Copy>(job: &Job, known: &[(&str, T)]) -> Result<T> {
 
 /// The server of a job whose engine has one.
 ///
-/// The database that the trial is to make and remove must have a name that nobody else gives to a
-/// database, and one that needs no care in a statement: `dyno_` and small letters, digits, `_`.
+/// The database that the trial makes and removes must have a name that no other program gives to a database, and that
+/// needs no quotes in a statement: `dyno_` and small letters, digits, `_`.
 pub fn server(job: &Job) -> Result<&Server> {
     let server = job.server.as_ref().with_context(|| {
         format!("the job says no server, and {} is reached through one: this is an error in dyno", job.engine)

@@ -20,7 +20,8 @@ pub trait KeyValue {
     where
         Self: 't;
 
-    /// Whether it can have keys of this length, in bytes; the error says what to do. Called outside the clock.
+    /// Checks that the store can have keys of this length, in bytes; the error says what to do. Called outside the
+    /// clock.
     fn check(&self, _length: usize) -> Result<()> {
         Ok(())
     }

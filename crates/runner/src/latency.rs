@@ -7,7 +7,7 @@ use dyno_protocol::Class;
 
 /// Watches operations within a timed section.
 pub trait Watch {
-    /// When an operation began.
+    /// The moment at which an operation began.
     type Mark;
 
     /// Begins one.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-/// What cargo has locked for the whole repository.
+/// The repository's lock file, with the version of every dependency.
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
 /// The version of a crate in this build, as `4.5.0`.

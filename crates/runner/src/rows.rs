@@ -9,11 +9,11 @@ use dyno_protocol::{Column, FieldKind};
 
 use crate::{Answer, Failure, Import, Turns};
 
-/// What a driver does with rows. A driver that implements one of the loads, or imports files, implements
+/// The interface of a driver to rows. A driver that implements one of the loads, or imports files, implements
 /// [`Rows::read_rows`] too.
 pub trait Rows {
-    /// Inserts each row by a call of its own on one prepared statement, and commits as the load says.
-    /// This is a timed section. Returns how many rows were inserted.
+    /// Inserts each row by a separate call of one prepared statement, and commits as the load says. This is a timed
+    /// section. Returns how many rows were inserted.
     fn insert_rows(&mut self, _load: &Load) -> Result<u64, Failure> {
         Err(Failure::unsupported("insert-rows"))
     }
@@ -29,8 +29,8 @@ pub trait Rows {
         bail!("this runner does not implement the model scan")
     }
 
-    /// What a way of importing needs before the clock starts, such as a finished file that it then copies. The table is
-    /// there. Most need nothing.
+    /// Prepares a way of importing before the clock starts, for example by writing a finished file that it then copies.
+    /// The table exists. Most ways need nothing.
     fn prepare_import(&mut self, _import: &Import) -> Result<(), Failure> {
         Ok(())
     }
@@ -61,9 +61,9 @@ pub struct Load<'a> {
     pub columns: &'a [Column],
     /// The rows: each is its cells one after another.
     pub rows: Slice<'a>,
-    /// How many rows make a transaction; none: all of them make one.
+    /// The number of rows in a transaction; none: all of them are one.
     pub per_commit: Option<u64>,
-    /// When they are loaded.
+    /// The turns in which they are loaded.
     pub turns: Turns<'a>,
 }
 

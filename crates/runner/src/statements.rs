@@ -15,7 +15,7 @@ use memmap2::Mmap;
 #[derive(Debug)]
 pub struct Statements {
     text: Mmap,
-    /// Where each statement ends: the place of its NUL byte plus one.
+    /// The end of each statement: the position of its NUL byte plus one.
     ends: Vec<usize>,
 }
 
@@ -56,17 +56,17 @@ impl Statements {
         Ok(())
     }
 
-    /// How many statements there are.
+    /// The number of statements.
     pub fn len(&self) -> u64 {
         self.ends.len() as u64
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no statements.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many bytes the texts have together, without the NUL bytes.
+    /// The length of all texts together in bytes, without the NUL bytes.
     pub fn bytes(&self) -> u64 {
         (self.text.len() - self.ends.len()) as u64
     }

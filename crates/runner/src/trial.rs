@@ -18,22 +18,22 @@ use crate::{Answer, Engine, Session, again, work};
 /// Why a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// The work went wrong: to be told in a `failed` event.
+    /// The work failed: this is reported in a `failed` event.
     #[error(transparent)]
     Failed(#[from] Error),
-    /// Nobody listens any more, or the events cannot be written.
+    /// The reader of the events has gone, or they cannot be written.
     #[error("cannot write to standard output")]
     Output(#[source] io::Error),
 }
 
-/// What the tests of a trial share.
+/// The state that the tests of a trial share.
 struct Trial<'a, E: Engine, W> {
     bench: Bench<'a, E>,
     directory: &'a Path,
     events: &'a RefCell<Events<W>>,
 }
 
-/// What a test is done with.
+/// The session, engine, clock and memory with which tests are done.
 pub struct Bench<'a, E: Engine> {
     /// The one client. It goes before the engine does.
     pub session: E::Session,
@@ -44,7 +44,7 @@ pub struct Bench<'a, E: Engine> {
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
     pub ends: Vec<usize>,
-    /// Whether every operation is timed by itself.
+    /// True if every operation is timed separately.
     pub latency: bool,
 }
 
@@ -97,8 +97,8 @@ pub fn trial<E: Engine, W: Write>(
 
 impl<E: Engine, W: Write> Trial<'_, E, W> {
     fn test(&mut self, test: &Test) -> Result<(), Stop> {
-        // Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes
-        // out before the input is loaded and not just before the clock starts.
+        // The process that reads this may be busy for a moment, perhaps on the same processor: so it is sent before the
+        // input is loaded and not just before the clock starts.
         self.send(&Event::Progress { test: test.id.clone() })?;
         for sql in &test.setup {
             self.query(sql).with_context(|| format!("the setup ({})", quote(sql)))?;
@@ -122,7 +122,7 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         work::read_back(&test.work, &mut self.bench).context("reading back what is stored")
     }
 
-    /// Why the check of several things that must hold failed: the first of its queries that fails by itself.
+    /// The reason why a check of several invariants failed: the first whose own query fails.
     #[cold]
     fn failing(&mut self, test: &Test) -> Option<Error> {
         let Work::Mix(mix) = &test.work else { return None };
@@ -168,9 +168,9 @@ fn statement_count(work: &Work) -> usize {
     }
 }
 
-/// What the kernel counts blocks of files in, in bytes.
+/// The unit in which the kernel counts blocks of files, in bytes.
 const BLOCK: u64 = 512;
-/// How many characters of a statement a message quotes.
+/// The number of characters of a statement that a message quotes.
 const QUOTED: usize = 200;
 
 /// The beginning of a statement, for a message.
@@ -181,8 +181,8 @@ pub fn quote(sql: &str) -> String {
     }
 }
 
-/// What a file counts in a database's size: its length without holes, since engines make files longer than what is in
-/// them.
+/// The share of a file in a database's size: its length without holes, since engines make files longer than their
+/// content.
 pub fn file_bytes(file: &Metadata) -> u64 {
     file.len().min(file.blocks() * BLOCK)
 }

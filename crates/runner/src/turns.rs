@@ -30,11 +30,11 @@ impl<'a> Turns<'a> {
         Turns(Some(slices))
     }
 
-    /// How many of the next `wanted` operations are to be done before this is asked again: at least one, if one is wanted.
-    /// Without turns all of them.
+    /// Returns how many of the next `wanted` operations to do before the next call: at least one, if one is wanted.
+    /// Without turns it is all of them.
     ///
     /// # Errors
-    /// Nobody gives turns any more.
+    /// The source of turns has ended.
     #[inline]
     pub fn take(self, wanted: u64) -> Result<u64> {
         self.take_calls(wanted, 1)
@@ -43,7 +43,7 @@ impl<'a> Turns<'a> {
     /// The same where one call does `each` operations: as many as whole calls do, but for the last of the wanted.
     ///
     /// # Errors
-    /// Nobody gives turns any more.
+    /// The source of turns has ended.
     #[inline]
     pub fn take_calls(self, wanted: u64, each: u64) -> Result<u64> {
         match self.0 {
@@ -60,7 +60,7 @@ pub struct Giver<'a> {
 }
 
 impl<'a> Giver<'a> {
-    /// Turns come from `input`, and `tell` sends events.
+    /// Turns come from `input`, and events are sent by `tell`.
     pub fn new(input: &'a mut dyn BufRead, tell: &'a dyn Fn(&Event) -> io::Result<()>) -> Giver<'a> {
         Giver { input: RefCell::new(input), tell }
     }
@@ -87,17 +87,17 @@ pub struct Slices<'a, 'g> {
     slowdown: f64,
     of: u64,
     done: Cell<u64>,
-    /// How many operations the turn has left.
+    /// The number of operations that the turn has left.
     left: Cell<u64>,
     /// The sum of the slices so far.
     section: RefCell<Section>,
-    /// What the counters and the clock stood at when the slice began.
+    /// The readings of the counters and the clock at which the slice began.
     began: RefCell<(Before, Instant)>,
 }
 
 impl<'a, 'g> Slices<'a, 'g> {
-    /// Waits for the first turn of a section of so many operations, and starts the clock. `slowdown` is the share by which
-    /// it is to be slower than it is.
+    /// Waits for the first turn of a section of `of` operations, and starts the clock. `slowdown` is the share by which
+    /// the section is made slower.
     pub fn begin(gauge: &'a Gauge, giver: &'a Giver<'g>, slowdown: f64, of: u64) -> Result<Slices<'a, 'g>> {
         let slices = Slices {
             gauge,

@@ -13,10 +13,10 @@ use super::recorder::{Recorder, Times, Window};
 use super::{Step, Steps, Value, Values};
 use crate::{Answer, quote};
 
-/// How much earlier than due a client ends its sleep, in nanoseconds: about as much later than asked the kernel wakes
-/// a thread whose timer slack is [`SLACK`].
+/// The time by which a client ends its sleep early, in nanoseconds: about as much as the kernel is late in waking a
+/// thread whose timer slack is [`SLACK`].
 const EARLY: u64 = 20_000;
-/// How much the kernel may put off the end of a sleep to end others with it, in nanoseconds; 50,000 where nobody asks
+/// The time by which the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default
 /// (`PR_SET_TIMERSLACK` in prctl(2)).
 const SLACK: u64 = 1;
 
@@ -27,7 +27,7 @@ pub struct Client<'a> {
     /// The next step that no client has taken, if clients share the steps.
     pub next: Option<&'a AtomicU64>,
     pub window: Window,
-    /// Whether somebody wants the clients to end.
+    /// Set when the clients are to end.
     pub stop: &'a AtomicBool,
     /// For each class the position of its first statement.
     pub firsts: &'a [usize],
@@ -35,7 +35,7 @@ pub struct Client<'a> {
     pub programs: &'a [Option<Program>],
     /// For each class what its statements keep.
     pub kept: Vec<Vec<Kept>>,
-    /// Where other rows go. It counts and keeps none.
+    /// The sink of other rows, which counts and keeps none.
     pub answer: Answer,
 }
 
@@ -43,7 +43,7 @@ pub struct Client<'a> {
 #[derive(Clone, Copy)]
 pub enum Tried {
     Done,
-    /// It was undone, as planned.
+    /// It was rolled back, as planned.
     Undone,
     /// A statement, by its position, returned no row where one must be.
     Missing(usize),
@@ -51,7 +51,7 @@ pub enum Tried {
     Ignored,
 }
 
-/// How an operation ended, and how many tries were repeated.
+/// The outcome of an operation, and the number of tries that were repeated.
 struct Ended {
     retried: u64,
     /// None: nothing came of all tries within the time.

@@ -8,10 +8,10 @@ use super::{Prepared, Values};
 
 /// Does operations, all within the clock.
 pub trait Doer {
-    /// Does the statements of an operation, each as a transaction of its own.
+    /// Executes the statements of an operation, each as a separate transaction.
     fn each(&mut self, work: Attempt) -> Result<Tried>;
 
-    /// Does them as one transaction, which is committed if they are done, and else undone.
+    /// Executes them as one transaction, which is committed if they succeed, and else rolled back.
     fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried>;
 
     /// Returns true if an operation that failed so may succeed if it is tried again.

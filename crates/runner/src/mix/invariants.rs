@@ -7,7 +7,7 @@ use dyno_protocol::{MixWork, StoreCount, StoreInvariant, Value};
 
 use crate::{Answer, KeyValue};
 
-/// What has been counted for one invariant.
+/// The counts for one invariant.
 enum Counting {
     Torn {
         times: u64,
@@ -32,7 +32,7 @@ enum Counting {
         step: i64,
         clients: BTreeMap<i64, (i64, i64)>,
     },
-    /// What is there.
+    /// The pairs that are there.
     Pairs {
         from: i64,
         to: i64,

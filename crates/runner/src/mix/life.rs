@@ -32,7 +32,7 @@ pub struct Shared<'a> {
     pub board: &'a Board,
 }
 
-/// A client's lines to whoever lets it go.
+/// A client's channels to the thread that starts it.
 pub struct Lines {
     /// It is ready, or why it is not.
     pub ready: Sender<Result<()>>,

@@ -1,12 +1,12 @@
 //! Many clients: the model `mix`.
 //!
-//! [`Prepared`] is what a session does with prepared statements, [`Steps`] the files that say what a client does and
-//! when, [`Recorder`] what became of it. `program` is the order of a class's statements and what their parameters are,
-//! `kept` what an operation keeps of rows for later statements. `client` is the loop of one client, `visitor` that of one
-//! that comes and goes, `life` is what one does before and after, `section` lets all clients of a process go at once,
-//! `processes` those of several processes. `doer` is who does an operation's statements, `store` does them on a store of
-//! keys and values, and `invariants` looks at that store afterwards. `told` says of each operation when it begins and
-//! ends.
+//! [`Prepared`] executes prepared statements for a session, [`Steps`] are the files that say what a client does and
+//! when, [`Recorder`] counts the operations. `program` is the order of a class's statements and the values of their
+//! parameters, `kept` holds the rows that an operation keeps for later statements. `client` is the loop of one client,
+//! `visitor` that of one that comes and goes, `life` is the code of a client before and after its loop, `section`
+//! starts all clients of a process at once, `processes` those of several processes. `doer` is the interface that
+//! executes an operation's statements, `store` implements it for a store of keys and values, and `invariants` checks
+//! that store afterwards. `told` reports when each operation begins and ends.
 
 mod client;
 mod doer;

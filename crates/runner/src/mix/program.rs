@@ -16,7 +16,7 @@ pub struct Values<'a> {
     step: &'a Step<'a>,
     /// The rows that earlier statements of the operation keep, by their positions.
     kept: &'a [Kept],
-    /// Where the statement is repeated: for what, now.
+    /// The turn of the loop in which the statement is repeated.
     turn: Turn,
 }
 
@@ -143,7 +143,7 @@ impl Program {
     /// go where they are kept. `keeps` says whether the engine returns rows at all.
     ///
     /// # Errors
-    /// What `run` says.
+    /// The error that `run` returned.
     #[inline]
     pub fn execute(
         &self,

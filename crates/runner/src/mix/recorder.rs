@@ -1,4 +1,4 @@
-//! What became of the operations of a client, by class and by second.
+//! Records the operations of a client, by class and by second.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use dyno_gauge::Histogram;
 use dyno_protocol::{Class, Response, Tick};
 
-/// How long a tick is, in nanoseconds.
+/// The length of a tick, in nanoseconds.
 const TICK: u64 = 1_000_000_000;
-/// Significant digits of a tick's histogram: two tell a stall, and take an eighth of the memory of three.
+/// Significant digits of a tick's histogram: two are enough to show a stall, and take an eighth of the memory of three.
 const TICK_DIGITS: u8 = 2;
 
-/// When operations count: those that end within it, in nanoseconds since the clients began.
+/// The time in which operations count: those that end within it, in nanoseconds since the clients began.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
     pub from: u64,
@@ -19,19 +19,19 @@ pub struct Window {
     pub until: u64,
 }
 
-/// When an operation was due, sent and done, in nanoseconds since the clients began.
+/// The moments at which an operation was due, sent and done, in nanoseconds since the clients began.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     /// None where it was due as soon as its client was free.
     pub due: Option<u64>,
-    /// When its client was free for it.
+    /// The moment at which its client was free for it.
     pub free: u64,
     pub sent: u64,
     pub done: u64,
 }
 
 impl Times {
-    /// When its response began: when it was due, or else sent.
+    /// The moment at which its response time begins: when it was due, or else sent.
     fn from(&self) -> u64 {
         self.due.unwrap_or(self.sent)
     }
@@ -41,20 +41,20 @@ impl Times {
 struct Counts {
     done: u64,
     failed: u64,
-    /// Why the first of them failed, where it was not for want of time.
+    /// The error of the first that failed other than for want of time.
     failure: String,
     retried: u64,
     undone: u64,
     ignored: u64,
     acknowledged: u64,
     response: Histogram,
-    /// How long those that were not done at the end had waited. It is made after the end, because few clients have one.
+    /// The waits of operations that were not done at the end. It is made after the end, because few clients need one.
     unfinished: Option<Histogram>,
     /// Only where operations are due at a time.
     due: Option<Due>,
 }
 
-/// What else there is to tell of operations that are due at a time.
+/// Further histograms of operations that are due at a time.
 #[derive(Default)]
 struct Due {
     service: Histogram,
@@ -131,8 +131,8 @@ struct TickCounts {
     failed: u64,
     retried: u64,
     undone: u64,
-    /// How many operations took each duration, by the durations that a histogram of [`TICK_DIGITS`] distinguishes. A tick
-    /// has few of its 4,700 durations, so an hour of ticks takes megabytes and not a gigabyte.
+    /// The number of operations by duration, for the durations that a histogram of [`TICK_DIGITS`] distinguishes. A
+    /// tick has few of its 4,700 durations, so an hour of ticks takes megabytes and not a gigabyte.
     response: BTreeMap<u64, u64>,
 }
 
@@ -168,7 +168,7 @@ struct TickSum {
     succeeded: u128,
 }
 
-/// What the clients of a section share: the classes by tick, into which each adds a tick when it is over.
+/// The state that the clients of a section share: the classes by tick, into which each adds a tick when it is over.
 pub struct Board {
     window: Window,
     ticks: Mutex<Ticks>,
@@ -176,12 +176,12 @@ pub struct Board {
 
 struct Ticks {
     all: Vec<TickSum>,
-    /// What was added since it was last taken, by class; none where nobody takes it.
+    /// The counts added since they were last taken, by class; none where intervals are not reported.
     news: Option<Vec<TickCounts>>,
 }
 
 impl Board {
-    /// An empty one, that keeps what is new if somebody takes that. Where all steps are done once there are no ticks.
+    /// An empty board, which collects news if they are reported. Where all steps are done once there are no ticks.
     pub fn new(window: Window, classes: usize, has_news: bool) -> Board {
         let ticks = if window.until == u64::MAX { 0 } else { (window.until - window.from).div_ceil(TICK) };
         let tick = || TickSum { classes: vec![TickCounts::default(); classes], succeeded: 0 };
@@ -217,7 +217,7 @@ impl Board {
     }
 }
 
-/// What one client records. All memory is reserved before the clock starts.
+/// The records of one client. All memory is reserved before the clock starts.
 pub struct Recorder<'b> {
     board: &'b Board,
     all: Vec<Counts>,
@@ -225,15 +225,15 @@ pub struct Recorder<'b> {
     tick: Vec<(TickCounts, Histogram)>,
     /// The hundredths of it in which an operation succeeded, as bits.
     succeeded: u128,
-    /// Whether the client does steps for the second time.
+    /// True once the client repeats the steps.
     anew: bool,
     place: usize,
-    /// When it ends, in nanoseconds since the clients began.
+    /// The end of the tick, in nanoseconds since the clients began.
     ends: u64,
 }
 
 impl<'b> Recorder<'b> {
-    /// For so many classes, `due` at times or not.
+    /// For a number of classes, `due` at times or not.
     pub fn new(board: &'b Board, classes: usize, due: bool) -> Recorder<'b> {
         let ends = if board.window.until == u64::MAX { u64::MAX } else { board.window.from + TICK };
         Recorder {
@@ -249,7 +249,7 @@ impl<'b> Recorder<'b> {
         }
     }
 
-    /// Counts an operation that succeeded, or was undone as planned, after so many tries that did not.
+    /// Counts an operation that succeeded, or was rolled back as planned, after `retried` tries that did not.
     #[inline]
     pub fn done(&mut self, class: usize, times: Times, retried: u64, undone: bool) {
         self.all[class].acknowledged += u64::from(!undone && !self.anew);
@@ -272,7 +272,7 @@ impl<'b> Recorder<'b> {
         }
         if let (Some(due), Some(told)) = (times.due, &mut all.due) {
             told.service.record(times.done - times.sent);
-            // Whoever was free only after it was due kept it waiting until then.
+            // A client that was free only after the operation was due kept it waiting until then.
             told.wait.record(times.free.saturating_sub(due));
             told.late.record(times.sent - times.free.max(due));
         }
@@ -324,7 +324,7 @@ impl<'b> Recorder<'b> {
         }
     }
 
-    /// Whether what ends now counts. Goes on to its tick.
+    /// True if an operation that ends now counts. Advances to its tick.
     #[inline]
     fn is_within(&mut self, now: u64) -> bool {
         if now >= self.ends {
@@ -373,7 +373,7 @@ impl<'b> Recorder<'b> {
     }
 }
 
-/// What all clients did.
+/// The operations of all clients.
 #[derive(Default)]
 pub struct Sum(Vec<Counts>);
 

@@ -11,22 +11,22 @@ use super::life::Shared;
 use super::section::names;
 use crate::events::Events;
 
-/// How long after the end of an interval it is reported: clients hand a second over with their next operation.
+/// The delay after the end of an interval until it is reported: clients hand a second over with their next operation.
 const LATER: Duration = Duration::from_millis(50);
 
 /// Reports intervals of a mix that lasts a time.
 pub struct Reporter<'a> {
     shared: &'a Shared<'a>,
-    /// When what is measured began.
+    /// The moment at which the measured time began.
     began: Instant,
     every: Duration,
-    /// How many intervals were reported.
+    /// The number of intervals reported so far.
     reported: u32,
     events: Events<Stdout>,
 }
 
 impl<'a> Reporter<'a> {
-    /// For clients that began then; none where nobody asks for intervals, or there is no end.
+    /// For clients that began at a moment; none where the job asks for no intervals, or there is no end.
     pub fn new(shared: &'a Shared<'a>, began: Instant) -> Option<Reporter<'a>> {
         let every = Duration::from_nanos(shared.mix.interval_ns.filter(|every| *every > 0)?);
         shared.mix.lasts?;
@@ -34,7 +34,7 @@ impl<'a> Reporter<'a> {
         Some(Reporter { shared, began, every, reported: 0, events: Events::new(io::stdout()) })
     }
 
-    /// When the next interval is due.
+    /// The moment at which the next interval is due.
     pub fn next(&self) -> Instant {
         self.began + self.every * (self.reported + 1) + LATER
     }
@@ -42,7 +42,7 @@ impl<'a> Reporter<'a> {
     /// Reports an interval.
     ///
     /// # Errors
-    /// Nobody listens any more.
+    /// The reader of the events has gone.
     pub fn report(&mut self) -> Result<()> {
         self.reported += 1;
         let nanoseconds = self.every.as_nanos() as u64;

@@ -20,14 +20,14 @@ use crate::clock::Clock;
 use crate::trial::Bench;
 use crate::{Engine, Session};
 
-/// How long before they begin the clients are told to, so that all of them have heard it.
+/// The time between the announcement of the start to the clients and the start, so that all of them have it in time.
 const NOTICE: Duration = Duration::from_millis(5);
 
 /// The clients of one process.
 pub struct Part<'a> {
-    /// How many clients there are in the processes before this one.
+    /// The number of clients in the processes before this one.
     pub before: usize,
-    /// Where clients have a part in one file of steps: the next one that nobody has.
+    /// The next unclaimed step, where clients share one file of steps.
     pub next: Option<&'a AtomicU64>,
 }
 
@@ -49,7 +49,7 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
     let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
     match mix.session {
         None => done = perform(Some(session)),
-        // Nobody but those who come and go is connected, whether they are threads or processes.
+        // Only clients that come and go are connected, whether they are threads or processes.
         Some(_) => session.step_aside(&mut || done = perform(None))?,
     }
     let sample = done?;
@@ -114,7 +114,7 @@ pub fn perform_part<E: Engine>(
     Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
 }
 
-/// The names of what is recorded by itself: the classes, and connecting where clients come and go.
+/// The names of what is recorded separately: the classes, and connecting where clients come and go.
 pub fn names(mix: &MixWork) -> Vec<&str> {
     let classes = mix.classes.iter().map(|class| class.name.as_str());
     classes.chain(mix.session.map(|_| CONNECT)).collect()
@@ -129,7 +129,7 @@ pub fn firsts(mix: &MixWork) -> Vec<usize> {
     iter::once(0).chain(ends).take(mix.classes.len()).collect()
 }
 
-/// Lets clients, each a life of its own, go at once, and waits for the end.
+/// Starts clients, each with its own thread, at one instant, and waits for the end.
 fn together<'b, L>(
     lives: impl Iterator<Item = L>,
     shared: &Shared<'b>,
@@ -176,9 +176,9 @@ where
         }
         ended?;
         sample.section.nanoseconds = match mix.lasts {
-            // What ended later does not count.
+            // Operations that ended later do not count.
             Some(lasts) => lasts.duration_ns,
-            // The clients began before whoever looks at the clock was awake.
+            // The clients began before the thread that reads the clock was awake.
             None => took.as_nanos() as u64,
         };
         Ok((sum, sample))

@@ -17,7 +17,7 @@ pub trait Prepared {
     /// Commits it.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes it. The engine may have done so already.
+    /// Rolls the transaction back. The engine may have done so already.
     fn rollback(&mut self) -> Result<()>;
 
     /// Returns true if an operation that failed so may succeed if it is tried again: the database was busy, it was the

@@ -127,7 +127,7 @@ impl<'a> Step<'a> {
     /// The value of a field.
     ///
     /// # Panics
-    /// There are not so many.
+    /// The step has fewer fields.
     #[inline]
     pub fn value(&self, field: usize) -> Value<'a> {
         let Field { start, end, kind } = self.fields[field];

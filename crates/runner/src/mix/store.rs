@@ -1,7 +1,8 @@
 //! The operations of a mix on a store of keys and values.
 //!
-//! A statement by itself is a lookup or a transaction of its own, begun and ended for it, since what a client read before must
-//! not decide what it reads now. Statements of a transaction that reads share one reader, those of one that writes its store.
+//! A statement outside a transaction is a lookup or a separate transaction, begun and ended for it, since what a client
+//! read before must not decide what it reads now. Statements of a transaction that reads share one reader, those of one
+//! that writes its store.
 
 use std::hint::black_box;
 
@@ -45,7 +46,7 @@ impl<K: KeyValue> StoreClient<K> {
     }
 }
 
-/// How many writes a transaction of a mix has: one, or where one has more as many as it likes.
+/// The number of writes of a transaction of a mix: one, or none (no limit) where a transaction may have more.
 fn per_commit(mix: &MixWork) -> Option<u64> {
     let is_put = |one: &&MixStatement| one.does == Some(StoreDoes::Put);
     let together = mix.classes.iter().filter(|class| class.transaction == Some(Purpose::Write));
@@ -62,7 +63,7 @@ impl Operation {
         whole(values.get(self.parameters[0])).to_be_bytes()
     }
 
-    /// What is put.
+    /// Puts the key and the value of an operation.
     #[inline]
     fn put(&self, values: &Values, put: impl FnOnce(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let key = self.key(values);
@@ -105,7 +106,7 @@ impl<K: KeyValue> Doer for StoreClient<K> {
         }
         let mut transaction = self.store.begin()?;
         let tried = work.with(&mut Writing { store: transaction.store()?, operations, keeps })?;
-        // One that is dropped is undone.
+        // A transaction that is dropped is rolled back.
         if matches!(tried, Tried::Done) {
             transaction.commit()?;
         }

@@ -47,7 +47,7 @@ fn mix(folder: &Path, classes: &[(&str, Option<Purpose>)], clients: u32, steps: 
     }
 }
 
-/// Does it, and returns what is told of it and what the clients did.
+/// Runs it. Returns its sample and the actions of the clients.
 fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let mut engine = Toy::default();
     let log = engine.0.clone();
@@ -148,7 +148,7 @@ fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
     );
     assert_eq!(sample.ticks.len(), 1);
     assert_eq!(sample.ticks[0].classes[0].done, sample.operations);
-    // What was done in the warm-up too, but no step twice.
+    // Steps of the warm-up count too, but no step twice.
     assert_eq!(sample.classes[0].acknowledged, 5);
 }
 
@@ -252,7 +252,7 @@ fn rows_and_items_are_parameters_of_statements_that_are_repeated() {
         "after $1 Integer(0)",
         "commit",
     ];
-    // The second has no items, and is undone at its end.
+    // The second has no items, and is rolled back at its end.
     let second = [
         "begin Write",
         "rows ",
@@ -344,7 +344,7 @@ fn a_session_connects_does_its_steps_and_leaves() {
     ];
     assert_eq!(lines, told);
     let sample = sample.unwrap();
-    // Four operations, beside which it connected twice.
+    // Four operations, besides connecting twice.
     assert_eq!((sample.operations, counts(&sample)), (4, vec![(0, 0, 0), (3, 0, 0), (1, 0, 0), (2, 0, 0)]));
     let connect = &sample.classes[3];
     assert_eq!(connect.class, "connect");

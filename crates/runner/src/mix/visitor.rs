@@ -17,7 +17,7 @@ use crate::Session;
 /// Lets sessions in, from any thread.
 pub type Door<'d, S> = dyn Fn() -> Result<S> + Send + Sync + 'd;
 
-/// What a session executes: which classes its steps have, by position.
+/// By position of a class, true if a session has steps of it.
 type Classes = Vec<bool>;
 
 /// The sessions of a mix: what each prepares is what it executes, as a program does that comes for a moment.
@@ -57,7 +57,7 @@ impl Sessions {
     }
 }
 
-/// Which classes the steps of a session have that begins at a place.
+/// Finds the classes of the steps of the session that begins at a position.
 fn classes_of(steps: &Steps, place: u64, each: u64, classes: &mut Classes) {
     classes.fill(false);
     (place..place + each).for_each(|step| classes[steps.get(step).class()] = true);

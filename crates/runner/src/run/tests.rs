@@ -14,7 +14,7 @@ use crate::{Answer, Engine, NoStore, Rows, Session};
 /// An engine whose session returns a number per statement and obeys a few words.
 struct Toy;
 
-/// How many statements it has executed, and rows changed.
+/// The number of statements executed, and of rows changed.
 #[derive(Default)]
 struct Client {
     executed: i64,

@@ -8,8 +8,7 @@ use crate::{Answer, Around};
 
 /// A connection, closed when dropped.
 pub trait Client {
-    /// What a server says of a statement that it refuses. Any other error of a statement is one of the
-    /// connection.
+    /// The server's error for a statement that it refuses. Any other error of a statement is one of the connection.
     type Refusal: std::error::Error + Send + Sync + 'static;
 
     /// Executes one statement, reads every value of every row by the type of its column, and returns

@@ -9,7 +9,7 @@ use super::Client;
 use crate::mix::Door;
 use crate::{Engine, Lasting, Session, job};
 
-/// How one client library reaches a server.
+/// Access to a server through one client library.
 pub trait Access: Sized + Send + Sync + 'static {
     /// A connection to it.
     type Session: Client + Session;
@@ -34,20 +34,20 @@ pub trait Access: Sized + Send + Sync + 'static {
     /// running in it.
     fn remove(&self, session: &Self::Session) -> Result<()>;
 
-    /// What there is to say of the server, of the client and of the settings in force.
+    /// The versions of the server and of the client, and the settings in force.
     fn hello(&self, session: &Self::Session) -> Result<Hello>;
 
-    /// The size of the trial's database, in bytes, as the server tells it.
+    /// The size of the trial's database, in bytes, as the server reports it.
     fn database_bytes(&self, session: &Self::Session) -> Result<u64>;
 }
 
 /// A database that goes away with this unless the job keeps it: the engine of a runner whose engine is a server.
 pub struct Scratch<A: Access> {
     access: Arc<A>,
-    /// The connection by which it was made, until it is somebody's session.
+    /// The connection by which it was made, until a session takes it.
     first: Option<A::Session>,
     made: bool,
-    /// Whether the database stays where it is.
+    /// True if the database is kept.
     keep: bool,
 }
 
@@ -101,9 +101,8 @@ impl<A: Access> Engine for Scratch<A> {
 
 impl<A: Access> Scratch<A> {
     fn clean(&mut self) -> Result<()> {
-        // By a new connection, because the old ones may be lost or in the middle of anything, and because
-        // some servers remove no database to which somebody is connected. What they have not committed is
-        // rolled back.
+        // By a new connection, because the old ones may be lost or within a transaction, and because some servers
+        // remove no database to which a client is connected. Uncommitted work is rolled back.
         self.first = None;
         if std::mem::take(&mut self.made) && !self.keep {
             self.access.remove(&self.access.connect()?)?;
@@ -114,8 +113,8 @@ impl<A: Access> Scratch<A> {
 
 impl<A: Access> Drop for Scratch<A> {
     fn drop(&mut self) {
-        // After a failure, of which the cause is told elsewhere. What cannot be removed now, because the
-        // server is gone say, the next trial removes.
+        // After a failure whose cause is reported elsewhere. Where this fails, because the server is gone for example,
+        // the next trial removes the database.
         let _ = self.clean();
     }
 }

@@ -1,8 +1,7 @@
 //! Settings of a server: set for the session where the server lets it be, and read back.
 //!
-//! What is asked and what is in force are compared by dyno, which cannot know all spellings of one value: `6GB` and
-//! `6144MB`, `128M` and `134217728`. So a value that means the one asked for is reported in the spelling in which it
-//! was asked.
+//! dyno compares what is asked with what is in force, and cannot know all spellings of one value: `6GB` and `6144MB`,
+//! `128M` and `134217728`. So a value that means the one asked for is reported in the spelling in which it was asked.
 
 use std::sync::OnceLock;
 
@@ -22,8 +21,8 @@ pub trait Parameters: Client {
     /// Sets it for the session.
     fn set(&self, setting: &Setting) -> Result<()>;
 
-    /// Whether the server refused because the setting is the whole server's or an administrator's to set. That it is
-    /// not in force as asked is for dyno to report.
+    /// True if the server refused because the setting is global or reserved for an administrator. That it is not in
+    /// force as asked is for dyno to report.
     fn is_not_the_sessions(refusal: &Self::Refusal) -> bool;
 
     /// Returns true if a value found is the one asked for.
@@ -48,7 +47,7 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Settings of a job, and which of them each session must set because the server does not have them in force by itself.
+/// Settings of a job, and which of them each session must set because they differ from the server's own.
 #[derive(Debug)]
 pub struct Asked {
     all: Vec<Setting>,

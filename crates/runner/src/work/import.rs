@@ -54,7 +54,7 @@ pub fn read_back<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<(
     Ok(())
 }
 
-/// Where in the file the records that are timed end. The file must be what the job says.
+/// The position in the file at which the timed records end. The file must match the job.
 fn check(work: &ImportWork, timed: u64) -> Result<usize> {
     let file = map(work)?;
     let (mut records, mut cut) = (0, 0);

@@ -59,7 +59,7 @@ pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
     }
 }
 
-/// How many of `count` operations are timed.
+/// The number of operations, of `count`, that are timed.
 fn timed(commits: &Commits, count: u64) -> u64 {
     commits.timed.map_or(count, |timed| timed.min(count))
 }

@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use super::CLIENT;
 use super::words::{ClientJob, Said};
 
-/// What is heard of a client: a line, or that nothing more comes.
+/// A message of a client, by its position: a line, or that nothing more comes.
 pub type Heard = (usize, Option<Vec<u8>>);
 
 /// Client processes. They end with this.
@@ -57,7 +57,7 @@ impl Clients {
         (0..self.0.len()).try_for_each(|place| self.tell(place, line.as_bytes()))
     }
 
-    /// What the next client says, with its place; none where a moment comes first.
+    /// The next message of a client, with its position; none where a moment comes first.
     ///
     /// # Errors
     /// A client has failed, or has ended before it was done.

@@ -1,10 +1,10 @@
-//! The section of a mix whose clients are processes: each is this program once more, with a driver of its own on the same
-//! database. This process lets them go at once, and adds up what they tell.
+//! The section of a mix whose clients are processes: each is this program once more, with its own driver on the same
+//! database. This process starts all of them at one instant and merges their samples.
 //!
-//! A client reads its job from standard input, says on standard output that it is ready, reads the moment to begin, and says
-//! what became of its operations: a [`Sample`] like any other. Once its input ends it closes the database, and says so.
-//! Nothing is exchanged while they work, but for the next step, where all have a part in one file: that is a number in
-//! memory which they share.
+//! A client reads its job from standard input, says on standard output that it is ready, reads the moment to begin, and
+//! reports its operations as a [`Sample`] like any other. Once its input ends it closes the database, and says so.
+//! While they work, clients share only the position of the next step, where all use one file: a number in shared
+//! memory.
 //!
 //! `words` is what both say, `clients` the processes as this one has them, `client` the life of one, and `shared` what all of
 //! them have in common.
@@ -34,7 +34,7 @@ pub use client::be_client;
 
 /// The argument with which this program is a client.
 pub const CLIENT: &str = "client";
-/// How long before they begin the clients are told to.
+/// The time between the announcement of the start to the clients and the start.
 const NOTICE: Duration = Duration::from_millis(20);
 
 /// Does a mix by processes.
@@ -53,7 +53,7 @@ pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
         let heard = heard.clone();
         thread::spawn(move || {
             let lines = BufReader::new(output).split(b'\n').map_while(std::result::Result::ok);
-            // Where nobody listens any more the trial has ended.
+            // The receiver is gone once the trial has ended.
             let all = lines.map(Some).chain([None]).try_for_each(|line| heard.send((place, line)));
             drop(all);
         });
@@ -109,12 +109,12 @@ fn collect(
 
 /// The job of a client by its place.
 fn client_job(job: &Job, mix: MixWork, place: usize, memory: Option<&OwnedFd>) -> ClientJob {
-    // What a client says on its standard output is for this process.
+    // The standard output of a client goes to this process.
     let work = Work::Mix(MixWork { interval_ns: None, ..mix });
     let test = Test { id: String::new(), setup: Vec::new(), work, check: None };
     // A file that is inherited has the same number in each client.
     let next = memory.map(|memory| Path::new("/proc/self/fd").join(memory.as_raw_fd().to_string()));
-    // What a server's processes cost is counted once, by this process.
+    // The cost of a server's processes is counted once, by this process.
     let server = job.server.clone().map(|server| dyno_protocol::Server { process: None, ..server });
     let job = Job { tests: vec![test], turns: false, server, ..job.clone() };
     ClientJob { job, before: place, next, parent: std::process::id().cast_signed() }

@@ -21,7 +21,7 @@ pub fn shared_number() -> Result<OwnedFd> {
 /// Maps the number that clients share.
 pub fn map(path: &Path) -> Result<MmapMut> {
     let open = OpenOptions::new().read(true).write(true).open(path);
-    // SAFETY: it is memory, whose length nobody changes.
+    // SAFETY: it is memory whose length does not change.
     open.and_then(|file| unsafe { MmapMut::map_mut(&file) }).context("cannot share memory with other clients")
 }
 

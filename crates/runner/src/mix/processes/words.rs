@@ -12,7 +12,7 @@ pub struct ClientJob {
     pub job: Job,
     /// The number of clients before this one.
     pub before: usize,
-    /// Where all have a part in one file of steps: the file in memory that says which is the next.
+    /// Where all clients share one file of steps: the file in memory that holds the number of the next step.
     pub next: Option<PathBuf>,
     /// The process whose client this is.
     pub parent: i32,

@@ -10,7 +10,7 @@ use dyno_protocol::{Hello, Job, MixWork, Purpose, Sink};
 use crate::mix::{Door, Prepared, Statement, Values, statements};
 use crate::{Engine, NoStore, Rows, Session};
 
-/// What all clients have done, in order.
+/// The actions of all clients, in order.
 #[derive(Default)]
 pub struct Log {
     pub lines: Mutex<Vec<String>>,
@@ -106,7 +106,7 @@ impl Prepared for Told<'_> {
                     sink.end_row();
                 }
             }
-            // Two of three tries are in somebody's way.
+            // Two of three tries fail as busy.
             "crowded" if self.log.tries.fetch_add(1, Ordering::Relaxed) % 3 != 2 => {
                 return Err(anyhow!("busy"));
             }

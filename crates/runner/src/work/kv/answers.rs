@@ -1,4 +1,4 @@
-//! What is read of stores after the clock, as the answer of a test that changed or visited them.
+//! Reads stores after the clock has stopped, as the answer of a test that changed or visited them.
 
 use anyhow::Result;
 use dyno_inputs::StoreDigest;

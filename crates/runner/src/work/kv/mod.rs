@@ -26,7 +26,7 @@ pub fn settle<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<Sampl
     Ok(Sample { operations: 1, ..sample })
 }
 
-/// What one section came to: without, or for a class of operations with a clock around each of them.
+/// The result of one section: without a class, or with a clock around each operation of a class.
 fn watched<K, T>(
     clock: &Clock,
     class: Option<Model>,

@@ -12,13 +12,13 @@ use crate::trial::Bench;
 use crate::work::explain;
 use crate::{Engine, Failure, Session, Turns, Watch};
 
-/// How many of the values are compared after the clock.
+/// The number of values that are compared after the clock.
 const COMPARED: u64 = 1000;
 
-/// What lookups found.
+/// The results of lookups.
 #[derive(Default)]
 struct Found {
-    /// How many values were there.
+    /// The number of values that were there.
     count: u64,
     /// The sum of their lengths, in bytes.
     bytes: u64,
@@ -84,7 +84,7 @@ fn get_all<K: KeyValue, W: Watch>(
     Ok(found)
 }
 
-/// A sample of the values, evenly spaced, as they are stored beside what they should be.
+/// Compares a sample of the stored values, evenly spaced, with the expected ones.
 fn compare(keys: &Cells, values: &Cells, store: &mut impl KeyValue) -> Result<()> {
     let step = (keys.len() / COMPARED).max(1);
     let mut reader = store.reader(Lookups::Get, Reads::One)?;

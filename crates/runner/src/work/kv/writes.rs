@@ -13,8 +13,8 @@ use crate::trial::Bench;
 use crate::work::{explain, timed};
 use crate::{Engine, Failure, Session, Turns, Watch};
 
-/// How many operations make a transaction after the clock: few transactions, and with pages of 4 KiB at most some 100 MB
-/// where an engine keeps in memory what an open one has changed or locked.
+/// The number of operations of a transaction after the clock: few transactions, and with pages of 4 KiB at most some
+/// 100 MB where an engine keeps in memory what an open one has changed or locked.
 const UNTIMED: u64 = 16_384;
 
 pub fn put<E: Engine>(
