@@ -7,6 +7,15 @@ use crate::common::{Place, read_json};
 /// The suites at a size that takes no time.
 const SMALL: &str = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
 
+/// Whether a sample is of 0.3 s to the nanosecond, or of as much more as [`Place::dyno`] takes on a busy machine, with a
+/// tick for each second.
+pub fn lasted_as_asked(sample: &Value) -> bool {
+    let nanoseconds = sample["section"]["nanoseconds"].as_u64().unwrap();
+    let ticks = sample["ticks"].as_array().unwrap().len() as u64;
+    let is_asked = [1, 4, 16, 64].iter().any(|times| nanoseconds == times * 300_000_000);
+    is_asked && ticks == nanoseconds.div_ceil(1_000_000_000)
+}
+
 /// The samples of a test by the contender's label.
 pub fn samples(run: &Value, test: &str) -> Vec<(String, Value)> {
     let contenders = run["contenders"].as_array().unwrap();
@@ -30,10 +39,9 @@ fn money_moves_between_all_accounts_and_none_is_lost() {
         // The null runner does it too.
         assert_eq!(found.len(), 5, "{found:?}");
         for (label, sample) in found {
-            assert_eq!(sample["section"]["nanoseconds"], 300_000_000, "{label}");
+            assert!(lasted_as_asked(&sample), "{label}: {sample}");
             assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
             assert_eq!(sample["classes"][0]["done"], sample["operations"], "{label}");
-            assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
         }
         let verdict = place.dyno(&format!("show run.clients{clients}.jsonl --format json")).exits(0).json();
         let lines = &verdict["verdict"]["latency"]["tests"][0]["lines"];

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::clients::samples;
+use crate::clients::{lasted_as_asked, samples};
 use crate::common::{Place, processes_with, read_json, wait_for};
 
 const SMALL: &str = "--set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
@@ -24,9 +24,8 @@ fn processes_share_a_database_and_lose_nothing() {
         let record = read_json(&place.path("run.jsonl"));
         assert!(record["contenders"][0]["processes"] == true);
         for (label, sample) in samples(&record, "transfer") {
-            assert_eq!(sample["section"]["nanoseconds"], 300_000_000, "{label}");
+            assert!(lasted_as_asked(&sample), "{label}: {sample}");
             assert!(sample["operations"].as_u64().unwrap() > 0, "{label}");
-            assert_eq!(sample["ticks"].as_array().unwrap().len(), 1, "{label}");
             if label.starts_with("postgres") {
                 // The kernel parts the time into these two by a clock that ticks too slowly for so few transactions.
                 let spent = |part: &str| sample["section"]["server"][part].as_u64().unwrap();
