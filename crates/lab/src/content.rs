@@ -157,6 +157,12 @@ impl Contents {
     }
 }
 
+/// Returns true if a file names an interpreter.
+pub fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    open_found(path).and_then(|mut file| file.read_exact(&mut start)).is_ok_and(|()| start == *b"#!")
+}
+
 /// The digest of what is left of a file.
 pub(crate) fn digest(file: &mut File) -> io::Result<Content> {
     let mut hash = Sha256::new();

@@ -103,7 +103,8 @@ impl Place {
     pub fn dyno(&self, arguments: &str) -> Result {
         let result: Result = self.command().args(arguments.split_whitespace()).output().unwrap().into();
         // Where a reason follows, more time would not help.
-        let mut starved = result.stdout.split("no operation succeeded within the time").skip(1);
+        let stdout = unwrapped(&result.stdout);
+        let mut starved = stdout.split("no operation succeeded within the time").skip(1);
         let is_starved = starved.any(|rest| !rest.starts_with(':'));
         match longer(arguments) {
             Some(longer) if is_starved => self.dyno(&longer),

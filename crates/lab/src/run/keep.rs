@@ -9,7 +9,7 @@ use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TrialRecord};
 
 use super::sustain::{Seeking, sought};
 use super::{PATIENCE, Runner, State, Step, When};
-use crate::content::{Contents, Mapped};
+use crate::content::{Contents, Mapped, is_script};
 use crate::machine::cap;
 use crate::server::identified;
 use crate::trial::{Cut, Outcome, Trial};
@@ -114,7 +114,9 @@ impl Runner<'_> {
             None => Ok(None),
         };
         let command = contender.runner.command();
-        let program = trial.mapped.program.as_deref().or(command.first().map(Path::new));
+        // A script's process is of its interpreter, which only the kernel names.
+        let named = || command.first().map(Path::new).filter(|path| !is_script(path));
+        let program = trial.mapped.program.as_deref().or_else(named);
         let runner = of(program, &trial.mapped)?;
         let named = of(library, &trial.mapped)?;
         let (engine, client) = match (contender.engine.is_server(), &trial.server) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use dyno_engine::Contender;
-use dyno_protocol::Hello;
+use dyno_protocol::{Build, Hello};
 
 use super::Installation;
 use crate::content::digest;
@@ -14,7 +14,7 @@ use crate::content::digest;
 const NAME: &str = "server";
 
 /// By engine and build. A server's program does not change while dyno runs.
-static KNOWN: Mutex<Option<HashMap<String, Option<String>>>> = Mutex::new(None);
+static KNOWN: Mutex<Option<HashMap<(String, Build), Option<String>>>> = Mutex::new(None);
 
 /// What an engine reported of itself, with the digest of its program where dyno starts it as a server.
 pub fn identified(contender: &Contender, hello: &Hello) -> Hello {
@@ -29,7 +29,7 @@ pub fn identified(contender: &Contender, hello: &Hello) -> Hello {
 
 fn program(contender: &Contender) -> Option<String> {
     let engine = contender.engine.server()?;
-    let name = format!("{} {:?}", contender.engine.name, contender.build);
+    let name = (contender.engine.name.clone(), contender.build.clone());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_with(HashMap::new);
     known

@@ -246,8 +246,9 @@ impl Suite {
             let bad = class.ignore.iter().find(|code| !is_code(code));
             ensure!(
                 bad.is_none(),
-                "{}: `ignore` has codes of errors, as \"23505\", and not {bad:?}",
-                place()
+                "{}: `ignore` has codes of errors, as \"23505\", and not \"{}\"",
+                place(),
+                bad.map_or("", String::as_str)
             );
             let at_stores = !class.ignore.is_empty() && test.is_for_stores();
             ensure!(!at_stores, "{}: stores of keys and values have no codes to `ignore`", place());

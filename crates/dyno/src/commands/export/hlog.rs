@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use dyno_protocol::{Sample, Tick};
 use dyno_record::Run;
 use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 
 use super::rows::trials;
 
@@ -41,8 +41,14 @@ pub fn log(runs: &[(String, Run)], all: bool) -> Result<(usize, Vec<u8>)> {
                             let tag = Tag::new(&tag).context("a tag without letters")?;
                             let written =
                                 writer.write_histogram(&histogram, start + from, until - from, Some(tag));
-                            written
-                                .map_err(|error| anyhow::anyhow!("cannot write a histogram: {error:?}"))?;
+                            written.map_err(|error| match error {
+                                IntervalLogWriterError::IoError(error) => {
+                                    anyhow::Error::from(error).context("cannot write a histogram")
+                                }
+                                IntervalLogWriterError::SerializeError(_) => {
+                                    anyhow::anyhow!("a histogram of {name} cannot be encoded")
+                                }
+                            })?;
                             count += 1;
                         }
                     }
