@@ -13,8 +13,11 @@ use crate::content::digest;
 /// Under which name the digest stands among what identifies a build.
 const NAME: &str = "server";
 
+/// Digests by engine and build.
+type Known = HashMap<(String, Build), Option<String>>;
+
 /// By engine and build. A server's program does not change while dyno runs.
-static KNOWN: Mutex<Option<HashMap<(String, Build), Option<String>>>> = Mutex::new(None);
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 /// What an engine reported of itself, with the digest of its program where dyno starts it as a server.
 pub fn identified(contender: &Contender, hello: &Hello) -> Hello {
