@@ -16,7 +16,7 @@ fn library() -> PathBuf {
     program("libdyno_sqlite3.so")
 }
 
-/// What a library is with some bytes after its end, which the loader does not read.
+/// A library with some bytes after its end, which the loader does not read.
 fn another() -> Vec<u8> {
     let mut bytes = fs::read(library()).unwrap();
     bytes.extend_from_slice(b"another build");

@@ -1,4 +1,4 @@
-//! What a mix asks of its clients over the time and of some of them alone, on real engines.
+//! Mixes whose rate changes over time, or that give a class clients to itself, on real engines.
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ fn with_engines(run_file: &Value) -> impl Iterator<Item = (String, Value)> {
 #[test]
 fn one_writer_writes_beside_readers() {
     let place = Place::new();
-    // A mix of so many operations a client says who did what.
+    // A fixed number of operations per client, so that each class's count is known.
     let classes = format!("{READ}{WRITE}clients = 1\n");
     place.write("own.toml", &suite("count = 200", &classes));
     let with = "--with sqlite:wal,postgres,sqlite/sqlite3:wal,sqlite/mattn:wal";
@@ -84,7 +84,7 @@ fn one_writer_writes_beside_readers() {
         let done = |class: usize| sample["classes"][class]["done"].as_u64().unwrap();
         assert_eq!((done(0), done(1)), (600, 200), "{label}");
     }
-    // Refused with the line where nobody is left, and where operations come to whoever is free.
+    // Refused with the line: no client is left for another class, or operations arrive at any free client.
     place
         .dyno(&format!("run ./own.toml --clients 1 {RUN}"))
         .exits(2)

@@ -52,16 +52,15 @@ pub fn read_found(path: &Path) -> io::Result<String> {
 /// # Errors
 /// It cannot be opened or written to, or is no regular file.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-    let mut file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    file.write_all(bytes)
+    regular(OpenOptions::new().append(true).create(true), path, O_NOFOLLOW)?.write_all(bytes)
 }
 
 fn open(path: &Path, flags: i32) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(flags | O_NONBLOCK | O_NOCTTY).open(path)?;
+    regular(OpenOptions::new().read(true), path, flags)
+}
+
+fn regular(options: &mut OpenOptions, path: &Path, flags: i32) -> io::Result<File> {
+    let file = options.custom_flags(flags | O_NONBLOCK | O_NOCTTY).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }

@@ -57,7 +57,7 @@ pub fn render(verdict: &Verdict, options: TableOptions) -> String {
     texts.join("\n\n") + "\n"
 }
 
-/// The number of contenders in a row at most; with more, each test gets a table of its own.
+/// The number of contenders in a row at most; with more, each test gets a separate table.
 const IN_A_ROW: usize = 5;
 
 /// A table of contenders for each test, and one of the geometric means.

@@ -284,7 +284,7 @@ impl TestVerdict {
         self.cells.iter().find(|cell| cell.contender == contender)
     }
 
-    /// Returns true if its rate was sought, so that it has no figures: `sustained` tells what was found.
+    /// Returns true if its rate was sought, so that it has no figures: `sustained` has the rate.
     pub fn is_sought(&self) -> bool {
         self.sought
     }

@@ -87,7 +87,7 @@ fn classes<'r>(run: &'r Run, test: &str) -> Vec<Class<'r>> {
     classes
 }
 
-/// Returns true if the operations of a test arrive by themselves.
+/// Returns true if the operations of a test arrive at planned times.
 fn arrives(run: &Run, test: &str) -> bool {
     let mut samples = run.trials.iter().flat_map(|trial| &trial.samples);
     samples.any(|sample| sample.sample.test == test && sample.judged_percentile.is_some())

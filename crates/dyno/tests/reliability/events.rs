@@ -14,12 +14,12 @@ use super::servers::Server;
 use super::tries::{Event, Try};
 use crate::common::Result;
 
-/// How long a command runs before it gets a signal in any case.
+/// A command that no event has signalled gets SIGINT after this time.
 const TO_RUN: Duration = Duration::from_secs(10);
-/// How much longer than it may take it gets before it is killed.
+/// A command that overruns its limit by this time is killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What became of a command.
+/// The end of a command.
 pub struct Ended {
     pub result: Result,
     /// How long it ran after its first signal.

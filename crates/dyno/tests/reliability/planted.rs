@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 
 use super::tries::{Event, Program, Try};
 
-/// What is found of a script that gets SIGINT after 300 ms.
+/// Judges a script that gets SIGINT after 300 ms, and returns its falls.
 fn found(seed: u64, script: &'static str) -> Vec<String> {
     let event = Event::Dyno(Signal::SIGINT, 300);
     let what = Try { seed, program: Program::Script(script), event, to_end: Duration::from_secs(3) };

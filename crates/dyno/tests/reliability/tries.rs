@@ -75,7 +75,7 @@ const AT_URL: [&str; 3] = [
 const SIGNALS: [Signal; 4] = [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
 
 impl Try {
-    /// The one of a seed, where so many servers are there.
+    /// The try of a seed, with these servers.
     pub fn draw(seed: u64, servers: &[Server]) -> Try {
         let mut random = fastrand::Rng::with_seed(seed);
         let kind = random.u8(0..11);

@@ -44,7 +44,7 @@ impl Left {
         Ok(Left { folder, places: BTreeMap::new() })
     }
 
-    /// Asks the trial of a contender on somebody's server to leave its database there, under a name that no other contender
+    /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other contender
     /// has. A trial removes the database that the one before it left.
     pub(super) fn name(&mut self, contender: usize, server: &mut Server) {
         server.scratch = format!("{}_{contender}", server.scratch);

@@ -21,7 +21,7 @@ pub fn share(tried: u64, failed: u64) -> Option<Share> {
         return None;
     }
     let error = if failed == 0 || failed == tried { 0.05 } else { 0.025 };
-    // The largest share at which so few failures are still likely, and the smallest at which so many are.
+    // The largest and the smallest share of failures at which the number seen is still likely.
     let high = if failed == tried { 1.0 } else { solve(|share| at_most(tried, failed, share) - error) };
     let low = match failed {
         0 => 0.0,

@@ -1,4 +1,4 @@
-//! How long operations took, second by second, as a log of HdrHistograms that other tools read.
+//! Durations of operations, second by second, as a log of HdrHistograms that other tools read.
 
 use std::time::Duration;
 

@@ -108,9 +108,9 @@ fn scaled(
 pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    let request = again(arguments, &home, &registry)?;
-    let outputs = Outputs::open(&arguments.place)?;
     let old = dyno_record::load(&arguments.run).input()?;
+    let request = again(arguments, old.clone(), &home, &registry)?;
+    let outputs = Outputs::open(&arguments.place)?;
     perform(request, &registry, &arguments.place, outputs, |run, path| {
         say_changes(&old, run);
         show::results(run, path, &arguments.show)

@@ -9,7 +9,7 @@ use dyno_engine::{Contender, Home, Registry, ServerUrl, is_address, split_list};
 use dyno_lab::run::fresh_seed;
 use dyno_nearest as nearest;
 use dyno_record::{
-    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, RungRecord, Schedule, Wanted,
+    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord, Schedule, Wanted,
 };
 use dyno_suite::{Published, Suite, compared_with};
 
@@ -168,9 +168,8 @@ fn suite_names(home: &Home) -> Vec<String> {
     names
 }
 
-/// The request of a run file, with the suite as it was then.
-pub fn again(arguments: &RerunArgs, home: &Home, registry: &Registry) -> Result<Request> {
-    let old = dyno_record::load(&arguments.run).input()?;
+/// The request of an earlier run, with the suite as it was then.
+pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) -> Result<Request> {
     let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
     let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
     let named = old.contenders.iter().filter(|contender| contender.named);
